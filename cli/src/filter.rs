@@ -118,7 +118,7 @@ fn unknown<'a>(what: &str, glob: &Glob, names: impl Iterator<Item = &'a str>) ->
         .or_else(|| suggest::nearest(&upper, names.iter().copied()));
     bad_input(match nearest {
         Some(nearest) => format!("there is no {what} `{glob}`; did you mean `{nearest}`?"),
-        None => format!("there is no {what} `{glob}`; genx spec list lists all"),
+        None => format!("there is no {what} `{glob}`; see genx spec list and genx spec show"),
     })
 }
 

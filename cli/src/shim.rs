@@ -315,7 +315,7 @@ struct Driver {
     note: &'static str,
 }
 
-/// Drivers that support Broadwell. (tested on Debian 12)
+/// Drivers that support Broadwell, as tested on Debian 12.
 const DRIVERS: [Driver; 5] = [
     Driver {
         name: "iris",

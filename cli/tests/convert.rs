@@ -68,7 +68,7 @@ fn captures_become_error_states_and_captures_again() {
         }
         assert_eq!(first(&again), first(&capture), "{spelling}");
     }
-    // From one kernel's format to another.
+    // From the error state format of one Linux version to that of another; unusable options.
     let (new, old) = (place.path().join("fill.error.gz"), place.path().join("old.txt"));
     let (code, _, err) = convert(&new, &old, &["--spelling", "4.4"]);
     assert_eq!(code, 0, "{err}");

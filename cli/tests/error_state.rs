@@ -48,7 +48,8 @@ fn page_faults() {
     assert_eq!(engine.value("ACTHD"), Some(0x2_0004));
     assert_eq!(engine.value("IPEHR"), Some(0x1000_0002));
     assert_eq!(engine.process.as_ref().map(|process| &process.name[..]), Some("batch"));
-    // Bits 43:12 of the address, then 47:44 and the kind of table (gen8_facts 1.6).
+    // `value` is DATA1: address bits 47:44 and the kind of table. `more` is DATA0: address bits
+    // 43:12 (gen8_facts 1.6).
     let data = state.register("FAULT_TLB_DATA").expect("the fault's address");
     assert_eq!((data.value, &data.more[..]), (0x1, &[0x2345_6789][..]));
     assert_eq!(engine.value("FAULT_REG").map(|value| value & 1), Some(1));

@@ -184,7 +184,7 @@ fn decode_reads_raw_dwords() {
 /// A reader that closes the pipe is not an error and causes no message.
 #[test]
 fn decode_into_a_closed_pipe() {
-    // A megabyte of MI_NOOP: more than any pipe holds.
+    // 2^18 MI_NOOPs: their text is longer than any pipe holds.
     let place = tempdir().unwrap();
     let file = place.path().join("noops.bin");
     fs::write(&file, vec![0; 1 << 20]).unwrap();

@@ -82,7 +82,8 @@ fn foreign_files_are_checked_one_by_one() {
     let (code, out, err) = finish(genx(["spec", "check", "--foreign", &old, &new]));
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
     assert!(out.contains("6 containers") && out.lines().count() == 2, "{out}");
-    // A file without sources is read by Mesa's rules. Two files of one platform are duplicates.
+    // A file without `source` attributes is read by Mesa's rules, without an option. Two files that
+    // are checked together must not define the same names.
     let (code, out, _) = finish(genx(["spec", "check", &new]));
     assert_eq!(code, 0, "{out}");
     let (code, _, err) = finish(genx(["spec", "check", &old, &new]));

@@ -155,10 +155,10 @@ pub(crate) fn bound(text: &str, ty: &Type, stored: Stored, width: u32) -> Result
         Stored::Plain => meant,
         Stored::MinusOne => meant - 1,
         Stored::Shifted(by) if by < 64 && meant % (1 << by) == 0 => meant >> by,
-        Stored::Shifted(by) => return Err(format!("{text} is no multiple of 2^{by}")),
+        Stored::Shifted(by) => return Err(format!("{text} is not a multiple of 2^{by}")),
         Stored::Log2 => match u64::try_from(meant) {
             Ok(value) if value.is_power_of_two() => i128::from(value.trailing_zeros()),
-            _ => return Err(format!("{text} is no power of two")),
+            _ => return Err(format!("{text} is not a power of two")),
         },
     };
     if matches!(ty, Type::Int | Type::SFixed { .. }) {

@@ -226,7 +226,7 @@ fn combined(errors: impl Iterator<Item = Error>) -> Option<Error> {
 }
 
 /// Returns an error for a kernel that hardware refuses or that has undefined behaviour. Violations
-/// of the rules in `allowed` are no errors.
+/// of the rules in `allowed` are not errors.
 fn check(kernel: &Assembly, text: &Text, allowed: &[String]) -> Result<()> {
     let findings = validate::kernel(&kernel.bytes);
     let broken = findings.iter().filter(|finding| finding.rule.severity == Severity::Error);

@@ -36,8 +36,8 @@ trait Packets {
 }
 
 impl Packets for Random {
-    /// A well-formed container: random dwords, in which each field with a range gets a value inside
-    /// it, read and packed again.
+    /// A well-formed container: random dwords that are read and packed again. Before that, each
+    /// field with a range gets a value in its range.
     fn packet<T: Fixed>(&mut self) -> T::Dwords {
         loop {
             let mut dwords = vec![0u32; T::DWORDS];

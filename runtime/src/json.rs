@@ -36,7 +36,7 @@ pub enum JsonError {
     /// No container has this name.
     #[error("no instruction, structure or register is called `{name}`{}", hint.map(|hint| format!("; did you mean `{hint}`?")).unwrap_or_default())]
     Unknown {
-        /// The name.
+        /// The unknown name.
         name: String,
         /// A similar name that exists.
         hint: Option<&'static str>,
@@ -82,9 +82,9 @@ fn tree(info: &'static Container, fields: &Value) -> Result<Tree, BuildError> {
 /// type's `unpack` reads the dwords.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Named {
-    /// The description of its type.
+    /// The description of the packet, structure or register.
     pub container: &'static Container,
-    /// Its dwords.
+    /// The dwords of the packet, structure or register.
     pub dwords: Vec<u32>,
 }
 

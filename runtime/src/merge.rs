@@ -43,9 +43,9 @@ pub enum MergeError {
         packet: &'static str,
         /// The field.
         field: &'static str,
-        /// Its first bit in the container.
+        /// First bit of the field in the container.
         start: u32,
-        /// Its last bit.
+        /// Last bit of the field in the container, inclusive.
         end: u32,
     },
     /// No field of the container has this name.
@@ -56,12 +56,12 @@ pub enum MergeError {
     },
 }
 
-/// A part of a packet or structure `T`, packed, that owns some of its fields.
+/// Packed values of some fields of the packet or structure `T`: the fields that this part owns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prepacked<T: Fixed> {
     /// The packed part; bits that it does not own are zero.
     values: T::Dwords,
-    /// Bits of the fields that it owns.
+    /// Mask of the bits of the fields that the part owns.
     owned: T::Dwords,
     /// Defaults of the owned bits.
     defaults: T::Dwords,

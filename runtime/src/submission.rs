@@ -14,11 +14,11 @@ pub struct Submission<'a> {
     pub number: u64,
     /// Number of its context: state persists from one submission of a context to the next.
     pub context: u32,
-    /// The engine.
+    /// The engine that executes the commands.
     pub engine: EngineId,
-    /// Memory at that time.
+    /// Memory at the time of the submission.
     pub memory: &'a dyn Memory,
-    /// GPU address of the first dword.
+    /// GPU address of the first command.
     pub address: u64,
     /// Bytes of the batch; 0 if it runs to its MI_BATCH_BUFFER_END.
     pub length: u64,
@@ -72,9 +72,9 @@ impl<'a> Submission<'a> {
 /// A ring of commands: its first dword follows its last one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ring {
-    /// Global address of its first dword.
+    /// Address of the ring's first dword in the global page table.
     pub start: u64,
-    /// Its size in bytes.
+    /// Size of the ring in bytes.
     pub size: u64,
     /// Offset in bytes of the next command that hardware reads.
     pub head: u64,

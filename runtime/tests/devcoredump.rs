@@ -208,7 +208,7 @@ fn each_queue_has_its_own_context() {
             ("rcs0", 0x0103_0000),
             ("bcs0", 0x0205_0000),
             ("bcs0", 0x0205_1000),
-            // The third queue has no descriptor. Its address does not use another queue's one.
+            // The third queue has no descriptor, and does not take the descriptor of another queue.
             ("vcs0", 0x1000),
         ]
     );

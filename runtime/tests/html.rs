@@ -136,7 +136,8 @@ fn lines(page: &str) -> Vec<Value> {
                 let text = &strings[number(&pair[1]) as usize];
                 let said = line.get_mut("instructions").and_then(Value::as_array_mut);
                 let before = said.and_then(|said| said.last_mut());
-                // A pair after an instruction with the same offset is its message.
+                // A pair with the offset of the instruction before it is the message of that
+                // instruction.
                 match before.filter(|before| before["offset"] == pair[0]) {
                     Some(before) => before["message"] = json!(text),
                     None => {
@@ -291,8 +292,8 @@ fn the_data_are_the_records_of_json() {
     }
 }
 
-/// More records than fit in one piece of the page's data, from random dwords. Two thirds of the
-/// dwords pass before the first one that may be a packet that ends or leaves the batch.
+/// Random dwords give more records than fit in one piece of the page's data. The first two thirds
+/// of the dwords contain no packet that ends the batch or jumps out of it.
 #[test]
 fn large_batches_come_in_pieces() {
     const BATCH_BUFFER_END: u32 = 0x0a;

@@ -9,9 +9,9 @@ use genxml::gen8::state::{RenderSurfaceState, SamplerState, StateBaseAddress};
 use genxml::merge::{MergeError, Prepacked};
 use proptest::prelude::*;
 
-/// Merging a part that sets no field leaves the other part unchanged: a packet with the defaults,
-/// and one in which all bits after the first dword are inverted. So the defaults in the tables are
-/// those of `new`.
+/// Checks that merging a part that sets no field leaves the other part unchanged. The other part
+/// has the defaults, then the inverse of them in all bits after the first dword. So the tables and
+/// `new` have the same defaults.
 fn nothing<T>(new: T)
 where
     T: Fixed<Dwords: AsRef<[u32]> + AsMut<[u32]>>,

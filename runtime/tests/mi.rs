@@ -89,7 +89,8 @@ fn render(program: impl FnOnce(&mut Mi<'_, Render>) -> Result<(), MiError>) -> V
 fn moves() {
     let (one, two) = (q(0x1000), q(0x2000));
     assert_eq!(render(|mi| mi.store(one, 0x1_0000_0002)), [SDI | 1 << 21 | 3, 0x1000, 0, 2, 1]);
-    // A qword store needs an address that is a multiple of 8.
+    // A store of one qword needs an address that is a multiple of 8. Other addresses take two
+    // stores of a dword.
     let odd = render(|mi| mi.store(q(0x1004), 0x1_0000_0002));
     assert_eq!(odd, [SDI | 2, 0x1004, 0, 2, SDI | 2, 0x1008, 0, 1]);
     assert_eq!(render(|mi| mi.store(d(0x1000), 7)), [SDI | 2, 0x1000, 0, 7]);
@@ -97,7 +98,7 @@ fn moves() {
         render(|mi| mi.store(one, two)),
         [COPY, 0x1000, 0, 0x2000, 0, COPY, 0x1004, 0, 0x2004, 0]
     );
-    // The upper half is cleared; no other memory is read.
+    // A dword stored to a qword: the upper half is cleared, and 0x2004 is not read.
     assert_eq!(
         render(|mi| mi.store(one, d(0x2000))),
         [COPY, 0x1000, 0, 0x2000, 0, SDI | 2, 0x1004, 0, 0]
@@ -121,11 +122,11 @@ fn moves() {
     assert_eq!(render(|mi| mi.store(one, one)), [0u32; 0]);
 }
 
-/// Two halves that are exchanged are not overwritten before they are read.
+/// If a store exchanges the two halves of a qword, both halves are read before one is overwritten.
 #[test]
 fn overlapping_moves() {
     let swapped = render(|mi| mi.store(q(0x1000), (q(0x1000) << 32) | q(0x1000).high()));
-    // The ALU does it: both operands are loaded before anything is stored.
+    // The ALU combines the halves: both operands are loaded before anything is stored.
     assert_eq!(
         swapped[swapped.len() - 8..],
         [SRM, gpr(15), 0x1000, 0, SRM, gpr(15) + 4, 0x1004, 0]
@@ -241,7 +242,7 @@ fn constants_are_folded() {
 #[test]
 fn predicates() {
     let (src0, src1) = (0x2400, 0x2408);
-    // Equality is a comparison of MI_PREDICATE itself.
+    // MI_PREDICATE itself compares for equality.
     assert_eq!(
         render(|mi| mi.set_predicate(&q(0x1000).is_nonzero())),
         [
@@ -250,7 +251,7 @@ fn predicates() {
         ]
         .concat()
     );
-    // Other comparisons are computed in a general register; bit 0 is the predicate.
+    // MI_MATH computes other comparisons into a general register, whose bit 0 is the predicate.
     let less = render(|mi| mi.set_predicate(&q(0x1000).less_than(q(0x2000))));
     assert_eq!(less[less.len() - 3..], [LRR, gpr(15), 0x2418]);
     assert_eq!(less[16], MATH | 7);
@@ -270,8 +271,8 @@ fn predicates() {
         [1 << 23 | 15]
     );
 
-    // The jump goes to the end of the block. 4 + 4 + 5 + 1 dwords set the predicate, 3 jump, 4 are
-    // skipped.
+    // The jump goes to the end of the block. The predicate takes 4 + 4 + 5 + 1 dwords, the jump 3,
+    // and the skipped store 4.
     let block = render(|mi| mi.if_true(&q(0x1000).is_nonzero(), |mi| mi.store(d(0x2000), 1)));
     let jump = 0x31 << 23 | 1 | 1 << 8 | 1 << 15;
     assert_eq!(block[13..], [PREDICATE | 2 << 6 | 2, jump, 0x10_0054, 0, SDI | 2, 0x2000, 0, 1]);
@@ -342,9 +343,9 @@ fn memory_and_synchronisation() {
         let render = render(|mi| mi.write_after_work(q(0x1000), what));
         (render, build::<Blitter>(|mi| mi.write_after_work(q(0x1000), what)).unwrap())
     };
-    // As i915 ends a request (gen8_emit_fini_breadcrumb_rcs): the render target, depth and data
-    // caches are written back; then the streamer waits (bit 20, and bit 7 for the flush) and
-    // writes.
+    // The commands with which i915 ends a request (gen8_emit_fini_breadcrumb_rcs): the first
+    // PIPE_CONTROL flushes the render target, depth and data caches; the second one stalls the
+    // command streamer (bit 20), waits for the flush (bit 7) and writes.
     let pipe_control = 0x7a00_0004;
     let flush = [pipe_control, 1 << 12 | 1 << 5 | 1, 0, 0, 0, 0];
     let stall = 1 << 20 | 1 << 7;

@@ -328,8 +328,8 @@ fn differences_of_packets() {
     assert!(dumps(&old, &new).is_empty(), "{}", text(&old, &new));
 }
 
-/// A batch, then a descriptor and a kernel, at some address. If the whole is moved, only addresses
-/// differ.
+/// The test builds a batch, a descriptor and a kernel at a given address. If all of them move to
+/// another address, only addresses differ.
 #[test]
 fn what_only_moved_is_the_same() {
     let bytes = |address: u64, threads: u64| -> Vec<u8> {

@@ -162,7 +162,7 @@ fn opcodes_are_found_as_by_comparing() {
     fn slowly(instructions: &[&'static Container], header: u32) -> Option<&'static Container> {
         let mask = |info: &Container| match info.kind {
             Kind::Instruction { opcode_mask, opcode, .. } => (opcode_mask, opcode),
-            _ => panic!("{} is no instruction", info.name),
+            _ => panic!("{} is not an instruction", info.name),
         };
         let matching =
             instructions.iter().copied().filter(|info| header & mask(info).0 == mask(info).1);

@@ -140,7 +140,7 @@ impl<'a> AubReplay<'a> {
     /// Like [`step`](Self::step), and passes events to `observer`.
     ///
     /// # Errors
-    /// Those of `step`.
+    /// The errors of `step`.
     pub fn step_observed(
         &mut self,
         observer: &mut dyn Observer,
@@ -292,8 +292,8 @@ impl<'a> AubReplay<'a> {
         }
     }
 
-    /// Ends the engines that wait, because nothing will change the memory that they wait for. The
-    /// step reports the deadlock. `None` if no engine waits.
+    /// Abandons the work of engines that wait, because nothing will change the memory that they
+    /// wait for. The returned step reports the deadlock. `None` if no engine waits.
     fn deadlock(&mut self, listener: &mut Listener<'_>) -> Option<Step> {
         let position = self.reader.position();
         let waiting = std::mem::take(&mut self.waiting);

@@ -60,7 +60,7 @@ pub enum Step<'a> {
     Exec {
         /// The submission.
         exec: &'a Exec,
-        /// Counts of its work, or the fault that ended it early.
+        /// Counts of the submission's work, or the fault that ended the submission early.
         result: Result<Stats, Fault>,
     },
     /// Memory was compared.
@@ -219,7 +219,7 @@ pub struct Report {
     pub stats: Stats,
     /// The expectations that were not met, in order.
     pub mismatches: Vec<Mismatch>,
-    /// The fault that ended the run, after the sequence number of its submission.
+    /// The fault that ended the run, with the sequence number of the submission that had it.
     pub fault: Option<(u64, Fault)>,
 }
 

@@ -53,7 +53,7 @@ fn unknown(name: &str) -> Error {
     let hint = suggest::hint(name, OPS.iter().map(|op| op.name));
     bad_input(format!(
         "no operation of Gen8 is called `{name}`; {}",
-        hint.unwrap_or_else(|| "genx eu ops lists all".into())
+        hint.unwrap_or_else(|| "genx eu ops lists all operations".into())
     ))
 }
 

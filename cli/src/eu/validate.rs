@@ -147,7 +147,7 @@ fn explain(id: &str, json: bool) -> Result<Exit, Error> {
         let hint = suggest::hint(id, rules().map(|rule| rule.id));
         bad_input(format!(
             "there is no rule `{id}`; {}",
-            hint.unwrap_or_else(|| "genx eu validate --list lists all".into())
+            hint.unwrap_or_else(|| "genx eu validate --list lists all rules".into())
         ))
     })?;
     stdout(|out| match json {

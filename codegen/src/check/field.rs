@@ -151,7 +151,7 @@ fn address(check: &mut Check<'_>, field: &Field, space: &str, align: u64) {
     }
     let low = field.start % 32;
     let message = if !align.is_power_of_two() {
-        format!("the alignment of `{}`, {align}, is no power of two", field.name)
+        format!("the alignment of `{}`, {align}, is not a power of two", field.name)
     } else if align < 1 << low {
         format!(
             "`{}` starts at bit {low} and cannot hold an address that is aligned to {align} bytes only",

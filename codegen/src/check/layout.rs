@@ -22,7 +22,8 @@ pub(super) fn check(check: &mut Check<'_>, container: &Container) {
         && !align.is_power_of_two()
     {
         let place = check.place(&container.span, "align");
-        let message = format!("the alignment of `{}`, {align}, is no power of two", container.name);
+        let message =
+            format!("the alignment of `{}`, {align}, is not a power of two", container.name);
         check.report(Diagnostic::new(Code::Align, place, message));
     }
     groups(check, container);

@@ -87,8 +87,8 @@ pub(crate) fn number_below(
     match number(text) {
         Some(value) if value < limit => Some(value),
         Some(value) => {
-            problems
-                .push(report(format!("`{}` is {value}, which is out of range", attribute.name)));
+            let name = &attribute.name;
+            problems.push(report(format!("`{name}` is {value}, but must be less than {limit}")));
             None
         }
         None => {

@@ -335,7 +335,8 @@ impl Converter<'_> {
         groups.sort_by_key(|group| group.start);
         let (count, bits, start) = (count?, size?, start?);
         if start + count.max(1) * bits >= BITS_LIMIT {
-            let message = format!("{count} elements of {bits} bits are out of range");
+            let message =
+                format!("{count} elements of {bits} bits do not end below bit {BITS_LIMIT}");
             self.problems.push(Diagnostic::new(Code::Number, element.span.clone(), message));
             return None;
         }

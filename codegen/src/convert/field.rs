@@ -182,7 +182,8 @@ impl Converter<'_> {
         };
         if end < start || end >= BITS_LIMIT {
             let message = format!("the last bit, {end}, comes before the first, {start}");
-            let message = if end < start { message } else { format!("bit {end} is out of range") };
+            let large = format!("bit {end} is too large: it must be less than {BITS_LIMIT}");
+            let message = if end < start { message } else { large };
             self.problems.push(
                 Diagnostic::new(Code::Position, element.at(at).value_span.clone(), message)
                     .hint("bits are written high:low, as in bits=\"15:0\""),

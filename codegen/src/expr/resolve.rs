@@ -371,7 +371,7 @@ impl<'a> Resolver<'a> {
         };
         let container = &self.containers[id];
         if !matches!(container.kind, Kind::Instruction { .. }) {
-            let message = format!("`{name}` is no instruction: it has no place among the packets");
+            let message = format!("`last` needs an instruction, and `{name}` is not one");
             return Err(ExprError::kind(place.clone(), message));
         }
         let inner = Resolver {
@@ -607,7 +607,7 @@ impl<'a> Resolver<'a> {
         let (message, hint) = match is_field {
             true => (format!("`{name}` is a field"), format!("fields stand in brackets: [{name}]")),
             false => (
-                format!("`{name}` is compared with nothing that has named values"),
+                format!("`{name}` is compared with something that has no named values"),
                 "a value's name must be compared with a field of an enumeration".to_owned(),
             ),
         };

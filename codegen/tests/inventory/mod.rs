@@ -137,7 +137,7 @@ fn command(row: &Row, container: &Container, other_bits: Option<u32>) -> Vec<Str
         let wanted =
             if row.get("kind").starts_with("send-message") { Some(32) } else { other_bits };
         if wanted != Some(container.bits) {
-            problems.push("is no instruction".to_owned());
+            problems.push("is not an instruction".to_owned());
         }
         return problems;
     };

@@ -103,7 +103,7 @@ fn value(meta: &ParseNestedMeta<'_>, name: &str) -> Result<Value> {
     let minus: Option<Token![-]> = value.parse()?;
     if minus.is_none() && value.peek(syn::Ident) && !value.peek(syn::LitBool) {
         return Err(
-            value.error(format!("the value of `{name}` is a literal; write text in quotes"))
+            value.error(format!("the value of `{name}` must be a literal; write text in quotes"))
         );
     }
     let literal: Lit = value.parse()?;
@@ -115,7 +115,7 @@ fn value(meta: &ParseNestedMeta<'_>, name: &str) -> Result<Value> {
         other => {
             return Err(Error::new_spanned(
                 other,
-                format!("`{name}` is a number or text in quotes"),
+                format!("`{name}` must be a number, `true`, `false` or text in quotes"),
             ));
         }
     };
@@ -262,7 +262,7 @@ pub fn member(field: &Field, others: &mut Others) -> Result<Member> {
     if let Some(manual) = get("name")
         && field_name(&manual.text) != name
     {
-        let message = format!("a field with this name is called `{}`", field_name(&manual.text));
+        let message = format!("the Rust field of this name is `{}`", field_name(&manual.text));
         return Err(Error::new(manual.span, message));
     }
     if get("name").is_none() {

@@ -57,7 +57,7 @@ fn errors() {
         ),
         (
             "#[field(dword = 1, bits = \"31:0\", name = \"The Data\")] data: U<32>",
-            "a field with this name is called `the_data`",
+            "the Rust field of this name is `the_data`",
         ),
         (
             "#[field(dword = 1, bits = \"31:6\")] data: Address<DynamicState, 64, 26>",

@@ -164,7 +164,7 @@ impl From<&SamplerState> for hand::Sampler {
             indirect_state_pointer tcz_address_control_mode tcy_address_control_mode
             tcx_address_control_mode trilinear_filter_quality maximum_anisotropy
             ],
-            // Sign-extended.
+            // Sign-extended from 13 bits.
             texture_lod_bias: (from.texture_lod_bias.bits() as i32) << 19 >> 19
         )
     }

@@ -200,7 +200,7 @@ pub struct Surface {
     pub surface_format: u32,
     pub surface_array: bool,
     pub surface_type: u32,
-    /// In units of 4.
+    /// QPitch of the surface in units of 4 rows.
     pub surface_qpitch: u32,
     pub base_mip_level: u32,
     pub memory_object_control_state: u32,
@@ -312,7 +312,7 @@ impl Surface {
 #[derive(Clone, Copy, Default)]
 pub struct Sampler {
     pub anisotropic_algorithm: u32,
-    /// Two's complement, 8 fraction bits.
+    /// LOD bias in two's complement with 8 fraction bits.
     pub texture_lod_bias: i32,
     pub min_mode_filter: u32,
     pub mag_mode_filter: u32,

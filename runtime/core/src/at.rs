@@ -50,7 +50,8 @@ impl At {
         At { container: info.name, member, found, range }
     }
 
-    /// Like [`new`](Self::new), but the member must exist: for macros whose user names it.
+    /// Like [`new`](Self::new), but the member must exist. For macros in which the user writes the
+    /// member's name.
     ///
     /// # Panics
     /// If no field, or more than one, has that name; in a `const` this is a compile error.
@@ -208,7 +209,7 @@ const fn find(info: &'static Container, path: &[&str]) -> Option<Found> {
     None
 }
 
-/// The set and the alternative that the next member is looked up in.
+/// The set of alternatives, and the alternative, in which the next member is looked up.
 #[derive(Clone, Copy)]
 struct Scope<'a> {
     /// The member that holds the set of alternatives.
@@ -278,7 +279,8 @@ const fn only(fields: &'static [Field], scope: Scope<'_>, member: &str) -> Optio
     found
 }
 
-/// The only field of an array's element, if it has just one apart from reserved bits.
+/// The only field of an array's element; `None` if the element has no field or several. Reserved
+/// bits do not count.
 const fn single(fields: &'static [Field]) -> Option<&'static Field> {
     let (mut found, mut i) = (None, 0);
     while i < fields.len() {
@@ -293,8 +295,8 @@ const fn single(fields: &'static [Field]) -> Option<&'static Field> {
     found
 }
 
-/// Whether the member stands for the group. A group without a name takes the name of its only field
-/// or group, else the name `Entries`.
+/// Whether the Rust name `member` stands for the array `group`. An array without a name takes the
+/// name of its only field or inner array, else the name `Entries`.
 const fn named(group: &Group, member: &str) -> bool {
     if !group.name.is_empty() {
         return names::matches(group.name, member);

@@ -106,11 +106,11 @@ pub const fn sign_extend(value: u64, width: u32) -> i64 {
     ((value << (64 - width)) as i64) >> (64 - width)
 }
 
-/// Returns `value` if it fits `width` bits. It is a value of an enumeration that wider fields also
-/// use.
+/// Returns `value` if it fits a field of `width` bits. `value` is from an enumeration that wider
+/// fields also use.
 ///
 /// # Panics
-/// If it does not fit. Such a value can only come from a wider field that was read.
+/// If `value` does not fit. Such a value can only come from a wider field that was read.
 #[inline(always)]
 pub const fn narrow(value: u64, width: u32) -> u64 {
     assert!(

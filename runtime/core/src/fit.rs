@@ -18,7 +18,7 @@ use core::marker::PhantomData;
 /// value and the legal range.
 #[derive(Clone, Copy)]
 pub struct FieldError {
-    /// The field.
+    /// The field that cannot hold the value.
     pub at: &'static At,
     /// The value and the bounds.
     pub reason: Misfit,
@@ -27,9 +27,9 @@ pub struct FieldError {
 /// Why a value does not fit its field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Misfit {
-    /// An integer or an address.
+    /// An integer or an address is out of range or misaligned.
     Integer(OutOfRange),
-    /// A number for a fixed-point field.
+    /// A number does not fit a fixed-point field.
     Fixed(NotFixed),
 }
 
@@ -245,7 +245,7 @@ pub fn fit<T, V: Fit<T>>(at: &'static At, value: V) -> Result<T, V::Error> {
 pub struct Probe<T>(PhantomData<T>);
 
 impl<T: Packed> Probe<T> {
-    /// The tables.
+    /// The tables of type `T`.
     pub const TABLES: Option<&'static Container> = Some(T::INFO);
 }
 

@@ -11,7 +11,7 @@ use crate::bits;
 
 /// A packet or structure that is latched.
 pub trait Latch: Packed {
-    /// The slots that store its values.
+    /// The slots that store the values of the packet or structure.
     const SLOTS: Slots;
 }
 

@@ -45,7 +45,8 @@ impl<'a> Level<'a> {
         Level { name: info.name, fields: info.fields, groups: info.groups, dwords, base, hidden: 0 }
     }
 
-    /// The same fields at the same position in other dwords: those of a container of the same type.
+    /// The same fields at the same position of `dwords`, which hold another container of the same
+    /// type.
     pub const fn over<'b>(&self, dwords: &'b [u32]) -> Level<'b> {
         let Level { name, fields, groups, base, hidden, .. } = *self;
         Level { name, fields, groups, dwords, base, hidden }

@@ -27,7 +27,7 @@ struct Row {
     mask: u8,
 }
 
-/// No instruction.
+/// Marks a table entry that has no instruction.
 const NONE: u16 = u16::MAX;
 
 /// The data of an instruction that is needed to check its header and to compute the packet's
@@ -110,7 +110,7 @@ impl<const N: usize, const L: usize> OpcodeTable<N, L> {
             }
             ones -= 1;
         }
-        // Enter the least specific first: more specific ones overwrite its entries.
+        // Enter the least specific instruction first: more specific ones overwrite its entries.
         while at > 0 {
             at -= 1;
             let pattern = table.patterns[at];

@@ -179,13 +179,13 @@ impl<T: Packed> fmt::Debug for Lazy<'_, T> {
 
 /// The packets of an engine; implemented by the generated enums.
 pub trait EnginePacket<'a>: Copy + fmt::Debug {
-    /// The engine.
+    /// The engine that accepts the packets.
     const ENGINE: Engines;
 
     /// The instruction that starts with `header`.
     fn lookup(header: u32) -> Option<Found>;
 
-    /// Every instruction of the engine; [`Found::position`] is an index into it.
+    /// All instructions of the engine; [`Found::position`] is an index into this list.
     fn instructions() -> &'static [&'static Container];
 
     /// The variant of the instruction at `position`. `dwords` are those of the packet, at least

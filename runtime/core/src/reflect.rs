@@ -303,7 +303,7 @@ impl Field {
 
 /// Another description of bits that fields also describe. It is valid under a condition on the rest
 /// of the container. Examples: operands depend on register file and access mode, messages on
-/// receiver and type. Rules can name views, and the rules of a view's structure apply too.
+/// shared function and type. Rules can name views, and the rules of a view's structure apply too.
 #[derive(Debug)]
 pub struct View {
     /// The view's name. A view of the whole container often has the name of its structure.
@@ -314,7 +314,7 @@ pub struct View {
     pub end: u32,
     /// How the bits are interpreted.
     pub ty: Type,
-    /// The view applies only if this condition holds; it reads only this container.
+    /// The view applies only if this condition holds. The condition reads only this container.
     pub exists_if: Option<&'static Cond>,
 }
 

@@ -69,12 +69,12 @@ pub enum Cond {
     Not(&'static Cond),
     /// Two operands.
     Binary(Op, &'static Cond, &'static Cond),
-    /// The value lies in one of the ranges, which include both ends.
+    /// The value lies in one of the ranges; both bounds belong to the range.
     In(&'static Cond, &'static [(u64, u64)]),
     /// Number of bits that the value of the enumeration implies.
     Bits(&'static Cond, &'static Enumeration),
-    /// Number, counted from 1, of the last packet that an entry of the tables' `LASTS` looks for; 0
-    /// if there was none. The operand is the index of the entry in `LASTS`.
+    /// Position in the stream of packets, counted from 1, of the last packet that an entry of the
+    /// tables' `LASTS` looks for; 0 if there was none. The operand is the index of this entry.
     Last(u16),
     /// A statement about the elements of a group.
     Over(Quantifier, GroupRef, &'static Cond),
@@ -115,8 +115,8 @@ impl Quantifier {
 /// The container in which a field or group is looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
-    /// In the container, or in the element that the innermost [`Cond::Over`] is evaluating; the
-    /// number is how many levels further out.
+    /// With 0: in the element that the innermost [`Cond::Over`] is evaluating, or in the container
+    /// if there is no such element. A larger number is the number of levels further out.
     Own(u8),
     /// In the most recent container of the type with this index in the `CONTAINERS` of the tables.
     State(u16),
@@ -166,21 +166,21 @@ pub struct Last {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Role {
-    /// Through the sampler.
+    /// The surface is read through the sampler.
     Sampled,
-    /// Written or read as a render target.
+    /// The surface is written or read as a render target.
     RenderTarget,
-    /// By typed surface messages, including atomics.
+    /// Typed surface messages, including atomics, use the surface.
     Typed,
-    /// By untyped surface messages, including atomics.
+    /// Untyped surface messages, including atomics, use the surface.
     Untyped,
-    /// By byte and dword scattered messages.
+    /// Byte and dword scattered messages use the surface.
     Scattered,
-    /// By oword block messages.
+    /// Oword block messages use the surface.
     Block,
-    /// By media block messages.
+    /// Media block messages use the surface.
     Media,
-    /// By atomic operations, typed or untyped.
+    /// Atomic operations, typed or untyped, use the surface.
     Atomic,
     /// The surface is read.
     Read,
@@ -236,8 +236,8 @@ pub trait Facts {
     /// `first` to `last` are known.
     fn state(&self, container: u16, first: u32, last: u32) -> Option<&[u32]>;
 
-    /// Number, counted from 1, of the last packet that this entry of `LASTS` looks for; 0 if there
-    /// was none, `None` if unknown.
+    /// Position in the stream of packets, counted from 1, of the last packet that this entry of
+    /// `LASTS` looks for; 0 if there was none, `None` if unknown.
     fn last(&self, index: u16) -> Option<u64>;
 
     /// True if kernels use the surface in this way; `None` if unknown.
@@ -280,7 +280,7 @@ impl<'a> Frame<'a> {
         Frame { base, ..Frame::new(dwords) }
     }
 
-    /// The frame `levels` elements further out.
+    /// The frame that is `levels` levels further out.
     fn outward(&self, levels: u8) -> Option<&Frame<'a>> {
         (0..levels).try_fold(self, |frame, _| frame.outer)
     }

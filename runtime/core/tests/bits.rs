@@ -3,7 +3,7 @@
 use genxml_core::bits::{get, get_array, ones, put, put_array, sign_extend};
 use proptest::prelude::*;
 
-/// Bit `at`, zero after the end.
+/// Bit `at` of `dwords`. Bits after the last dword are zero.
 fn bit(dwords: &[u32], at: u32) -> bool {
     dwords.get((at / 32) as usize).is_some_and(|dword| dword >> (at % 32) & 1 == 1)
 }

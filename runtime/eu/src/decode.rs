@@ -134,7 +134,7 @@ impl Decoder<'_> {
         Ok((instruction, controls))
     }
 
-    /// The controls of the first dword.
+    /// Decodes the controls in the first dword.
     fn controls(&self) -> Result<Instruction> {
         let (a, b) = (&self.header.control.controls_a, &self.header.control.controls_b);
         let exec_size = enc::EXEC_SIZE.decode(a.exec_size);
@@ -187,7 +187,7 @@ impl Decoder<'_> {
         instruction
     }
 
-    /// One or two sources.
+    /// Decodes an instruction with one or two sources.
     fn basic(&self) -> Result<Instruction> {
         let (mut instruction, controls) = self.start()?;
         instruction.destination = Some(self.destination(&controls)?);
@@ -195,7 +195,7 @@ impl Decoder<'_> {
         Ok(instruction)
     }
 
-    /// `wait` and `ret`: one source and no destination.
+    /// Decodes `wait` or `ret`: one source and no destination.
     fn one_source(&self) -> Result<Instruction> {
         let (mut instruction, controls) = self.start()?;
         self.sources(&mut instruction, &controls, 1)?;
@@ -362,7 +362,7 @@ impl Decoder<'_> {
         enc::IMMEDIATE_TYPE.decode(ty).ok_or_else(|| self.reserved(field, ty.bits()))
     }
 
-    /// A register source from its 25 bits.
+    /// Decodes a register source from its 25 bits.
     fn source(
         &self,
         bits: u64,

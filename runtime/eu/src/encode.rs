@@ -89,9 +89,9 @@ impl Instruction {
 /// The values of unused bits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unused {
-    /// As Mesa's assembler writes them.
+    /// Unused bits have the values that Mesa's assembler writes.
     Mesa,
-    /// As in the compaction tables.
+    /// Unused bits have the values of the compaction tables.
     Tables,
 }
 
@@ -569,7 +569,7 @@ impl Encoder<'_> {
             Descriptor::Address(byte) => {
                 let address = Register::Arf { file: Arf::Address, number: 0, byte };
                 let fields = self.register_fields(&address)?;
-                // Encoded as Align1 in both access modes.
+                // The address register is encoded as in Align1, also in Align16.
                 let source = Source::new(address, DataType::Ud, Region::SCALAR);
                 let source = self.source_align1(&source, &fields)?;
                 (gen8::RegFile::ARF, source as u32)
@@ -594,7 +594,7 @@ impl Encoder<'_> {
         .pack())
     }
 
-    /// Branches with immediate distances.
+    /// Encodes branches with immediate distances.
     fn branch(&self) -> Result<[u32; 4]> {
         let i = self.instruction;
         let branch = i.branch.unwrap_or(Branch { jip: 0, uip: None });
@@ -604,7 +604,7 @@ impl Encoder<'_> {
             src0_src_imm_type: gen8::SrcImmType::D,
         };
         if i.opcode.op().format == Format::BranchTwo {
-            // Both distances are one 64-bit immediate source 0.
+            // Source 0 is encoded as an immediate: the 64 bits of UIP and JIP.
             operand_controls.src0_reg_file = gen8::RegFile::IMM;
             operand_controls.src0_type = immediate;
             let uip = branch.uip.ok_or_else(|| self.error("UIP", Refused::Missing))?;
@@ -728,9 +728,9 @@ impl Encoder<'_> {
     }
 }
 
-/// The half-float marks of sources 1 and 2 of three; `None` if the types cannot be encoded
-/// together. The three types must be equal, or a mix of half and single floats. Without a mark, a
-/// half-float source 0 makes all three half floats.
+/// The half-float marks of sources 1 and 2 of a three-source instruction; `None` if the three types
+/// cannot be encoded together. They must be equal, or a mix of half and single floats. Without a
+/// mark, a half-float source 0 makes all three half floats.
 fn three_source_halves([a, b, c]: [DataType; 3]) -> Option<[bool; 2]> {
     let half = |ty| ty == DataType::Hf;
     let float = |ty| half(ty) || ty == DataType::F;

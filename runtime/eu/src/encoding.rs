@@ -191,7 +191,7 @@ pub static THREE_SOURCE_TYPE: Pairs<gen8::ThreeSrcType, DataType> = Pairs(&[
     (gen8::ThreeSrcType::HF, DataType::Hf),
 ]);
 
-/// Receiver of a message (2b p.28).
+/// The shared function that receives a message (2b p.28).
 pub static SHARED_FUNCTION: Pairs<gen8::Sfid, SharedFunction> = Pairs(&[
     (gen8::Sfid::SFID_NULL, SharedFunction::Null),
     (gen8::Sfid::SFID_SAMPLER, SharedFunction::Sampler),

@@ -139,9 +139,9 @@ pub enum PredicateControl {
 /// A 16-bit flag subregister, `f<register>.<subregister>`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
 pub struct Flag {
-    /// 0 or 1.
+    /// Number of the flag register: 0 or 1.
     pub register: u8,
-    /// 0 or 1.
+    /// Number of the subregister: 0 or 1.
     pub subregister: u8,
 }
 
@@ -169,7 +169,7 @@ pub enum Condition {
 /// A message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Send {
-    /// The receiver.
+    /// The shared function that receives the message.
     pub function: SharedFunction,
     /// The message descriptor.
     pub descriptor: Descriptor,
@@ -187,10 +187,10 @@ pub enum Descriptor {
     Address(u8),
 }
 
-/// Receivers of messages (2b p.28).
+/// The units that receive messages: shared functions (2b p.28).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum SharedFunction {
-    /// No receiver.
+    /// No shared function: the null receiver.
     Null,
     /// Sampler.
     Sampler,
@@ -234,11 +234,11 @@ pub struct Branch {
 /// Thread control after an instruction (2b p.44). No functional effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum ThreadControl {
-    /// Hardware decides.
+    /// Hardware decides whether it switches to another thread.
     Normal,
-    /// No switch to another thread.
+    /// Hardware does not switch to another thread.
     Atomic,
-    /// A forced switch.
+    /// Hardware must switch to another thread.
     Switch,
 }
 
@@ -327,7 +327,7 @@ impl Register {
 /// The destination of a result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Destination {
-    /// First byte.
+    /// First byte of the first element.
     pub register: Register,
     /// Type of an element.
     pub ty: DataType,

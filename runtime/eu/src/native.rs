@@ -18,7 +18,7 @@ pub struct Native {
     pub length: u32,
     /// The operation; `None` if no operation has the opcode. Hardware treats this as illegal.
     pub opcode: Option<Opcode>,
-    /// The 16 bytes.
+    /// The 16-byte form as four dwords.
     pub dwords: [u32; 4],
 }
 

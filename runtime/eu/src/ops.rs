@@ -9,7 +9,7 @@ pub use crate::properties::{ExecSizes, Format, Modifiers, Traits};
 pub use crate::table::{OPS, Op, Opcode};
 
 impl Opcode {
-    /// The row of the table.
+    /// The operation's row of the instruction table.
     pub fn op(self) -> &'static Op {
         &OPS[self as usize]
     }
@@ -19,7 +19,7 @@ impl Opcode {
         self.op().name
     }
 
-    /// The 7-bit number.
+    /// The 7-bit opcode of the operation.
     pub fn code(self) -> u8 {
         self.op().code
     }

@@ -21,7 +21,7 @@ pub enum Problem {
         operation: Opcode,
         /// The manual's name of the field.
         field: &'static str,
-        /// Its value.
+        /// The value of the field.
         value: u64,
     },
     /// An index of the 8-byte form has no row in its table. Gen8's tables have a row for every

@@ -34,13 +34,13 @@ pub struct Modifiers(u8);
 impl Modifiers {
     /// No modifier.
     pub const NONE: Self = Modifiers(0);
-    /// A predicate.
+    /// The instruction may have a predicate.
     pub const PREDICATE: Self = Modifiers(1);
     /// A condition that writes a flag (or selects, for `sel` and `csel`).
     pub const CONDITION: Self = Modifiers(2);
-    /// Saturation of the result.
+    /// The result may be saturated.
     pub const SATURATE: Self = Modifiers(4);
-    /// Negation and absolute value of sources.
+    /// Sources may have negation and absolute value.
     pub const SOURCE: Self = Modifiers(8);
 
     /// True if every modifier of `other` is in the set.
@@ -48,7 +48,7 @@ impl Modifiers {
         self.0 & other.0 == other.0
     }
 
-    /// The union.
+    /// The modifiers of both sets.
     pub const fn with(self, other: Self) -> Self {
         Modifiers(self.0 | other.0)
     }
@@ -85,7 +85,7 @@ impl Traits {
         self.0 & other.0 == other.0
     }
 
-    /// The union.
+    /// The restrictions of both sets.
     pub const fn with(self, other: Self) -> Self {
         Traits(self.0 | other.0)
     }

@@ -18,7 +18,7 @@ pub enum Syntax {
 /// A meaning and its spellings. An empty spelling means that the language has none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Name<T: 'static> {
-    /// The meaning.
+    /// The value that the words stand for.
     pub meaning: T,
     /// IGA's spelling.
     pub iga: &'static str,
@@ -186,7 +186,8 @@ pub static MATH: Names<MathFunction> = Names {
     ],
 };
 
-/// Receivers of messages. IGA writes their number in the instruction and this name in the comment.
+/// Shared functions, which receive messages. IGA writes their number in the instruction and this
+/// name in the comment.
 pub static FUNCTIONS: Names<SharedFunction> = Names {
     kind: "shared function",
     rows: &[
@@ -197,8 +198,8 @@ pub static FUNCTIONS: Names<SharedFunction> = Names {
         name(SharedFunction::DataPortRender, "hdc.rc", "render"),
         name(SharedFunction::Urb, "urb", "urb"),
         name(SharedFunction::ThreadSpawner, "spawner", "thread_spawner"),
-        // In later generations, the numbers of two of these receivers belong to other units. Mesa's
-        // names are those of the later units: `rt accel` is printed, and `tgm` is read.
+        // In later generations, the numbers of two of these shared functions belong to other units.
+        // Mesa's names are those of the later units: `rt accel` is printed, and `tgm` is read.
         also(SharedFunction::MotionEstimation, "vme", "rt accel", &["vme"]),
         name(SharedFunction::DataPortConstant, "hdc.cc", "const"),
         name(SharedFunction::DataPort0, "hdc.dc0", "data"),
@@ -232,10 +233,10 @@ pub enum Keyword {
     NoDdClear,
     /// Channel enables are ignored. IGA writes `(W)` before the instruction.
     NoMask,
-    /// The channels, as a unit size (4 N, 8 Q, 16 H) and the first channel. IGA writes `M8` after
-    /// the execution size.
+    /// The channels on which the instruction works: the unit in which Mesa counts (`1N` 4, `1Q` 8,
+    /// `1H` 16 channels) and the first channel. IGA writes `M8` after the execution size.
     Channels {
-        /// 4, 8 or 16.
+        /// Channels in the unit in which Mesa counts: 4, 8 or 16.
         unit: u8,
         /// The first channel of the thread.
         offset: u8,

@@ -175,7 +175,7 @@ pub(crate) mod types {
     use super::*;
 
     pub const NO_OPERANDS: &[Signature] = &[];
-    /// add (2a); F and HF together: IGA.
+    /// add: types of 2a; a mix of F and HF is from IGA.
     pub const ADD: &[Signature] = &[
         two(INT, INT, Manual),
         two(F, INT, Manual),
@@ -186,9 +186,9 @@ pub(crate) mod types {
         two(WIDE, WIDE, Manual),
         two(MIXED, MIXED, Iga),
     ];
-    /// cmp (2a).
+    /// Types of cmp (from 2a).
     pub const CMP: &[Signature] = ADD;
-    /// cmpn (2a): no qwords, no halves from integers.
+    /// cmpn: types of 2a, without qwords and without half floats from integers.
     pub const CMPN: &[Signature] = &[
         two(INT, INT, Manual),
         two(F, INT, Manual),
@@ -197,18 +197,18 @@ pub(crate) mod types {
         two(HF, HF, Manual),
         two(MIXED, MIXED, Iga),
     ];
-    /// avg (2a).
+    /// Types of avg (from 2a).
     pub const AVG: &[Signature] = &[two(INT, INT, Manual)];
-    /// and, or, xor, asr (2a).
+    /// Types of and, or, xor and asr (from 2a).
     pub const LOGIC: &[Signature] = &[two(INT, INT, Manual), two(WIDE, WIDE, Manual)];
-    /// not (2a).
+    /// Types of not (from 2a).
     pub const NOT: &[Signature] = &[one(INT, INT, Manual), one(WIDE, WIDE, Manual)];
-    /// shl: integers of up to 32 bits (G45); qwords: IGA.
+    /// shl: integers of up to 32 bits are from G45, qwords from IGA.
     pub const SHL: &[Signature] = &[two(INT, INT, G45), two(WIDE, WIDE, Iga)];
-    /// shr: integers of up to 32 bits (G45). IGA has only unsigned types, because the shift is
-    /// logical; kernels also have qwords and signed types.
+    /// shr: integers of up to 32 bits are from G45. IGA has only unsigned types, because the shift
+    /// is logical; kernels of drivers also have qwords and signed types.
     pub const SHR: &[Signature] = &[two(INT, INT, G45), two(WIDE, WIDE, Kernels)];
-    /// mov: integers of up to 32 bits and single floats (G45); all other conversions: IGA.
+    /// mov: integers of up to 32 bits and single floats are from G45, other conversions from IGA.
     pub const MOV: &[Signature] = &[
         one(INT, INT, G45),
         one(F, INT, G45),
@@ -224,7 +224,7 @@ pub(crate) mod types {
         one(HF, MIXED, Iga),
         one(F, HF, Iga),
     ];
-    /// movi: it moves, it does not convert.
+    /// movi: destination and source have the same type, because movi does not convert.
     pub const MOVI: &[Signature] = &[
         one(set!(Ub), set!(Ub), Iga),
         one(set!(B), set!(B), Iga),
@@ -234,7 +234,7 @@ pub(crate) mod types {
         one(D, D, Iga),
         one(F, F, Iga),
     ];
-    /// sel: integers of up to 32 bits and single floats (G45); other types: IGA.
+    /// sel: integers of up to 32 bits and single floats are from G45, other types from IGA.
     pub const SEL: &[Signature] = &[
         two(INT, INT, G45),
         two(F, F, G45),
@@ -243,30 +243,32 @@ pub(crate) mod types {
         two(WIDE, WIDE, Iga),
         two(MIXED, MIXED, Iga),
     ];
-    /// smov (IGA): only its types are published.
+    /// Types of smov (from IGA). Nothing else about smov is published.
     pub const SMOV: &[Signature] =
         &[two(set!(Uw W Ud D Uq Q F Df), set!(Uw W Ud D Uq Q F Df), Iga)];
-    /// csel (2a).
+    /// Types of csel (from 2a).
     pub const CSEL: &[Signature] = &[three(F, F, Manual)];
-    /// lrp (2a).
+    /// Types of lrp (from 2a).
     pub const LRP: &[Signature] = &[three(F, F, Manual)];
-    /// bfe, bfi2 (2a).
+    /// Types of bfe and bfi2 (from 2a).
     pub const BIT_FIELD_THREE: &[Signature] = &[three(UD, UD, Manual), three(D, D, Manual)];
-    /// bfi1 (2a).
+    /// Types of bfi1 (from 2a).
     pub const BFI1: &[Signature] = &[two(UD, UD, Manual), two(D, D, Manual)];
-    /// fbl (2a); a word: kernels.
+    /// fbl: the dword source is from 2a, the word source from kernels of drivers.
     pub const FBL: &[Signature] = &[one(UD, UD, Manual), one(UD, set!(Uw), Kernels)];
-    /// bfrev (2a).
+    /// Types of bfrev (from 2a).
     pub const UD_ONE: &[Signature] = &[one(UD, UD, Manual)];
-    /// lzd, fbh (2a).
+    /// Types of lzd and fbh (from 2a).
     pub const DWORD_TO_UD: &[Signature] = &[one(UD, DWORD, Manual)];
-    /// cbit (2a).
+    /// Types of cbit (from 2a).
     pub const CBIT: &[Signature] = &[one(UD, set!(Ub Uw Ud), Manual)];
-    /// addc, subb (2a).
+    /// Types of addc and subb (from 2a).
     pub const UD_TWO: &[Signature] = &[two(UD, UD, Manual)];
-    /// mach: two dwords of one signedness (IGA); a signed result of unsigned sources: kernels.
+    /// mach: dwords of the same signedness are from IGA, a signed result of unsigned sources from
+    /// kernels of drivers.
     pub const MACH: &[Signature] = &[two(UD, UD, Iga), two(D, D, Iga), two(D, UD, Kernels)];
-    /// mul: qword products of dwords as Mesa's compiler makes them.
+    /// mul: integers of up to 32 bits and single floats are from G45, qword products of dwords from
+    /// Mesa, other types from IGA.
     pub const MUL: &[Signature] = &[
         two(INT, INT, G45),
         two(QWORD, DWORD, Mesa),
@@ -275,7 +277,7 @@ pub(crate) mod types {
         two(HF, HF, Iga),
         two(MIXED, MIXED, Iga),
     ];
-    /// mac: a product of bytes or words.
+    /// mac: integer sources are bytes or words. Single floats are from G45, other types from IGA.
     pub const MAC: &[Signature] = &[
         two(INT, BYTE.with(WORD), Iga),
         two(F, F, G45),
@@ -285,35 +287,36 @@ pub(crate) mod types {
     ];
     /// mad: all sources have one type.
     pub const MAD: &[Signature] = &[three(F, F, Iga), three(DF, DF, Iga), three(MIXED, MIXED, Iga)];
-    /// madm (IGA).
+    /// Types of madm (from IGA).
     pub const MADM: &[Signature] = &[three(F, F, Iga), three(DF, DF, Iga)];
-    /// sad2, sada2 (IGA).
+    /// Types of sad2 and sada2 (from IGA).
     pub const SAD: &[Signature] = &[two(WORD, BYTE, Iga)];
-    /// frc (2a).
+    /// Types of frc (from 2a).
     pub const FRC: &[Signature] = &[one(F, F, Manual)];
-    /// rndu, rndd, rnde, rndz (G45).
+    /// Types of rndu, rndd, rnde and rndz (from G45).
     pub const ROUND: &[Signature] = &[one(F, F, G45)];
-    /// dp2, dp3, dp4, dph, line (2a).
+    /// Types of dp2, dp3, dp4, dph and line (from 2a).
     pub const FLOAT_TWO: &[Signature] = &[two(F, F, Manual)];
-    /// pln (G45).
+    /// Types of pln (from G45).
     pub const PLN: &[Signature] = &[two(F, F, G45)];
-    /// Functions of floats: F (2a math); halves: IGA.
+    /// Functions of one float: F is from 2a math, half floats are from IGA.
     pub const MATH_ONE: &[Signature] = &[one(F, F, Manual), one(MIXED, MIXED, Iga)];
-    /// pow, fdiv: F (2a math); halves: IGA.
+    /// pow, fdiv: F is from 2a math, half floats are from IGA.
     pub const MATH_TWO: &[Signature] = &[two(F, F, Manual), two(MIXED, MIXED, Iga)];
-    /// Integer division (2a math); a signed result of unsigned sources: kernels.
+    /// Integer division: equal types are from 2a math, a signed result of unsigned sources is from
+    /// kernels of drivers.
     pub const MATH_DIVISION: &[Signature] =
         &[two(UD, UD, Manual), two(D, D, Manual), two(D, UD, Kernels)];
-    /// First step of the division macro: F (2a math); doubles: IGA.
+    /// First step of the division macro: F is from 2a math, doubles are from IGA.
     pub const MATH_INVM: &[Signature] = &[two(F, F, Manual), two(DF, DF, Iga)];
-    /// First step of the square root macro: F (2a math); doubles: IGA.
+    /// First step of the square root macro: F is from 2a math, doubles are from IGA.
     pub const MATH_RSQRTM: &[Signature] = &[one(F, F, Manual), one(DF, DF, Iga)];
-    /// jmpi, brd, brc (2a): the distance, where it is in a register.
+    /// jmpi, brd, brc (2a): the distance, if it is in a register.
     pub const DISTANCE: &[Signature] = &[one(NONE, D, Manual)];
-    /// call, calla (2a): the return address, and the target where it is in a register.
+    /// call, calla (2a): the return address, and the target if it is in a register.
     pub const CALL: &[Signature] = &[one(DWORD, D, Manual)];
-    /// ret: the return address (IGA).
+    /// Type of the return address, the source of ret (from IGA).
     pub const RET: &[Signature] = &[one(NONE, DWORD, Iga)];
-    /// wait: the notification register (IGA).
+    /// Type of the notification register, the source of wait (from IGA).
     pub const WAIT: &[Signature] = &[one(NONE, UD, Iga)];
 }

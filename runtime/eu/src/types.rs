@@ -3,9 +3,9 @@
 /// Access modes: how operands are addressed (2d p.157).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum AccessMode {
-    /// By byte, with regions.
+    /// Operands are addressed by byte and have regions.
     Align1,
-    /// By 16 bytes, with swizzles and write masks.
+    /// Operands are addressed in units of 16 bytes and have swizzles or write masks.
     Align16,
 }
 

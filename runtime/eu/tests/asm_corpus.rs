@@ -149,8 +149,8 @@ fn mesa_texts_assemble() {
     assert_eq!(different.remove("join"), Some(122));
     assert_eq!(different.remove("illegal"), Some(3));
     assert_eq!(different.remove("math"), Some(4));
-    // In an indirect destination the word of a0 is divided by the size of the type: for words, odd
-    // numbers are lost.
+    // In an indirect destination, Mesa prints the word number of a0 divided by the size of the
+    // type. So odd word numbers are lost for types of two bytes.
     let odd = [("add", 144), ("and", 48), ("mov", 34), ("sel", 24), ("shr", 16)];
     assert_eq!(different, BTreeMap::from(odd));
     assert_eq!(tally.equal + 200 + 129 + 266, tally.instructions);

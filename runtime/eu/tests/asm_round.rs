@@ -19,9 +19,9 @@ fn existing(register: Register, size: u8, align16: bool) -> Register {
         Register::Grf { number, byte } => {
             Register::Grf { number: number % 128, byte: aligned(byte) }
         }
-        // These have no subregister in either text.
+        // Neither text shows a subregister of these two registers.
         Register::Arf { file: Arf::Null | Arf::InstructionPointer, .. } => Register::NULL,
-        // This one has none in Mesa's text.
+        // Mesa's text shows no subregister of the thread dependency register.
         Register::Arf { file: Arf::ThreadDependency, .. } => Register::NULL,
         Register::Arf { file, number, byte } => Register::Arf { file, number, byte: aligned(byte) },
         indirect => indirect,
@@ -59,7 +59,7 @@ fn printable(mut i: Instruction, syntax: Syntax) -> Option<Instruction> {
     for operand in &mut i.sources {
         match operand {
             Operand::Register(source) => text.simplify_source(source)?,
-            // Only jumps with a distance have a constant, and Mesa cannot print half floats.
+            // A jump has an immediate only as its distance. Mesa cannot print half floats.
             Operand::Immediate(immediate) => {
                 if text.jump || (mesa && immediate.ty == DataType::Hf) {
                     return None;
@@ -82,7 +82,7 @@ fn simplify_controls(i: &mut Instruction, mesa: bool) -> Option<()> {
     let format = i.opcode.op().format;
     if format == ThreeSource {
         i.access_mode = AccessMode::Align16;
-        // One channel is written as four.
+        // Smaller sizes are not tested: one channel in the text assembles to four.
         i.exec_size = i.exec_size.max(8);
         // IGA has one type for three sources on Broadwell; only Mesa mixes half and single floats.
         if let ([Operand::Register(a), Operand::Register(b), Operand::Register(c)], false) =

@@ -204,7 +204,8 @@ fn registers_and_regions() {
         "mov(8) tdr0 tdr0 { align1 1Q };",
         mov(to(tdr, DataType::Uw), source(tdr, DataType::Uw, Region::new(8, 8, 1))),
     );
-    // Mesa's disassembler divides the word of a0 in destinations by the size of the type.
+    // In a destination, Mesa's disassembler prints the word number of a0 divided by the size of
+    // the type. It omits 0 for word 0, so a printed 0 is word 1.
     let word = one("mov(8) g[a0.2 32]<1>UW g2<8,8,1>UW { align1 1Q };", Mesa);
     assert_eq!(word.destination.unwrap().register, at(4, 32));
     let word = one("mov(8) g[a0.0]<1>UW g2<8,8,1>UW { align1 1Q };", Mesa);

@@ -204,8 +204,8 @@ fn kernels_that_are_refused() {
     assert_eq!(compact_kernel(&[]), Ok(Vec::new()));
 }
 
-/// Oracle: full forms that Mesa's compaction produced, from real kernels. Each one compacts to its
-/// compact form.
+/// Oracle: compact and full forms of instructions in real kernels, from Mesa. Each full form
+/// compacts to the compact form in its row of the table.
 #[test]
 fn table_of_forms() {
     let Some(corpus) = corpus::folder() else { return };

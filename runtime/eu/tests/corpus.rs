@@ -8,8 +8,8 @@ use genxml_eu::{Instruction, decode, instructions};
 use genxml_testkit::corpus;
 use genxml_testkit::text::{dwords, hex, squeeze};
 
-/// Oracle: full forms that Mesa's compaction produced, from real kernels. Each compact form expands
-/// to its full form.
+/// Oracle: compact and full forms of instructions in real kernels, from Mesa. Each compact form
+/// expands to the full form in its row of the table.
 #[test]
 fn expansion_equals_mesa() {
     let Some(corpus) = corpus::folder() else { return };

@@ -424,11 +424,11 @@ fn send(function: SharedFunction, descriptor: Descriptor) -> Instruction {
     send
 }
 
-/// Compares the comments of messages in IGA's listings, given as receiver, descriptor and comment,
-/// and reports all differences at once.
+/// Compares the comments of messages in IGA's listings and reports all differences at once. A case
+/// has the shared function that receives the message, the descriptor, and the comment.
 ///
-/// Oracle: the source code of IGA's message decoder and its names of receivers on Haswell and
-/// Broadwell. Some words are for later hardware; the comments of IGA's listings have them anyway.
+/// Oracle: the source code of IGA's message decoder and its names of shared functions on Haswell
+/// and Broadwell. Some words are for later hardware; IGA's listings have them anyway.
 fn check_comments(cases: &[(SharedFunction, u32, &str)]) {
     let comment = |function, descriptor| {
         let text = send(function, Descriptor::Immediate(descriptor)).to_string();
@@ -607,7 +607,7 @@ fn comments_of_data_port_1_messages() {
     ]);
 }
 
-/// Messages to receivers other than the sampler, the render cache and the two data ports.
+/// Messages to shared functions other than the sampler, the render cache and the two data ports.
 #[test]
 fn comments_of_other_messages() {
     use SharedFunction::*;
@@ -665,8 +665,8 @@ fn words_of_messages() {
     }
 }
 
-/// Oracle: the source code of brw_disasm.c and of IGA's formatter. Receivers, their messages, and
-/// descriptors in a register.
+/// Text of shared functions, their messages, and descriptors in a register. Oracle: the source code
+/// of brw_disasm.c and of IGA's formatter.
 #[test]
 fn messages() {
     use SharedFunction::*;

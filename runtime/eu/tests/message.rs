@@ -49,8 +49,8 @@ fn messages_of_kernels() {
     assert!(wrong.is_empty(), "{} kinds of messages contradict their lengths", wrong.len());
 }
 
-/// One message of each receiver. Oracle: descriptors written by hand from 2d p.115-501 and Mesa's
-/// definitions.
+/// One message to each shared function. Oracle: descriptors written by hand from 2d p.115-501 and
+/// Mesa's definitions.
 #[test]
 fn every_receiver() {
     use SharedFunction::*;

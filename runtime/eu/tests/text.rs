@@ -75,8 +75,8 @@ fn listings_equal_iga() {
     assert_eq!(equal + 32 + 3, total);
 }
 
-/// Oracle: the sources of Mesa's assembler tests. The expected bytes are printed as they were
-/// written, except for jumps to labels.
+/// Oracle: the sources of Mesa's assembler tests. The disassembly of a test's expected bytes equals
+/// its source, except for jumps to labels.
 #[test]
 fn sources_of_mesa_assembler() {
     let Some(corpus) = corpus::folder() else { return };

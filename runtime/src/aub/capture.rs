@@ -16,8 +16,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 /// Writes the submissions of a capture that `wanted` selects, and calls `done` after each with the
-/// number written so far. The writes of an unselected submission are written with the next selected
-/// submission that has the object.
+/// number written so far. If an unselected submission writes to an object, these writes are added
+/// to the next selected submission that has the object.
 ///
 /// An AUB file cannot hold expectations, frames, tiling, and the lengths of batches; batches run to
 /// their MI_BATCH_BUFFER_END.
@@ -230,7 +230,7 @@ struct Objects {
 }
 
 impl Objects {
-    /// The mapped objects, each with the writes since it was last listed.
+    /// The mapped objects, each with the writes since the last submission that listed it.
     fn list(
         &mut self,
         image: &mut Image,

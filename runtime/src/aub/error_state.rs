@@ -1,5 +1,5 @@
-//! Error states as submissions that can be written elsewhere, and submissions of AUB files as error
-//! states.
+//! Converts error states to submissions for AUB files and captures, and submissions of AUB files to
+//! error states.
 
 use super::Reader;
 use super::image::Image;
@@ -20,19 +20,19 @@ use std::io;
 /// [`CaptureWriter::exec`](crate::capture::CaptureWriter::exec) take it.
 #[derive(Debug)]
 pub struct Recorded<'a> {
-    /// The context.
+    /// Number of the context.
     pub context: u32,
-    /// The engine.
+    /// The engine that executes the batch.
     pub engine: EngineId,
     /// Address of the first command of the batch.
     pub batch: u64,
-    /// Everything that is mapped.
+    /// All objects that the context maps.
     pub objects: Vec<WriteObject<'a>>,
 }
 
 /// Passes the batches of an error state to `each`, with the memory of the state; returns their
-/// number. Each engine is a context. The batches start from the beginning, although memory already
-/// has the results of the work that they did before the hang.
+/// number. Each engine gets a context of its own. The batches start from the beginning, although
+/// memory already has the results of the work that they did before the hang.
 ///
 /// Other commands of rings, global memory, and batches that are in no buffer of the state are left
 /// out with a note in `notes`.

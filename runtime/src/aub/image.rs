@@ -32,7 +32,7 @@ const MAX_PAGES: usize = (MAX_MEMORY / PAGE) as usize;
 /// How addresses are translated to physical ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Translation {
-    /// Through the global page table.
+    /// Through the global page table (GGTT).
     Global,
     /// Through four levels of tables; the physical address of the root.
     Four(u64),

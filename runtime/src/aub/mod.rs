@@ -170,14 +170,14 @@ impl Header {
 pub enum Kind {
     /// Commands to rings, memory through the global page table.
     Classic,
-    /// Physical memory and registers.
+    /// The file has writes of physical memory and of registers.
     MemoryTrace,
 }
 
 /// The address space of a memory block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
-    /// Through the global page table.
+    /// Memory behind the global page table (GGTT).
     Global,
     /// Physical memory.
     Physical,

@@ -34,12 +34,12 @@ const ENGINE_BYTES: u32 = 0x1000;
 const QUEUE: std::ops::Range<u32> = 0x510..0x550;
 const QUEUE_CONTROL: u32 = 0x550;
 
-/// Started work.
+/// Commands that an engine starts to execute.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Started {
     /// Position in the decompressed file of the block that starts the work, in bytes.
     pub position: u64,
-    /// The engine.
+    /// The engine that executes the commands.
     pub engine: EngineId,
     /// The context: the page number of its image in the global space; 0 for work without an image.
     pub context: u32,
@@ -52,7 +52,7 @@ pub(super) struct Started {
 /// Commands in global memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Commands {
-    /// In a ring.
+    /// The commands are in a ring.
     Ring(Ring),
     /// Commands at consecutive addresses, not in a ring.
     Row {
@@ -333,7 +333,7 @@ impl Play<'_, '_> {
                 Translation::Global
             }
         };
-        // The ring head that the engine saves in the context image when it is done.
+        // When the engine is done, it saves the ring head in the context image.
         let at = page + u64::from(first_bit(ContextImage::INFO, "RING_HEAD") / 8);
         self.image.write_global(at, &packed_head(&ring).to_le_bytes());
         self.registers.insert(base + RingHead::OFFSET, packed_head(&ring));
@@ -353,7 +353,7 @@ const NO_ROOM: &str =
 const NO_ENTRY: &str =
     "bytes of global memory are written without an entry of the global table for them";
 
-/// RING_HEAD of a finished ring.
+/// The value of RING_HEAD after all commands of a ring.
 fn packed_head(ring: &Ring) -> u32 {
     let [dword] =
         RingHead { head_addr: Shifted::from_bits(ring.tail >> 2), ..RingHead::new() }.pack();

@@ -20,7 +20,7 @@ pub const CHUNK: usize = 64 << 10;
 /// ring (RING_BUFFER_CTL, 2c).
 pub const MAX_COMMANDS: usize = 2 << 20;
 
-/// The address space of the GPU.
+/// The address bits that the GPU uses: 47:0.
 const ADDRESS_MASK: u64 = (1 << 48) - 1;
 
 /// Reads a file block by block. It needs memory for one block only: at most 256 KiB, or 2 MiB for
@@ -69,7 +69,7 @@ struct Head {
     dwords: usize,
 }
 
-/// Operations and numbers of blocks, taken from the specification's defaults.
+/// Opcodes, type and sub-opcodes of blocks, taken from the specification's defaults.
 const CLASSIC: u64 = AubHeader::new().opcode.get();
 const MEMORY_TRACE: u64 = MemTraceVersion::new().opcode.get();
 const BLOCK_TYPE: u64 = AubHeader::new().type_.get();
@@ -192,7 +192,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a block and checks it; its data are in the buffers.
+    /// Reads a block and checks it; its data are then in the buffers of the reader.
     fn read(&mut self) -> Result<Option<(u64, Found)>, AubError> {
         loop {
             if let Some(rest) = self.rest.take() {

@@ -397,7 +397,7 @@ fn image(engine: EngineId, ring: u64, root: u64) -> Vec<u32> {
             ring_ctl: size,
             pdp0_udw_pml4_hi_in_48b_mode: high,
             pdp0_ldw_pml4_lo: low,
-            // All slices and units, as Mesa's writer has it.
+            // Requests all slices and units, as Mesa's writer does.
             r_pwr_clk_state: U::from_bits(0x7fff_ffff),
             ..Gen8LrContextRegisterStatePage::new()
         }
@@ -415,7 +415,7 @@ fn image(engine: EngineId, ring: u64, root: u64) -> Vec<u32> {
         .to_vec(),
     };
     if engine != EngineId::Render {
-        // The structure describes the registers of the blitter.
+        // The defaults of the structure are register offsets of the blitter.
         let fields = Gen8LrContextRegisterStatePageOtherEngines::INFO.fields;
         for field in fields.iter().filter(|field| field.name.ends_with(" Register")) {
             let dword = &mut dwords[(field.start / 32) as usize];

@@ -35,8 +35,8 @@ const MAX_DATA: usize = PAGE as usize;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// It does not write classic files: they only have the global address space, and drivers for Gen8
-/// use 48-bit address spaces of their own.
+/// A `Writer` does not write classic files: they only have the global address space, and drivers
+/// for Gen8 use a 48-bit address space for each context.
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,

@@ -19,7 +19,8 @@ pub const PAGE: u64 = 4096;
 pub(super) struct Content {
     /// Bytes from the start of the buffer.
     pub offset: u64,
-    /// Its size in bytes; 0 for an empty array, at whose offset any structure may follow.
+    /// Size in bytes; 0 for an empty array. Any structure may follow at the offset of an empty
+    /// array.
     pub bytes: u64,
     /// Name of the structure, or a name for the data.
     pub what: &'static str,
@@ -77,7 +78,7 @@ impl Buffer {
         })
     }
 
-    /// Its name, for people and captures.
+    /// Name of the buffer, for people and captures.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -87,8 +88,8 @@ impl Buffer {
         self.address
     }
 
-    /// The kernel's handle of it (GEM), for [`Submission::exec`](super::Submission::exec); 0 unless
-    /// set.
+    /// The kernel's handle (GEM) of the buffer, for [`Submission::exec`](super::Submission::exec);
+    /// 0 unless set.
     pub const fn handle(&self) -> u32 {
         self.handle
     }
@@ -100,12 +101,12 @@ impl Buffer {
         self
     }
 
-    /// The contents.
+    /// The contents of the buffer.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The contents, for changes.
+    /// The contents of the buffer, for changes.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
     }

@@ -80,7 +80,7 @@ struct Watching {
     watch: crate::check::Watch,
     /// Dwords of the current segment that were checked.
     seen: usize,
-    /// The real value of `limit`.
+    /// The value that `limit` has without rules.
     limit: usize,
 }
 
@@ -96,7 +96,7 @@ impl Watching {
     }
 }
 
-/// The next number of a batch.
+/// The number of the next batch.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 /// A batch for engine `E`, with packets for its pipeline `P`.
@@ -155,7 +155,7 @@ impl<E: Engine> Batch<E> {
     }
 
     /// An empty batch that gets buffers from `allocator`: the first now, another when one is full.
-    /// Each jumps to the next with MI_BATCH_BUFFER_START.
+    /// Each buffer jumps to the next with MI_BATCH_BUFFER_START.
     ///
     /// ```
     /// use genxml::batch::{Arena, Batch};
@@ -402,7 +402,7 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     /// [`BatchError::Unbound`] if a jump has a label that is not bound.
     pub fn finish(mut self) -> Result<FinishedBatch<E>, BatchError> {
         self.core.resolved()?;
-        // `emit` reserved the space.
+        // `emit` always leaves space for MI_BATCH_BUFFER_END.
         let current = &mut self.core.current;
         let end = MiBatchBufferEnd::new().pack();
         current.dwords[current.used..][..end.len()].copy_from_slice(&end);

@@ -290,7 +290,7 @@ pub enum BatchError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MiError {
-    /// The batch does not take the packet.
+    /// The batch does not accept the packet.
     #[error(transparent)]
     Batch(#[from] BatchError),
     /// All general registers are in use.
@@ -358,7 +358,8 @@ pub enum MiError {
 
 #[cfg(all(feature = "std", feature = "registers"))]
 impl MiError {
-    /// The function for `map_err` that makes an error of [`OutOfRange`]; `what` names the value.
+    /// The function for `map_err` that converts an [`OutOfRange`] to this error; `what` names the
+    /// value.
     pub(crate) fn range(what: &'static str) -> impl Fn(OutOfRange) -> MiError {
         move |source| MiError::Range { what, source }
     }

@@ -39,13 +39,13 @@ pub enum Placement {
 pub struct RelocationEntry {
     /// The object: its index in the list of objects (`I915_EXEC_HANDLE_LUT`).
     pub target_handle: u32,
-    /// The value added to its address, with the flags in the bits below the address.
+    /// The value added to the object's address, with the flags in the bits below the address.
     pub delta: u32,
-    /// Offset in the buffer where the sum is written; 8 bytes on this generation.
+    /// Offset in the buffer where the sum is written; the sum has 8 bytes on this generation.
     pub offset: u64,
     /// The presumed address of the object, canonical.
     pub presumed_offset: u64,
-    /// `I915_GEM_DOMAIN_RENDER`.
+    /// Always `I915_GEM_DOMAIN_RENDER`.
     pub read_domains: u32,
     /// `I915_GEM_DOMAIN_RENDER` if the GPU writes the object, else 0.
     pub write_domain: u32,
@@ -63,7 +63,7 @@ pub struct ExecObject {
     pub alignment: u64,
     /// Present or wanted address of the object, canonical.
     pub offset: u64,
-    /// `EXEC_OBJECT_...`
+    /// Flags: `EXEC_OBJECT_...`.
     pub flags: u64,
 }
 
@@ -74,9 +74,9 @@ pub struct ExecBuffer {
     pub objects: Vec<ExecObject>,
     /// Offset of the batch in the first object: 0.
     pub batch_start_offset: u32,
-    /// Its length in bytes, a multiple of 8.
+    /// Length of the batch in bytes, a multiple of 8.
     pub batch_len: u32,
-    /// The ring, and `I915_EXEC_...`.
+    /// Number of the ring, and flags `I915_EXEC_...`.
     pub flags: u64,
 }
 

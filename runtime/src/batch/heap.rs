@@ -202,7 +202,8 @@ impl<S: Space> Heap<S> {
 }
 
 impl Heap<SurfaceState> {
-    /// A binding table: the surfaces for binding table indices 0, 1, ... of a kernel.
+    /// Copies a binding table into the heap and returns its offset: the surfaces for binding table
+    /// indices 0, 1, ... of a kernel.
     ///
     /// # Errors
     /// As [`put`](Self::put). The offset of a table has 16 bits: in a heap larger than 64 KiB, put
@@ -218,7 +219,8 @@ impl Heap<SurfaceState> {
 }
 
 impl Heap<DynamicState> {
-    /// An array of sampler states for sampler indices 0, 1, ... of a kernel.
+    /// Copies an array of sampler states into the heap and returns its offset: the samplers for
+    /// sampler indices 0, 1, ... of a kernel.
     ///
     /// # Errors
     /// As [`put`](Self::put).
@@ -229,7 +231,8 @@ impl Heap<DynamicState> {
         self.put_all(samplers)
     }
 
-    /// Constants of kernels, padded with zeros to whole registers of 32 bytes.
+    /// Copies constants of kernels into the heap, padded with zeros to whole registers of 32 bytes.
+    /// Returns their offset.
     ///
     /// # Errors
     /// As [`put`](Self::put).
@@ -240,7 +243,7 @@ impl Heap<DynamicState> {
         self.padded(dwords, 8)
     }
 
-    /// Constants, padded to a multiple of `unit` dwords.
+    /// Copies constants, padded with zeros to a multiple of `unit` dwords.
     fn padded<const A: u64, const N: u32>(
         &mut self,
         dwords: &[u32],
@@ -289,7 +292,7 @@ impl Heap<DynamicState> {
         })
     }
 
-    /// A length in the type of its field.
+    /// Converts a length in bytes to the type of its field.
     #[cfg(feature = "media")]
     fn length<T: TryFrom<u64, Error = genxml_core::OutOfRange>>(
         &self,
@@ -307,7 +310,8 @@ impl Heap<DynamicState> {
 }
 
 impl Heap<Instruction> {
-    /// A kernel at a cache line, followed by zeros because the instruction fetch reads ahead.
+    /// Copies a kernel to a cache line of the heap and returns its offset. Zeros follow the kernel,
+    /// because the instruction fetch reads ahead.
     ///
     /// # Errors
     /// As [`put`](Self::put).

@@ -69,7 +69,7 @@ pub(super) const MAX_DELTA: u64 = i32::MAX as u64;
 
 const VA_BITS: u32 = 48;
 
-/// The low 48 bits.
+/// The low 48 bits of an address.
 pub(super) const fn va(address: u64) -> u64 {
     address & bits::ones(VA_BITS)
 }
@@ -178,8 +178,9 @@ impl References {
         Ok(())
     }
 
-    /// Updates references after a change of the packet at byte `at`: deltas for the flags below the
-    /// addresses. References whose field now holds another address are removed.
+    /// Updates the references of the packet at byte `at` after a change of the packet: their deltas
+    /// contain the flags below the addresses. References whose field now holds another address are
+    /// removed.
     pub fn changed(&mut self, container: &'static Container, dwords: &[u32], at: u64) {
         let range = at..at + 4 * dwords.len() as u64;
         let mut there = Vec::new();

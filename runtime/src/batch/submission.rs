@@ -15,7 +15,7 @@ use core::iter;
 /// A batch with everything that is mapped when it runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submission {
-    /// The engine that it is for.
+    /// The engine that the batch is for.
     pub engine: EngineId,
     /// Address of the first packet.
     pub batch_address: u64,

@@ -117,7 +117,7 @@ struct Point {
     bases: Bases,
 }
 
-/// State in a heap.
+/// A piece of state: its heap, and its entry in the list of the heap's contents.
 type State<'a> = (&'a Buffer, &'a Content);
 
 struct Checker<'a> {
@@ -240,7 +240,7 @@ impl<'a> Checker<'a> {
                 continue;
             }
             let address = base.va48();
-            // Base 0 is common: for an unused space, or with full addresses as offsets.
+            // Base 0 is common: for an unused space, or if the offsets are full addresses.
             if address != 0 && self.submission.find(address).is_none() {
                 return Err(BatchError::NoBuffer { at: at_name().into(), field, address });
             }
@@ -274,8 +274,8 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// Checks the offsets inside state; spaces without a base are skipped. The state that they lead
-    /// to is added to `targets`.
+    /// Checks the offsets in a piece of state, except those from a base that is not set. The state
+    /// that they lead to is added to `targets`.
     fn state_in(
         &self,
         heap: &'a Buffer,

@@ -76,8 +76,9 @@ impl Expectation {
     /// bytes. Bytes of `actual` beyond [`size`](Self::size) are ignored.
     ///
     /// # Errors
-    /// [`Mismatch`] with the first difference and the number of differences. For images only if too
-    /// many pixels differ. Also if `actual` is shorter than the expected bytes (`Found::End`).
+    /// [`Mismatch`] with the first difference and the number of differences. Images may differ in
+    /// some pixels; the error means that too many differ. If `actual` is shorter than the expected
+    /// bytes, the error has `Found::End`.
     pub fn compare(&self, actual: &[u8], capture: &Capture) -> Result<(), Mismatch> {
         let expected = self.expected(capture);
         let mismatch = |at: usize, found, count, total| Mismatch {

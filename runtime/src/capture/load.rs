@@ -1,8 +1,8 @@
 //! Reads a capture directory and checks it.
 //!
-//! It makes two passes over the events. The first checks each event by itself (fields, numbers,
-//! names). The second checks all events in playing order against the state of every object at that
-//! point.
+//! Loading makes two passes over the events. The first checks each event by itself (fields,
+//! numbers, names). The second checks all events in playing order against the state of every object
+//! at that point.
 
 use super::manifest::{self, FORMAT};
 use super::*;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// The name of the only format.
+/// The name of the only capture format.
 pub(super) const FORMAT: &str = "genx-capture-1";
 
 #[derive(Deserialize)]

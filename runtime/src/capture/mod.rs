@@ -4,8 +4,8 @@
 //! data file that it names (`data.bin.zst`) holds the bytes. [`Capture::open`] checks everything
 //! that can be checked without a GPU, so that users of a [`Capture`] need not check again: every
 //! write lies inside its object and takes its bytes from inside the data file, objects of a
-//! submission do not overlap, the batch
-//! starts inside an object, and expectations name objects that exist at that point.
+//! submission do not overlap, the batch starts inside an object, and expectations name objects that
+//! exist at that point.
 //!
 //! * [`Capture`], [`Event`]: what was recorded
 //! * [`Playback`]: the bytes of every object at each submission
@@ -226,7 +226,7 @@ pub struct Exec {
     pub seq: u64,
     /// The hardware context; its state persists from submission to submission.
     pub context: u32,
-    /// The engine.
+    /// The engine that executes the batch.
     pub engine: EngineId,
     /// Address of the first dword of the batch, 48 bits, inside one of `objects`.
     pub batch_address: u64,
@@ -241,7 +241,7 @@ pub struct Exec {
 pub struct ExecObject {
     /// The object that is mapped.
     pub object: ObjectId,
-    /// Its address, 48 bits, a multiple of [`PAGE`].
+    /// GPU address of the object: 48 bits, a multiple of [`PAGE`].
     pub address: u64,
     /// Size of the object in bytes.
     pub size: u64,
@@ -267,18 +267,18 @@ pub enum Tiling {
 /// Bytes to put into an object: `length` bytes of the data file from `data` on go to `offset`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Write {
-    /// First byte in the object, or in the expected range.
+    /// Offset of the first byte in the object; for an expectation, in its range.
     pub offset: u64,
     /// Number of bytes.
     pub length: u64,
-    /// First byte in the data file.
+    /// Offset of the first byte in the data file.
     pub data: u64,
 }
 
 /// What an object must hold after a submission.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expectation {
-    /// Its name, which is a valid file name.
+    /// Name of the expectation, which is a valid file name.
     pub name: String,
     /// Sequence number of the submission.
     pub after_exec: u64,

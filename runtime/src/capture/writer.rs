@@ -38,7 +38,7 @@ impl std::fmt::Debug for manifest::Event {
 /// An object for [`CaptureWriter::exec`].
 #[derive(Debug, Clone)]
 pub struct WriteObject<'a> {
-    /// Its name; the same in all submissions.
+    /// Name of the object; the same in all submissions.
     pub object: &'a str,
     /// GPU address of the object.
     pub address: u64,
@@ -46,9 +46,9 @@ pub struct WriteObject<'a> {
     pub size: u64,
     /// Layout of the object; information only.
     pub tiling: Tiling,
-    /// Row pitch if tiled, information only.
+    /// Bytes from one row to the next if tiled; information only.
     pub stride: u32,
-    /// What to write at which offset before the submission.
+    /// Bytes that are written before the submission, each piece with its offset in the object.
     pub writes: Vec<(u64, &'a [u8])>,
 }
 

@@ -16,9 +16,9 @@ use std::sync::Arc;
 pub struct Finding {
     /// The rule.
     pub rule: &'static Rule,
-    /// Its severity: the rule's, unless it was changed.
+    /// Severity of the finding: that of the rule, unless the program changed it.
     pub severity: Severity,
-    /// The container that violates it.
+    /// The container that violates the rule.
     pub container: &'static Container,
     /// Number of the submission, if the batch is from a dump.
     pub submission: Option<u64>,

@@ -142,7 +142,7 @@ impl Reads {
 pub(super) enum Inside {
     /// The field, and the index of the plan of its type.
     Struct { field: &'static Field, plan: usize },
-    /// The group.
+    /// A group with structures in its elements.
     Group { group: &'static Group, parts: Vec<Inside> },
     /// The view, and the index of the plan of its type.
     View { view: &'static View, plan: usize },
@@ -162,11 +162,11 @@ pub(super) enum Forgets {
 /// A severity that replaces the one of the specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// Off.
+    /// The rule is off.
     Allow,
-    /// As a warning.
+    /// A violation is a warning.
     Warn,
-    /// As an error.
+    /// A violation is an error.
     Deny,
 }
 
@@ -443,7 +443,7 @@ fn address(container: &'static Container) -> usize {
     std::ptr::from_ref(container).addr()
 }
 
-/// The structures with rules in fields, groups and views.
+/// The fields, groups and views of a container that hold structures with rules.
 fn inside(container: &'static Container, places: &HashMap<usize, usize>) -> Vec<Inside> {
     let mut parts = members(container.fields, container.groups, places);
     for view in container.views {

@@ -60,10 +60,10 @@ struct Seen {
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Known {
-    /// No bits.
+    /// No bit is known.
     #[default]
     Nothing,
-    /// All bits.
+    /// All bits are known.
     All,
     /// For a masked register: the bits that were written.
     Bits(u32),

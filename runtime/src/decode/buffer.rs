@@ -218,7 +218,7 @@ impl Buffer {
     }
 }
 
-/// For `write!` and serializers.
+/// `write!` and serializers use this implementation.
 impl Write for Buffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.bytes(bytes);
@@ -267,7 +267,8 @@ pub(super) fn hex_digits<const N: usize>(out: &mut [u8; N], value: u64) {
 /// The inputs of a piece of text: the same key always means the same text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Key {
-    /// Address of the static input: the field or the name. For a step, its number.
+    /// Address of the static input: the field or the name. For a step or a group's element, the
+    /// number of its `MemoKey`.
     pub what: usize,
     pub value: u64,
     /// The position: first bit, and index in an array (`record::place`). For a header line, the

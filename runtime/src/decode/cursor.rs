@@ -39,8 +39,8 @@ impl<'a> Cursor<'a> {
         self.end.map_or(u64::MAX, |end| end.saturating_sub(self.at)) / 4
     }
 
-    /// The bytes from here that are contiguous in the dump; `None` if not even a dword is mapped.
-    /// Fewer than 4 bytes if the dword here is in two pieces of the dump.
+    /// The bytes at the read position that are contiguous in the dump; `None` if not even a dword
+    /// is mapped. Fewer than 4 bytes if the dword at the position is in two pieces of the dump.
     #[inline]
     pub fn tail(&mut self) -> Option<&'a [u8]> {
         let offset = self.at.checked_sub(self.piece_at).and_then(|at| usize::try_from(at).ok());

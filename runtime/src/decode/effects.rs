@@ -212,7 +212,7 @@ pub(super) fn located_data(
         let Type::Address { .. } = start.ty else { return None };
         let prefix = &start.name[..start.name.find(START)?];
         let name = &start.name[..prefix.len() + "Data".len()];
-        // "Indirect BSD Data Length", "CURBE Total Data Length".
+        // The names of lengths: "Indirect BSD Data Length", "CURBE Total Data Length".
         let is_length = |field: &&Field| {
             let rest = field.name.strip_prefix(prefix);
             rest.is_some_and(|rest| rest == "Data Length" || rest == "Total Data Length")

@@ -227,7 +227,7 @@ impl Fields<'_> {
         }
     }
 
-    /// As [`bits`](Self::bits), for fields at any position. Only the first 64 bits of longer
+    /// As [`bits`](Self::bits), for fields at any position. Reads only the first 64 bits of longer
     /// fields.
     fn bits_anywhere(&self, plan: &FieldPlan, base: u32) -> Option<u64> {
         let (start, end) = (base + plan.start, base + plan.end);
@@ -265,7 +265,7 @@ impl Fields<'_> {
             Shape::Uint(how) => push(stored, Value::Uint(how.decode(stored)), issue),
             Shape::Enum(list) | Shape::OneEnumOf(list) => {
                 let name = self.tables.value_name(list, stored);
-                // Zero without a name is no issue: programs leave zero in unused fields.
+                // Zero without a name is not an issue: programs leave zero in unused fields.
                 if name.is_none() && stored != 0 && matches!(plan.shape, Shape::Enum(_)) {
                     issue = Some(Issue::UnknownValue);
                 }
@@ -309,8 +309,8 @@ impl Fields<'_> {
         }
     }
 
-    /// Adds a field of more than 64 bits: one item per dword. For reserved bits, only dwords that
-    /// are not zero.
+    /// Adds a field of more than 64 bits: one item per dword. If `wrong` has an issue (the field
+    /// must be zero or is reserved), dwords of zero are left out.
     fn wide(&mut self, plan: &FieldPlan, wrong: Option<Issue>, base: u32, depth: u8) {
         let (start, end) = (base + plan.start, base + plan.end);
         for (index, first) in

@@ -59,7 +59,7 @@ pub(super) struct Follower<'a> {
     /// Index of the binding table entry whose target is being emitted, and how kernels use that
     /// target. For a sampler: the entry of the surface that a message uses together with it.
     entry: Option<(u32, Uses)>,
-    /// The same two values for the surface that was emitted last.
+    /// Binding table index and uses of the surface that was emitted last.
     surface_entry: Option<(u32, Uses)>,
 }
 

@@ -26,7 +26,7 @@ pub(super) enum Number {
     Uscaled,
     Sscaled,
     Float,
-    /// 16 bits of fraction.
+    /// Signed fixed point with 16 fraction bits.
     Sfixed,
     /// Bits without conversion.
     Bits,
@@ -90,7 +90,7 @@ impl Component {
     /// The value of the bits.
     pub fn value(&self, stored: u64) -> Value {
         let signed = bits::sign_extend(stored, self.bits);
-        // As single floats, like in vertex fetch; they are also short to print.
+        // Vertex fetch converts to single floats, which are also shorter to print.
         let single = |value: f64| Value::Float(f64::from(value as f32));
         match self.number {
             Number::Unorm => single(stored as f64 / bits::ones(self.bits) as f64),

@@ -33,7 +33,7 @@ impl Walker<'_> {
                 break;
             }
             let header = u32::from_le_bytes(header);
-            // MI_NOOP: space between the commands.
+            // MI_NOOPs fill the space between the commands.
             let dwords = if header == 0 {
                 self.follower.out.spend(1);
                 1

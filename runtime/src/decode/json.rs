@@ -24,8 +24,8 @@
 //! | `note` | a remark as text |
 //! | `children` | array of records that this one points to, a second-level batch included |
 //!
-//! A field: `name`, `index` in an array, `dword` and `bits` (`"16:0"`; more than 31 where it goes
-//! into the next dword), `stored` bits, `value`, `unit`, `issue`, or `fields` if it holds others.
+//! A field: `name`, `index` in an array, `dword` and `bits` (`"16:0"`; bits above 31 are in the
+//! next dword), `stored` bits, `value`, `unit`, `issue`, or `fields` if it holds others.
 //! `value` is a number, a boolean, the name of an enumeration's value, or for addresses text; then
 //! `space` is the address space, `absolute` the GPU address if it is known, and `register` the
 //! register as text. Integers with a magnitude of 2^53 or more are text, since many readers cannot

@@ -39,7 +39,7 @@ impl Follower<'_> {
     ) -> io::Result<()> {
         let pointer = record.address_of(container, "Scratch Space Base Pointer").unwrap_or(0);
         let size = record.stored(container, "Per Thread Scratch Space").unwrap_or(0);
-        // Drivers use pointer 0 for no scratch space.
+        // Drivers set the pointer to 0 if there is no scratch space.
         if pointer == 0 {
             return Ok(());
         }

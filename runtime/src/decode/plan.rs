@@ -33,7 +33,7 @@ pub(super) struct Plan {
     pub length: Length,
 }
 
-/// The length of a packet in dwords: these bits of its header plus a constant.
+/// The length of a packet in dwords: a field of its header plus a constant.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Length {
     shift: u32,
@@ -65,7 +65,8 @@ pub(super) enum Part {
     Group(GroupPlan),
 }
 
-/// A visible field. Opcode and length are not: they follow from the packet's name and header line.
+/// A visible field. Opcode and length are not visible fields: the packet's name and header line
+/// already show them.
 #[derive(Debug)]
 pub(super) struct FieldPlan {
     pub field: &'static Field,
@@ -196,9 +197,9 @@ pub(super) struct Step {
     pub dwords: (u32, u32),
     /// The key of the memo, if the text depends on at most 64 bits.
     pub key: Option<MemoKey>,
-    /// True if the conditions of its fields read only these dwords.
+    /// True if the conditions of the fields read only dwords of the step.
     pub alone: bool,
-    /// True if no value of its fields can have an issue.
+    /// True if no value of the fields can have an issue.
     pub sound: bool,
 }
 

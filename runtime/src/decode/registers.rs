@@ -11,7 +11,7 @@ const MAX_KNOWN: usize = 4096;
 /// The values of registers, as far as commands have set them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Registers {
-    /// By byte offset.
+    /// The known values by the register's byte offset.
     values: BTreeMap<u32, Known>,
 }
 

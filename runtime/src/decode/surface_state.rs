@@ -34,7 +34,7 @@ impl fmt::Display for Picture {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StreamBuffer {
     pub address: u64,
-    /// In bytes.
+    /// Size of the buffer in bytes.
     pub size: u64,
 }
 

@@ -186,7 +186,7 @@ impl Follower<'_> {
     fn surface(&mut self, depth: u32, at: u64, text: fmt::Arguments<'_>) -> io::Result<()> {
         let at = at & VA_MASK;
         let there = match self.memory.tail(at).is_empty() {
-            // Drivers use address 0 for no surface.
+            // Drivers set the address to 0 if there is no surface.
             true if at == 0 => return Ok(()),
             true => ": nothing is mapped there",
             false => "",

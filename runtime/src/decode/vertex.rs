@@ -16,7 +16,7 @@ use std::io;
 /// Largest number of indices of a draw, or rows of a vertex buffer, that are emitted, even if the
 /// options allow more.
 const MAX_ROWS: u32 = 1 << 20;
-/// Indices in a row.
+/// Number of indices in a row.
 const INDICES_PER_ROW: usize = 16;
 
 /// The parameters of a 3DPRIMITIVE, from the packet or from registers.
@@ -315,7 +315,7 @@ impl Follower<'_> {
             return self.note(
                 depth,
                 0,
-                format_args!("vertex buffer {number}: a null buffer, all read 0"),
+                format_args!("vertex buffer {number}: null buffer, all reads return 0"),
             );
         }
         let mut text = format!("vertex buffer {number} at {start:#x}: ");

@@ -42,11 +42,12 @@ pub(super) struct Changed {
 /// Counts of packets, structures and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Number that both dumps have, with different contents. What they point to counts by itself.
+    /// Number of entries that both dumps have with different contents. What they point to is
+    /// counted separately.
     pub changed: u64,
-    /// Number that only the first dump has. What they point to is not counted.
+    /// Number of entries that only the first dump has. What they point to is not counted.
     pub removed: u64,
-    /// Number that only the second dump has. What they point to is not counted.
+    /// Number of entries that only the second dump has. What they point to is not counted.
     pub added: u64,
 }
 

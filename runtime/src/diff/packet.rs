@@ -64,7 +64,7 @@ impl fmt::Display for Side {
     }
 }
 
-/// `Width: 64 -> 128 (dw2 13:0)`.
+/// Prints `Width: 64 -> 128 (dw2 13:0)`.
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let side =

@@ -135,7 +135,7 @@ impl Dump {
         self.content.kind()
     }
 
-    /// The capture, if it is one.
+    /// The capture, if the dump is one.
     pub fn capture(&self) -> Option<&Capture> {
         match &self.content {
             Content::Capture(capture) => Some(capture),
@@ -143,7 +143,7 @@ impl Dump {
         }
     }
 
-    /// The error state, if it is one.
+    /// The error state, if the dump is one.
     pub fn error_state(&self) -> Option<&ErrorState> {
         match &self.content {
             Content::ErrorState(state) => Some(state),
@@ -151,7 +151,7 @@ impl Dump {
         }
     }
 
-    /// The device coredump, if it is one.
+    /// The device coredump, if the dump is one.
     pub fn devcoredump(&self) -> Option<&Devcoredump> {
         match &self.content {
             Content::Devcoredump(dump) => Some(dump),
@@ -159,7 +159,7 @@ impl Dump {
         }
     }
 
-    /// The summary of the hang, if it is an error state or a device coredump.
+    /// The summary of the hang, if the dump is an error state or a device coredump.
     pub fn hang(&self) -> Option<hang::Summary> {
         match &self.content {
             Content::ErrorState(state) => Some(hang::summary(state)),

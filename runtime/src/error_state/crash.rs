@@ -211,7 +211,8 @@ impl Crash<'_> {
             data,
             ..Buffer::default()
         });
-        // The head follows the jump. The tail must be a multiple of 8, so it follows a MI_NOOP.
+        // The ring's head is after MI_BATCH_BUFFER_START. The tail must be a multiple of 8, so a
+        // MI_NOOP may lie between head and tail.
         let head = 4 * info.dwords() as u64;
         (head, head.next_multiple_of(8))
     }

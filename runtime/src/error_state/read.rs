@@ -23,15 +23,15 @@ const PAGE: usize = 4096;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Current {
     Header,
-    /// Registers of this engine.
+    /// Registers of the engine with this index.
     Engine(usize),
-    /// Requests of this engine, and the number of requests that are still to come.
+    /// Requests of the engine with this index, and the number of requests still to come.
     Requests(usize, i64),
-    /// Waiters of this engine.
+    /// Waiters of the engine with this index.
     Waiters(usize),
-    /// This list, and the number of rows that are still to come.
+    /// The list with this index, and the number of rows that are still to come.
     List(usize, i64),
-    /// Memory of this buffer.
+    /// Memory of the buffer with this index.
     Buffer(usize),
     /// Outside the sections above.
     Tail,
@@ -629,7 +629,7 @@ fn memory_row(text: &str) -> Option<(usize, [u32; 4], usize)> {
     Some((dword(offset)? as usize, [dword(value.trim())?, 0, 0, 0], 1))
 }
 
-/// Parses a process: `NAME [PID], ctx 1 [2], score 0)`.
+/// Parses a process, up to the parenthesis that closes the list: `NAME [PID], ctx 1 [2], score 0)`.
 fn process_of(text: &str) -> Option<Process> {
     let (name, pid, rest) = parse::process(text)?;
     let context = rest.find("ctx ").and_then(|at| {

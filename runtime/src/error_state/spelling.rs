@@ -212,7 +212,7 @@ pub(super) enum Form {
     Halves,
     /// `0x%08x_%08x`.
     Joined,
-    /// `0x%08x [0x%08x, 0x%08x]`: with the further numbers.
+    /// `0x%08x [0x%08x, 0x%08x]`: the value, then the numbers of `Register::more`, if any.
     Bracket,
     /// `0x%08x [last synced 0x%08x]`.
     Synced,

@@ -146,7 +146,7 @@ pub struct Semaphore {
     /// The comparison of memory with the data, by the manual's name: SAD is the value in memory,
     /// SDD the data.
     pub compare: &'static str,
-    /// The data of the command.
+    /// The constant in the command that memory is compared with.
     pub data: u32,
     /// The value in memory, if the file has it.
     pub value: Option<u32>,

@@ -104,7 +104,7 @@ pub(super) fn flags(tables: &Tables, engine: &Engine) -> Vec<Flags> {
     flags.collect()
 }
 
-/// The bits that are set in the device's registers `OF_DEVICE`, without those that are zero.
+/// The bits that are set in the device's registers `OF_DEVICE`, without registers that are zero.
 pub(super) fn of_device(tables: &Tables, state: &ErrorState) -> Vec<Flags> {
     let flags = OF_DEVICE.iter().filter_map(|(kernel, described)| {
         let value = state.register(kernel)?.value;

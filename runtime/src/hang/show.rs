@@ -146,13 +146,13 @@ impl Hang {
             lines.add(Style::Plain, format!("  {flags}"));
         }
         if let Some(violation) = &self.violation {
-            lines.add(Style::Problem, "  first rule broken up to there:".to_owned());
+            lines.add(Style::Problem, "  first broken rule:".to_owned());
             violation
                 .text
                 .lines()
                 .for_each(|line| lines.add(Style::Problem, format!("    {line}")));
         } else if self.command.is_some() {
-            lines.add(Style::Plain, "  no rule is broken up to there".to_owned());
+            lines.add(Style::Plain, "  no rule is broken up to the marked command".to_owned());
         }
     }
 

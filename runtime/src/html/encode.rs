@@ -275,7 +275,8 @@ pub(super) fn quote(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
-/// Text as HTML outside scripts; control characters, which HTML cannot contain, are replaced.
+/// Converts text to HTML outside scripts. Control characters, which HTML cannot contain, are
+/// replaced.
 pub(super) fn escape_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {

@@ -148,7 +148,7 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
     }
 
     /// Emits MI_SET_PREDICATE: from here on, the streamer skips commands as `mode` defines. The
-    /// manual lists the few commands that are allowed there.
+    /// manual lists the few commands that are allowed while it skips.
     ///
     /// # Errors
     /// [`MiError::Batch`].
@@ -156,9 +156,9 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
         self.emit(&MiPacket::SetPredicate(MiSetPredicate { predicate_enable: mode }), None)
     }
 
-    /// Writes a value or the time when all earlier work is done. The render engine first writes its
-    /// caches back (render target, depth, data cache), so that results are in memory before the
-    /// value.
+    /// When all earlier work is done, writes a constant or the current time to memory. The render
+    /// engine first writes its caches back (render target, depth, data cache), so that results are
+    /// in memory before the value.
     ///
     /// # Errors
     /// [`MiError::Range`] if the address is not a multiple of 8; [`MiError::Batch`].

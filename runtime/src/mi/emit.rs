@@ -1,4 +1,5 @@
-//! The interface between builder and batch, and the differences between engines.
+//! The traits between the builder of this module and a batch: how packets are appended, and what
+//! differs between engines.
 
 use crate::batch::{Access, Batch, BatchError, Label};
 use crate::engine::{Blitter, Command, Engine, Render, Video, VideoEnhance};
@@ -111,8 +112,8 @@ macro_rules! packets {
                 references: impl IntoIterator<Item = Reference>,
             ) -> Result<(), BatchError>;
 
-            /// Emits the write of a qword when all earlier work is done: PIPE_CONTROL on render,
-            /// MI_FLUSH_DW elsewhere.
+            /// Emits packets that write a qword when all earlier work is done: PIPE_CONTROL on
+            /// render, MI_FLUSH_DW on other engines.
             ///
             /// # Errors
             /// As [`Emit::emit`].
@@ -124,7 +125,8 @@ macro_rules! packets {
             ) -> Result<(), BatchError>;
         }
 
-        /// Implements an engine: the base of its registers, and its write after all earlier work.
+        /// Implements `MiEngine` for an engine: the base of its registers, and its write after all
+        /// earlier work.
         macro_rules! engine {
             ($engine:ident, $base:ident, $post_sync:ident) => {
                 impl MiEngine for $engine {
@@ -200,7 +202,7 @@ macro_rules! pipe_control {
 
 macro_rules! flush_dw {
     ($batch:ident, $to:ident, $reference:ident, $what:ident) => {{
-        // Two dwords of data make it a write of a qword, and give the packet its full length.
+        // Two dwords of data make the command write a qword, and give the packet its full length.
         let (post_sync_operation, value) = match $what {
             PostSync::Immediate(value) => (MiFlushDwPostSyncOperation::WRITE_IMMEDIATE_DATA, value),
             PostSync::Timestamp => (MiFlushDwPostSyncOperation::WRITE_TIMESTAMP, 0),

@@ -101,7 +101,7 @@ impl<W: Width> Mem<W> {
         self.location.address
     }
 
-    /// Memory `bytes` bytes after this.
+    /// The memory that starts `bytes` bytes after the start of this memory.
     ///
     /// # Errors
     /// [`MiError::Range`] if `bytes` is not a multiple of 4, or a dword of the result is beyond 48
@@ -109,7 +109,7 @@ impl<W: Width> Mem<W> {
     pub fn offset(self, bytes: u64) -> Result<Self, MiError> {
         let location = self.location.after(bytes)?;
         if W::WIDE {
-            // The upper half must exist too.
+            // The upper half of a qword must be valid too.
             location.after(4)?;
         }
         Ok(Mem { location, ..self })
@@ -165,7 +165,7 @@ impl Location {
         }
     }
 
-    /// The reference to its object, if it has one.
+    /// The reference to the object of the location, if there is an object.
     pub fn reference(self, access: Access) -> Option<Reference> {
         self.object.map(|object| Reference {
             object: object.address,
@@ -197,7 +197,7 @@ impl<W: Width> Reg<W> {
         Ok(Reg { offset, width: PhantomData })
     }
 
-    /// Its byte offset in the register space.
+    /// Byte offset of the register in the register space.
     pub const fn offset(self) -> u32 {
         self.offset.get() as u32
     }

@@ -47,7 +47,7 @@ pub enum Atomic {
     Or,
     /// Bitwise exclusive OR of memory and operand.
     Xor,
-    /// The operand.
+    /// The new value is the operand.
     Exchange,
     /// Memory + operand.
     Add,
@@ -208,8 +208,8 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
         )
     }
 
-    /// An atomic operation on memory. A constant operand is part of the command; any other goes
-    /// through general registers 0 and 1, which must be free.
+    /// Emits an atomic operation on memory. A constant operand is part of the command; any other
+    /// goes through general registers 0 and 1, which must be free.
     ///
     /// # Errors
     /// [`MiError::Range`] if the address of a qword is not a multiple of 8;
@@ -290,7 +290,7 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
         let packet = MiAtomic {
             atomic_opcode: opcode,
             data_size: size,
-            // Later commands must see its writes to memory and registers.
+            // Later commands must see the writes of the atomic to memory and registers.
             cs_stall: U::MAX,
             return_data_control: if returns { U::MAX } else { U::ZERO },
             memory_address: memory.address(),

@@ -39,11 +39,11 @@ pub(super) enum Kind {
         wide: bool,
     },
     Gpr(Gpr),
-    /// Bits 31:0.
+    /// Bits 31:0 of an expression.
     Low(Link),
-    /// Bits 63:32, at 31:0.
+    /// Bits 63:32 of an expression, moved to bits 31:0.
     High(Link),
-    /// Bits 31:0, at 63:32.
+    /// Bits 31:0 of an expression, moved to bits 63:32.
     Raise(Link),
     /// Bits 31:0 of the first, below bits 31:0 of the second.
     Join(Link, Link),
@@ -157,7 +157,7 @@ pub(super) fn gpr(gpr: Gpr, bits: u64) -> Link {
     make(Kind::Gpr(gpr), bits)
 }
 
-/// Bits 31:0.
+/// Bits 31:0 of `x`.
 pub(super) fn low(x: &Link) -> Link {
     match &x.kind {
         Kind::Const(value) => constant(value & LOW),
@@ -168,7 +168,7 @@ pub(super) fn low(x: &Link) -> Link {
     }
 }
 
-/// Bits 63:32, at 31:0.
+/// Bits 63:32 of `x`, moved to bits 31:0.
 pub(super) fn high(x: &Link) -> Link {
     match &x.kind {
         Kind::Const(value) => constant(value >> 32),
@@ -242,7 +242,7 @@ pub(super) fn binary(op: Binary, a: &Link, b: &Link) -> Link {
         (Binary::Add | Binary::And | Binary::Or | Binary::Xor, Some(_), None) => binary(op, b, a),
         (Binary::Add, _, Some(value)) => add_constant(a, value),
         (Binary::Sub, _, Some(value)) => add_constant(a, value.wrapping_neg()),
-        // -1 - x
+        // -1 - x is the inverse of all bits of x.
         (Binary::Sub, Some(u64::MAX), _) => not(b),
         (Binary::Sub | Binary::Xor, ..) if same => constant(0),
         (Binary::And | Binary::Or, ..) if same => a.clone(),
@@ -396,7 +396,7 @@ pub(super) fn multiply(a: &Link, b: &Link) -> Link {
         (Some(a), Some(b)) => constant(a.wrapping_mul(b)),
         (None, Some(factor)) => known(multiply_constant(a, factor), bits),
         (Some(factor), None) => known(multiply_constant(b, factor), bits),
-        // Fewer digits mean fewer steps.
+        // The operand with fewer bits comes first: each of its bits takes a step.
         (None, None) if a.bits.leading_zeros() >= b.bits.leading_zeros() => {
             known(long_multiply(a, b), bits)
         }

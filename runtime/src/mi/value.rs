@@ -33,7 +33,7 @@ impl<W: Width> Value<W> {
 /// An expression that is true or false when the batch runs. It is evaluated like a [`Value`].
 #[derive(Clone, Debug)]
 pub struct Condition {
-    /// All ones or zero.
+    /// All ones if the condition is true, else zero.
     pub(super) mask: Link,
 }
 
@@ -43,17 +43,17 @@ impl Condition {
         Condition { mask: node::constant(if truth { u64::MAX } else { 0 }) }
     }
 
-    /// All ones if true, else 0.
+    /// All ones if the condition is true, else 0.
     pub fn mask(&self) -> Value {
         Value::new(self.mask.clone())
     }
 
-    /// 1 if true, else 0.
+    /// 1 if the condition is true, else 0.
     pub fn to_bit(&self) -> Value<Dword> {
         Value::new(node::bit(&self.mask))
     }
 
-    /// `yes` if true, else `no`; both are evaluated.
+    /// `yes` if the condition is true, else `no`. Both are evaluated.
     pub fn select(&self, yes: impl Operand, no: impl Operand) -> Value {
         Value::new(node::select(&self.mask, &yes.value().node, &no.value().node))
     }
@@ -63,20 +63,20 @@ impl Condition {
 ///
 /// Arithmetic is unsigned with 64 bits, and wraps. 32-bit operands are extended with zeros.
 pub trait Operand {
-    /// As a value of 64 bits.
+    /// The operand as a value of 64 bits.
     fn value(&self) -> Value;
 
-    /// Bits 31:0.
+    /// Bits 31:0 of the operand.
     fn low(&self) -> Value<Dword> {
         Value::new(node::low(&self.value().node))
     }
 
-    /// Bits 63:32.
+    /// Bits 63:32 of the operand.
     fn high(&self) -> Value<Dword> {
         Value::new(node::high(&self.value().node))
     }
 
-    /// Bits 31:0 with copies of bit 31 above.
+    /// Bits 31:0 of the operand, with copies of bit 31 above.
     fn sign_extended(&self) -> Value {
         let sign = node::constant(1 << 31);
         Value::new(node::sub(&node::xor(&self.low().node, &sign), &sign))
@@ -102,13 +102,13 @@ pub trait Operand {
         Value::new(node::shift_right_signed(&self.value().node, &by.value().node))
     }
 
-    /// The smaller of two, unsigned.
+    /// The smaller of the two operands, unsigned.
     fn minimum(&self, other: impl Operand) -> Value {
         let (a, b) = (self.value(), other.value());
         a.less_than(&b).select(a, b)
     }
 
-    /// The larger of two, unsigned.
+    /// The larger of the two operands, unsigned.
     fn maximum(&self, other: impl Operand) -> Value {
         let (a, b) = (self.value(), other.value());
         a.less_than(&b).select(b, a)
@@ -120,12 +120,12 @@ pub trait Operand {
         (Value::new(quotient), Value::new(remainder))
     }
 
-    /// True if both are equal.
+    /// True if the two operands are equal.
     fn equal_to(&self, other: impl Operand) -> Condition {
         Condition { mask: node::flag(Flag::Equal, &self.value().node, &other.value().node) }
     }
 
-    /// True if they differ.
+    /// True if the two operands differ.
     fn not_equal_to(&self, other: impl Operand) -> Condition {
         !self.equal_to(other)
     }
@@ -145,44 +145,44 @@ pub trait Operand {
         (self.value() & 1u64.checked_shl(index).unwrap_or(0)).is_nonzero()
     }
 
-    /// `<`, unsigned.
+    /// True if `self < other`, unsigned.
     fn less_than(&self, other: impl Operand) -> Condition {
         Condition { mask: node::flag(Flag::Less, &self.value().node, &other.value().node) }
     }
 
-    /// `<=`, unsigned.
+    /// True if `self <= other`, unsigned.
     fn at_most(&self, other: impl Operand) -> Condition {
         !other.less_than(self)
     }
 
-    /// `>`, unsigned.
+    /// True if `self > other`, unsigned.
     fn greater_than(&self, other: impl Operand) -> Condition {
         other.less_than(self)
     }
 
-    /// `>=`, unsigned.
+    /// True if `self >= other`, unsigned.
     fn at_least(&self, other: impl Operand) -> Condition {
         !self.less_than(other)
     }
 
-    /// `<`, both as two's complement.
+    /// True if `self < other`, both as two's complement.
     fn signed_less_than(&self, other: impl Operand) -> Condition {
         // With the sign bit inverted, negative numbers come first in unsigned order.
         let sign = 1u64 << 63;
         (self.value() ^ sign).less_than(other.value() ^ sign)
     }
 
-    /// `<=`, both as two's complement.
+    /// True if `self <= other`, both as two's complement.
     fn signed_at_most(&self, other: impl Operand) -> Condition {
         !other.signed_less_than(self)
     }
 
-    /// `>`, both as two's complement.
+    /// True if `self > other`, both as two's complement.
     fn signed_greater_than(&self, other: impl Operand) -> Condition {
         other.signed_less_than(self)
     }
 
-    /// `>=`, both as two's complement.
+    /// True if `self >= other`, both as two's complement.
     fn signed_at_least(&self, other: impl Operand) -> Condition {
         !self.signed_less_than(other)
     }
@@ -203,7 +203,7 @@ impl<T: Operand + ?Sized> Operand for &T {
     note = "a condition is stored as `.mask()` or `.to_bit()`"
 )]
 pub trait Storable<W: Width> {
-    /// As a value of that width.
+    /// The value as one of width `W`.
     fn storable(self) -> Value<W>;
 }
 

@@ -41,7 +41,7 @@ impl DrawCounter {
 /// A draw or dispatch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draw {
-    /// Its number in the dump, from 1 on.
+    /// Number of the draw in the dump, from 1 on.
     pub number: u64,
     /// Number of the submission that contains the draw.
     pub submission: u64,

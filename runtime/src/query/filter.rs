@@ -41,9 +41,9 @@ pub struct FieldTest {
 /// How a value is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compare {
-    /// `=`
+    /// `=`: the field has the value.
     Same,
-    /// `!=`
+    /// `!=`: the field has another value.
     Other,
 }
 
@@ -57,7 +57,7 @@ pub struct ParseError {
     pub example: &'static str,
 }
 
-/// `NAME`, `NAME=VALUE` or `NAME!=VALUE`.
+/// Parses `NAME`, `NAME=VALUE` or `NAME!=VALUE`.
 impl FromStr for FieldTest {
     type Err = ParseError;
 
@@ -207,8 +207,8 @@ impl Paths {
     }
 }
 
-/// True if `text` is the value of the item: the decoded number, the stored number, the name of the
-/// value or register, or the absolute address.
+/// True if `text` is the value of the item: the decoded number; for an enumeration the stored
+/// number or the name; for an address the offset, the GPU address or the name of the register.
 fn has_value(item: &Item, text: &str) -> bool {
     let number = parse(text);
     let float = || text.parse::<f64>().ok();
@@ -243,7 +243,7 @@ fn has_value(item: &Item, text: &str) -> bool {
     }
 }
 
-/// Decimal, or hexadecimal after `0x`.
+/// Parses a number: decimal, or hexadecimal after `0x`.
 fn parse(text: &str) -> Option<u64> {
     let digits = text.replace('_', "");
     match digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {

@@ -52,7 +52,7 @@ pub struct Write {
     pub submission: u64,
     /// Number of the context.
     pub context: u32,
-    /// The engine.
+    /// The engine that executes the write.
     pub engine: EngineId,
     /// Number of the next draw; after the last draw, the number of draws plus one.
     pub before_draw: u64,

@@ -367,8 +367,8 @@ fn compressed_files() {
     }
 }
 
-/// The error for the first half of a compressed file names the compression and the positions, and
-/// so does the error of a dump, of which the first bytes may be missing too.
+/// Reads the first half of a compressed file. The reader's error names the compression and the
+/// positions. [`Dump`] gives an error or a note that names the compression and the file's length.
 fn truncated_in_the_middle(compression: Compression, packed: &[u8]) {
     let half = &packed[..packed.len() / 2];
     let error = read(half).1.unwrap();

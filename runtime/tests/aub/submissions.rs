@@ -174,10 +174,11 @@ fn contexts() {
         .memory_u32(space::PHYSICAL, 0x1_2345_6ffc, &[0x1111])
         .memory_u32(space::PHYSICAL, 0x40_0004, &[0x2222]);
     submit(&mut file, 0x2000, [0, 0, 0, WIDE]);
-    // A second list: its commands start where those of the first list ended.
+    // A second execlist: its commands start where those of the first execlist ended.
     file.memory_u32(space::GGTT, 0x501c, &[0x18]);
     submit(&mut file, 0x2000, [0, 0, 0, WIDE]);
-    // A list without new commands; a list of another engine; a list without a valid element.
+    // An execlist without new commands, and one of another engine, which also has an element
+    // that is not valid.
     submit(&mut file, 0x2000, [0, 0, 0, WIDE]);
     file.memory_u32(space::GGTT, 0x5014, &[0]);
     submit(&mut file, 0x1_c000, [0, WIDE, 0, 0x7000]);
@@ -215,7 +216,8 @@ fn submission_queue() {
     assert_eq!(submitted(&file.0, &[]).0, [(4, EngineId::Render, 0x1000, vec![0, 1])]);
 }
 
-/// Rings in registers, with page tables if the mode register enables them.
+/// Submissions by writes to the ring registers. Page tables are used if the mode register enables
+/// them.
 #[test]
 fn rings() {
     let mut file = with_ring([0; 4], 0, 0);

@@ -179,7 +179,7 @@ fn files_of_mesa() {
         };
         assert_eq!((exec.batch_address, exec.engine), (last.batch_address, last.engine));
         let (ours, theirs) = (ours.memory(exec), theirs.memory(last));
-        // The object of the batch, which is the only one in the drivers' capture.
+        // Compare from the batch's address to the end of its object in the drivers' capture.
         let (ours, theirs) = (ours.tail(last.batch_address), theirs.tail(last.batch_address));
         assert!(theirs.len() >= 4096 && ours[..theirs.len()] == *theirs, "{name}");
     }

@@ -13,7 +13,7 @@ fn batch() -> Batch<Render> {
     Batch::new("batch", 0x1000, 4096).unwrap()
 }
 
-/// The packets' dwords.
+/// Splits dwords into packets.
 fn packets(mut dwords: &[u32]) -> Vec<&[u32]> {
     let mut packets = Vec::new();
     while let [header, ..] = dwords {

@@ -49,7 +49,8 @@ fn error(batch: FinishedBatch<Render>, others: impl IntoIterator<Item = Buffer>)
 
 #[test]
 fn good_offsets_pass() {
-    // Offset 0 (unused); the array, its second element, a single sampler, untyped dwords.
+    // Offsets in the heap: 0 (unused), the array of samplers, its third element, the single
+    // sampler, and untyped dwords.
     for offset in [0, 64, 96, 128, 192] {
         samplers(0x8000, offset).submit([heap().finish()]).unwrap();
     }
@@ -105,7 +106,7 @@ fn bases_are_there_and_come_first() {
     ));
 }
 
-/// Pointers inside of state: the kernel of an interface descriptor.
+/// `submit` also checks pointers inside state, such as the kernel of an interface descriptor.
 #[test]
 fn state_in_heaps_is_checked_too() {
     let mut kernels = Heap::<Instruction>::new("kernels", 0x4000, 4096).unwrap();

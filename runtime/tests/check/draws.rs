@@ -166,8 +166,8 @@ fn surface(fields: &[(&str, u64)]) -> Vec<u32> {
     packet("RENDER_SURFACE_STATE", &[&plain, fields].concat())
 }
 
-/// Oracle: 2d p.114 (bits 18 and 17:14 of data port 0), p.257-258 and Mesa's names of the sampler's
-/// messages.
+/// Oracle: 2d p.114 (bits 18 and 17:14 of the descriptor for data port 0), p.257-258, and Mesa's
+/// names of the sampler's messages.
 #[test]
 fn messages_name_only_what_they_use() {
     let port = |descriptor| surface::binding_table_index(SharedFunction::DataPort0, descriptor);
@@ -261,7 +261,7 @@ fn a_surface_that_no_message_uses_may_have_samples() {
     assert_eq!(scene((DATA_PORT_0, 1)).fires("RSS-MS-USE"), 1);
 }
 
-/// Drivers allocate one dword, and two more dwords for each target.
+/// Drivers allocate a BLEND_STATE of one dword, and two more dwords for each render target.
 #[test]
 fn blend_states_are_as_long_as_there_are_targets() {
     let entry = |both| {
@@ -274,7 +274,7 @@ fn blend_states_are_as_long_as_there_are_targets() {
         "3DSTATE_BLEND_STATE_POINTERS",
         &[("Blend State Pointer", 0xa00 >> 6), ("Blend State Pointer Valid", 1)],
     );
-    // Entries follow each other: the third is wrong.
+    // BLEND_STATE has a dword and then its entries. The third entry breaks the rule.
     let state = [vec![0], entry(0), entry(0), entry(1)].concat();
     let scene = |targets: u32| {
         let messages: Vec<_> = (0..targets).map(target).collect();
@@ -327,7 +327,7 @@ fn kernels_that_a_pixel_shader_does_not_have_are_left_out() {
     assert_eq!(shown([1, 0, 1], all), [0x400, 0x440]);
     assert_eq!(shown([0, 1, 1], all), [0x440, 0x480]);
     assert_eq!(shown([1, 1, 1], all), all);
-    // Offset 0 is the batch itself, so it is not shown as a kernel.
+    // Kernel pointers 1 and 2 are 0, where the batch is. The batch is not shown as a kernel.
     assert_eq!(shown([1, 0, 0], [0x400, 0, 0]), [0x400]);
 }
 
@@ -417,7 +417,7 @@ fn an_instance_count_may_change_before_the_first_draw() {
     assert_eq!(count(&[hs(0), draw(), stall, hs(1)]), 0);
 }
 
-/// intel-vaapi-driver leaves an area of interest that it does not use at zero.
+/// intel-vaapi-driver writes zero to all fields of an area of interest that it does not use.
 #[test]
 fn an_area_of_interest_that_is_not_used_is_no_error() {
     let names = |x, y| [("AOI Max X", x), ("AOI Max Y", y)];
@@ -431,8 +431,8 @@ fn an_area_of_interest_that_is_not_used_is_no_error() {
     assert_eq!(holds(&state(&[("AOI Min X", 4)])), Some(0));
 }
 
-/// Fields of elements are shown, also if they have the same bits in the element as the opcode in
-/// the packet's header.
+/// Every field of a group's elements is shown. This includes fields whose bits in the element are
+/// those that the opcode has in the packet's header.
 #[test]
 fn fields_of_elements_are_all_there() {
     let dwords = [0x7834_0002, 0x0001_0000, 0, 0x0002_0001, 0x0500_0000];

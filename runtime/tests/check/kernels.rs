@@ -51,7 +51,7 @@ fn findings(words: &[u32], rules: &Rules) -> Vec<Finding> {
     found
 }
 
-/// The specification's rules, without the validator of instructions.
+/// The rules of the specification only. The rules of the instruction validator are left out.
 fn specified() -> Rules {
     Rules::new(Tables::gen8(), genxml::gen8::CONTAINERS, genxml::gen8::LASTS, gen8::CONTAINERS)
 }
@@ -395,8 +395,8 @@ fn the_validator_looks_at_kernels_too() {
     assert!(findings(&words, &rules).is_empty());
 }
 
-/// An instruction with an immediate as the first of two sources cannot be decoded. Only the rule
-/// that says so is reported.
+/// An instruction that cannot be decoded gives one finding: of the rule that forbids an immediate
+/// as the first of two sources, or of EU-DECODE if no other rule names the defect.
 #[test]
 fn what_cannot_be_decoded_is_told_once() {
     let source = "add (8|M0) r4.0<1>:d r5.0<8;8,1>:d r6.0<8;8,1>:d
@@ -413,7 +413,8 @@ fn what_cannot_be_decoded_is_told_once() {
     assert_eq!(told(&words), ["EU-DECODE"]);
 }
 
-/// Each restriction has one id, and each id one severity and one text.
+/// A restriction that both the specification and the validator check has the same id, severity and
+/// text in both.
 #[test]
 fn ids_of_the_validator_are_those_of_the_specification() {
     let rules = Rules::gen8();
@@ -431,6 +432,7 @@ fn ids_of_the_validator_are_those_of_the_specification() {
     let alone: Vec<&str> = specified
         .filter(|id| id.starts_with("EU-") && genxml::eu::validate::rule(id).is_none())
         .collect();
-    // The validator lacks only restrictions of messages, and of the encoding of unused operands.
+    // The validator lacks three of these rules: for an immediate as the destination, for source 1
+    // of a math function that has one source, and for Last Render Target Select of a message.
     assert_eq!(alone, ["EU-DST-FILE", "EU-MATH-ONE-SOURCE", "EU-LAST-RENDER-TARGET"]);
 }

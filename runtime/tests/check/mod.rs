@@ -288,7 +288,8 @@ fn threads_and_their_state() {
     assert_eq!(fires(rule, &[flush(0), walker(), flush(1), walker(), walker()]), [0, 0, 0, 1, 0]);
 }
 
-/// A structure in memory, which is the batch itself: the descriptor follows the packets.
+/// A rule reads a structure that a packet points to. The structure is an interface descriptor after
+/// the packets in the same memory.
 #[test]
 fn structures_that_packets_lead_to() {
     let base = |name: &'static str| {
@@ -322,7 +323,7 @@ fn structures_that_packets_lead_to() {
     assert_eq!(batch(0, 2), [0, 0, 0]);
 }
 
-/// A masked register: bits that were never written are unknown.
+/// A rule reads a masked register. Bits that no command has written are unknown to it.
 #[test]
 fn registers_as_commands_wrote_them() {
     let register = Tables::gen8().container("BCS_SWCTRL").unwrap();

@@ -26,7 +26,7 @@ enum Place {
     State(u16, u32, u32),
     /// An entry of `LASTS`.
     Last(u16),
-    /// Whether the surface is used in this role, by index in `ROLES`.
+    /// Whether the surface is used in the role with this index in `ROLES`.
     Role(usize),
 }
 
@@ -282,8 +282,8 @@ fn in_a_batch(container: &Container, rule: &Rule, world: &World, broken: bool) -
     same.then_some(fires)
 }
 
-/// Changes values at random until the condition has the wanted result. Changes that increase the
-/// distance are undone. The search restarts at zero from time to time.
+/// Changes values at random until the condition has the wanted result. Changes that increase
+/// [`distance`] are undone. After every `RESTART` attempts all values are set to zero again.
 fn reached(cond: &Cond, want: bool, places: &[Place], numbers: &[u64], world: &mut World) -> bool {
     let mut random = Random::new(7);
     let mut best = u64::MAX;

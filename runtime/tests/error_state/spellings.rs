@@ -427,8 +427,8 @@ fn engines_executed_rings_and_batches() {
     );
 }
 
-/// If the file does not say where the request starts, the reader searches for the jump to the batch
-/// before the head.
+/// If the file does not say where the request starts in the ring, the submission starts with the
+/// last jump to the batch before the ring's head.
 #[test]
 fn old_rings_start_with_their_jump() {
     let text = linux_3_10().replace("PCI ID: 0x0a16", "PCI ID: 0x1616");

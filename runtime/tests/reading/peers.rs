@@ -182,9 +182,9 @@ fn load_descriptors(bytes: u32, start: u32) -> [u32; 4] {
     [0x7002_0002, 0, bytes, start]
 }
 
-/// An interface descriptor of eight dwords (2d INTERFACE_DESCRIPTOR_DATA): kernel in dword 0,
-/// samplers in dword 3 with their count by fours in 4:2, binding table in dword 4 with its entries
-/// in 4:0.
+/// An interface descriptor of eight dwords (2d INTERFACE_DESCRIPTOR_DATA). Dword 0: kernel address.
+/// Dword 3: sampler table address; bits 4:2 are the number of samplers divided by 4, rounded up.
+/// Dword 4: binding table address; bits 4:0 are the number of its entries.
 fn descriptor(kernel: u32, samplers: u32, table: u32) -> [u32; 8] {
     [kernel, 0, 0, samplers, table, 0, 0, 0]
 }
@@ -228,7 +228,7 @@ fn state_at_the_end_of_its_buffer_is_read() {
     dynamic.extend(descriptor(0, 0x40 | 1 << 2, 0x60 | 2));
     dynamic.extend([0; 16]);
     assert_eq!(dynamic.len() * 4, 0x80, "four samplers of 16 bytes end the buffer");
-    // Two surfaces would start at 0 and 0x40; the table of two ends the buffer.
+    // The binding table at 0x60 has two entries, for surfaces at 0 and 0x40. It ends the buffer.
     let mut surfaces = vec![0; 24];
     surfaces.extend([0, 0x40]);
     let memory = Buffers(vec![
@@ -248,7 +248,7 @@ fn state_at_the_end_of_its_buffer_is_read() {
     assert_eq!(of("SAMPLER_STATE"), [Some(0), Some(1), Some(2), Some(3)]);
     let last = seen.iter().rfind(|record| record.name == "SAMPLER_STATE").unwrap();
     assert_eq!((last.address, last.there, last.note.as_str()), (0x5_0070, 4, ""));
-    // Zeros are not a kernel, but they are in the dump.
+    // The memory of the kernel is in the dump, but its zeros are no instructions.
     assert!(seen.iter().any(|record| record.note == "kernel at 0x60000: there is no instruction"));
     let mapped: Vec<_> = seen.iter().filter(|record| record.note.contains("mapped")).collect();
     assert!(mapped.is_empty(), "{mapped:#?}");

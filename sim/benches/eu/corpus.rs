@@ -26,7 +26,7 @@ pub const INTEGERS: [&str; 12] = [
     "ocloc_beignet_cl/compiler_abs_diff__compiler_abs_diff_uchar16",
 ];
 
-/// Kernels of floats.
+/// Kernels that compute with floats.
 pub const FLOATS: [&str; 3] = [
     "vaapi/rgbx_to_nv12",
     "ocloc_beignet_cl/bench_math__bench_math_pow",

@@ -154,7 +154,7 @@ fn integer_kernels(bencher: Bencher<'_, '_>, name: &str) {
     bencher.counter(ItemsCount::new(corpus::run(&kernel))).bench(|| corpus::run(&kernel));
 }
 
-/// Real kernels of floats.
+/// Real kernels that compute with floats.
 #[divan::bench(args = corpus::FLOATS)]
 fn float_kernels(bencher: Bencher<'_, '_>, name: &str) {
     integer_kernels(bencher, name);

@@ -175,7 +175,7 @@ struct Parts<'a> {
     kernel: &'a str,
     depth: bool,
     blend: bool,
-    /// The shader discards pixels, and the render target is null.
+    /// True if the shader discards pixels and the render target is null.
     discards: bool,
     /// Side in texels, and the texels.
     texture: Option<(u64, Vec<u8>)>,

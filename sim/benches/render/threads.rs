@@ -1,7 +1,7 @@
-//! Tests that results do not depend on the number of host threads, and captures that run EU
-//! threads. Oracle of the captures: the memory that they expect, which is intel-gpu-tools' own
-//! assertion for gem_gpgpu_fill, and another model's result for the same programs with other sizes,
-//! positions and tilings.
+//! Two kinds of tests: the results of draws do not depend on the number of host threads, and
+//! captures that run EU threads leave the expected memory. Oracle of the captures:
+//! intel-gpu-tools' own assertion for gem_gpgpu_fill, and another model's result for the same
+//! programs with other sizes, positions and tilings.
 
 mod scene;
 

@@ -244,10 +244,10 @@ fn pci_config(device: u32) -> Vec<u8> {
     bytes[2..4].copy_from_slice(&(device as u16).to_le_bytes());
     // I/O, memory and bus mastering are enabled.
     bytes[4] = 7;
-    // Revision; programming interface; subclass VGA; class display.
+    // Bytes 8 to 11: revision 9, programming interface 0, subclass 0 (VGA), class 3 (display).
     bytes[8..12].copy_from_slice(&[9, 0, 0, 3]);
-    // Registers at 0xf6000000 and the aperture at 0xe0000000, both with 64-bit addresses;
-    // subsystem.
+    // The base addresses of the registers (0xf6000000) and the aperture (0xe0000000), 64 bits
+    // each; then the ids of the subsystem.
     bytes[0x10..0x14].copy_from_slice(&0xf600_0004u32.to_le_bytes());
     bytes[0x18..0x1c].copy_from_slice(&0xe000_000cu32.to_le_bytes());
     bytes[0x2c..0x30].copy_from_slice(&0x2212_8086u32.to_le_bytes());

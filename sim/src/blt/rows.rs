@@ -18,7 +18,8 @@ pub(super) struct SourceRows<'a> {
     cut: (i64, i64),
     /// True if rows must be processed from the last to the first.
     pub(super) upward: bool,
-    /// Saved pages of the source, if the order of rows cannot protect it.
+    /// Saved pages of the source, if no order of rows reads all of the source before it is
+    /// overwritten.
     pub(super) shadow: Option<Shadow>,
     bits: Vec<u8>,
     colors: Option<Expander>,

@@ -32,9 +32,9 @@ impl From<()> for Flow {
     }
 }
 
-/// Parses a packet of an engine and executes it with the function that is listed for it. To the
-/// list the macro adds the packets of the command streamer. Packets after `quiet` have no effect.
-/// Any other packet is stored if it is latched state; otherwise it is refused as not implemented.
+/// Parses a packet of an engine and executes it with the function that is listed for it. The macro
+/// adds to the list the MI packets that all engines have. Packets after `quiet` have no effect. Any
+/// other packet is stored if it is latched state; otherwise it is refused as not implemented.
 macro_rules! packets {
     ($exec:ident, $dwords:ident: $packet:ident { $($name:ident => $execute:expr,)* } quiet $($quiet:ident)*) => {
         packets!(@arms $exec, $dwords: $packet {

@@ -9,7 +9,7 @@ pub enum Flow {
     Next,
     /// Another batch.
     Start {
-        /// Address of its first packet.
+        /// Address of the first packet of the batch.
         address: u64,
         /// True if the address goes through the global table.
         global: bool,
@@ -21,7 +21,8 @@ pub enum Flow {
     },
     /// The next packet. From it on, the resource streamer follows the batch (true) or not.
     ResourceStreamer(bool),
-    /// The first-level batch after a second-level batch, else the ring, at the next packet there.
+    /// The next packet of the caller: of the first-level batch if a second-level batch ends, of the
+    /// ring if a first-level batch ends.
     Return,
     /// The ring, if there is one: this batch ends, and so does the batch that called it.
     End,

@@ -105,7 +105,7 @@ pub fn load_register_imm(exec: &mut Exec<'_>, packet: &MiLoadRegisterImm<'_>) ->
     Ok(())
 }
 
-/// MI_LOAD_REGISTER_MEM.
+/// Executes MI_LOAD_REGISTER_MEM.
 pub fn load_register_mem(exec: &mut Exec<'_>, packet: &MiLoadRegisterMem) -> Result<(), Fault> {
     if exec.allowed(packet.use_global_gtt) {
         let value =
@@ -124,8 +124,8 @@ pub fn store_register_mem(exec: &mut Exec<'_>, packet: &MiStoreRegisterMem) -> R
     write(exec, packet.use_global_gtt, packet.memory_address.va48(), value, "Memory Address")
 }
 
-/// MI_LOAD_REGISTER_REG. If the destination is a masked register, bits 31:16 of the source's value
-/// enable the writes of the destination's bits 15:0.
+/// MI_LOAD_REGISTER_REG: copies a register to another. If the destination is a masked register,
+/// bits 31:16 of the value enable the writes of bits 15:0.
 pub fn load_register_reg(exec: &mut Exec<'_>, packet: &MiLoadRegisterReg) -> Result<(), Fault> {
     let value = exec.read_register(packet.source_register_address.get() as u32);
     exec.write_register(packet.destination_register_address.get() as u32, value, !0)
@@ -268,7 +268,7 @@ pub fn conditional_batch_buffer_end(
     Ok(if greater { Flow::Next } else { Flow::End })
 }
 
-/// MI_BATCH_BUFFER_END.
+/// Executes MI_BATCH_BUFFER_END.
 pub fn batch_buffer_end(_: &mut Exec<'_>, _: &MiBatchBufferEnd) -> Result<Flow, Fault> {
     Ok(Flow::Return)
 }
@@ -286,7 +286,7 @@ pub fn arb_on_off(exec: &mut Exec<'_>, packet: &MiArbOnOff) -> Result<(), Fault>
     Ok(())
 }
 
-/// MI_USER_INTERRUPT.
+/// Executes MI_USER_INTERRUPT.
 pub fn user_interrupt(exec: &mut Exec<'_>, _: &MiUserInterrupt) -> Result<(), Fault> {
     interrupt(exec, Interrupt::User);
     Ok(())

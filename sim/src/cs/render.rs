@@ -19,9 +19,10 @@ use genxml::gen8::render3d_fetch::ThreeDPrimitive;
 use genxml::gen8::state::{InterfaceDescriptorData, StateBaseAddress, StatePrefetch, StateSip};
 
 /// PIPE_CONTROL: waits for media threads, then resets counters, invalidates the TLB, clears media
-/// state, does the post-sync operation and interrupts, as the packet asks. Caches are not modelled:
-/// flushes and invalidations are only recorded. Bit 2 of the address is ignored (a corpus batch has
-/// it set).
+/// state, does the post-sync operation and interrupts, as the packet asks. A post-sync operation
+/// that writes memory also executes the newest 3DSTATE_WM_HZ_OP. Caches are not modelled: flushes
+/// and invalidations are only recorded. Bit 2 of the address is ignored (a recorded batch in the
+/// test corpus has it set).
 pub fn pipe_control(exec: &mut Exec<'_>, packet: &PipeControl) -> Result<(), Fault> {
     media::drain(exec)?;
     if packet.global_snapshot_count_reset {

@@ -27,14 +27,14 @@ use genxml::gen8::render3d_constants::{
     ThreeDStateGatherConstantVs, ThreeDStateGatherPoolAlloc,
 };
 
-/// MI_RS_CONTROL: the streamer follows the rest of the batch, or stops
+/// MI_RS_CONTROL: the resource streamer follows the rest of the batch, or stops
 /// (assumptions::RESOURCE_STREAMER_FOLLOWS_BATCHES).
 pub fn control(_: &mut Exec<'_>, packet: &MiRsControl) -> Result<Flow, Fault> {
     let start = MiRsControlResourceStreamerControl::START;
     Ok(Flow::ResourceStreamer(packet.resource_streamer_control == start))
 }
 
-/// MI_RS_CONTEXT: saves the streamer's state or restores it
+/// MI_RS_CONTEXT: saves or restores the state of the resource streamer
 /// (assumptions::RS_CONTEXT_IS_A_COPY).
 pub fn context(exec: &mut Exec<'_>, packet: &MiRsContext) -> Result<(), Fault> {
     if packet.resource_streamer_save == MiRsContextResourceStreamerSave::SAVE {
@@ -141,7 +141,8 @@ dx9! {
         "Pointer to PS Constant Buffer"
 }
 
-/// The streamer's part of a packet of latched state. The caller has stored the packet.
+/// Executes what the resource streamer does for a packet of latched state. The caller has already
+/// stored the packet.
 ///
 /// # Errors
 /// The faults of the functions of [`crate::unit::resource_streamer`].
@@ -172,7 +173,7 @@ pub fn latched(exec: &mut Exec<'_>, packet: &RenderPacket<'_>) -> Result<(), Fau
     }
 }
 
-/// 3DSTATE_GATHER_CONSTANT_*; no effect for other packets.
+/// Executes 3DSTATE_GATHER_CONSTANT_*; ignores all other packets.
 fn gather(exec: &mut Exec<'_>, packet: &RenderPacket<'_>) -> Result<(), Fault> {
     macro_rules! execute {
         ($packet:expr, $stage:ident, $dx9:expr) => {{
@@ -204,8 +205,8 @@ fn gather(exec: &mut Exec<'_>, packet: &RenderPacket<'_>) -> Result<(), Fault> {
     }
 }
 
-/// 3DSTATE_BINDING_TABLE_POOL_ALLOC. The pipeline always gets the packet, the streamer only while
-/// it follows the batch (2a p.28).
+/// 3DSTATE_BINDING_TABLE_POOL_ALLOC. The pipeline always gets the packet, the resource streamer
+/// only while it follows the batch (2a p.28).
 fn table_pool(exec: &mut Exec<'_>, packet: &ThreeDStateBindingTablePoolAlloc) -> Result<(), Fault> {
     let pool = Pool::of_tables(packet);
     pool::check(exec, pool, "Binding Table Pool Buffer Size")?;
@@ -215,8 +216,8 @@ fn table_pool(exec: &mut Exec<'_>, packet: &ThreeDStateBindingTablePoolAlloc) ->
     Ok(())
 }
 
-/// 3DSTATE_GATHER_POOL_ALLOC. Only the streamer can enable it, together with the pool for binding
-/// tables (2a p.111).
+/// 3DSTATE_GATHER_POOL_ALLOC. To enable the pool, the resource streamer must follow the batch, and
+/// the pool for binding tables must be enabled (2a p.111).
 fn gather_pool(exec: &mut Exec<'_>, packet: &ThreeDStateGatherPoolAlloc) -> Result<(), Fault> {
     let pool = Pool::of_constants(packet);
     pool::check(exec, pool, "Gather Pool Buffer Size")?;
@@ -237,8 +238,8 @@ fn gather_pool(exec: &mut Exec<'_>, packet: &ThreeDStateGatherPoolAlloc) -> Resu
     Ok(())
 }
 
-/// 3DSTATE_DX9_CONSTANT_BUFFER_POOL_ALLOC. A disabled pool clears the valid bits of all local
-/// registers (2a p.75).
+/// 3DSTATE_DX9_CONSTANT_BUFFER_POOL_ALLOC. Disabling the pool clears the valid bits of all local
+/// constant registers (2a p.75).
 fn dx9_pool(
     exec: &mut Exec<'_>,
     packet: &ThreeDStateDx9ConstantBufferPoolAlloc,

@@ -90,8 +90,8 @@ pub fn page(exec: &Exec<'_>, of_context: bool) -> Result<u64, Fault> {
 /// privilege may write to the page of its context (Linux i915 gvt/cmd_parser.c has the same check).
 ///
 /// # Errors
-/// Those of [`page`]; [`Fault::BadPacket`] if the dwords are not all in the page; [`Fault::Page`]
-/// if the page is not mapped.
+/// The errors of [`page`]; [`Fault::BadPacket`] if the dwords are not all in the page;
+/// [`Fault::Page`] if the page is not mapped.
 pub fn write(
     exec: &mut Exec<'_>,
     of_context: bool,

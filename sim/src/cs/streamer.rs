@@ -30,7 +30,7 @@ use std::collections::VecDeque;
 /// A batch being executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batch {
-    /// Address of its first packet.
+    /// Address of the first packet of the batch.
     pub start: u64,
     /// Address of the next packet.
     pub next: u64,
@@ -370,7 +370,7 @@ impl Streamer {
                 ));
             }
             Flow::Return => self.leave(exec),
-            // In the second level this ends the first level as well (gen8_facts 2.1).
+            // `End` in a second-level batch ends the first-level batch as well (gen8_facts 2.1).
             Flow::End => {
                 if self.second.is_some() {
                     self.leave(exec);

@@ -10,7 +10,7 @@ use genxml::gen8::state::StateBaseAddress;
 use proptest::prelude::*;
 
 const END: MiBatchBufferEnd = MiBatchBufferEnd::new();
-/// General registers of the render engine's command streamer.
+/// Offset of the first general register of the render engine's command streamer.
 const GPR: u32 = 0x2600;
 
 fn store<'a>(address: u64, data: &'a [U<32>]) -> MiStoreDataImm<'a> {

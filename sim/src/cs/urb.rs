@@ -7,7 +7,8 @@ use crate::media;
 use crate::unit::urb::Urb;
 use genxml::gen8::mi::{MiLoadUrbMem, MiStoreUrbMem, MiUrbClear};
 
-/// Bytes of an entry that MI_URB_CLEAR counts: 256 bits (Ivy Bridge vol 1 part 3 p.198).
+/// Bytes of an entry of MI_URB_CLEAR: its address and length count entries of 256 bits (Ivy Bridge
+/// vol 1 part 3 p.198).
 const CLEAR_UNIT: usize = 32;
 
 /// MI_URB_CLEAR: writes zeros to entries of 256 bits.

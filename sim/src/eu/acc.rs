@@ -23,8 +23,8 @@ pub struct Accumulators {
     size: usize,
     /// True if the elements are complete integers, false if they are bit patterns.
     whole: bool,
-    /// `mme0` to `mme7`: for each channel, the part of a result that its register cannot hold. No
-    /// source describes the bits of hardware; these are the model's own.
+    /// `mme0` to `mme7`: for each channel, the part of a result that does not fit the destination
+    /// register. The format of these values in hardware is unknown; this one is the model's own.
     extensions: [[Extension; MAX_CHANNELS]; 8],
     /// True if an element or an extension was written since the last reset.
     touched: bool,
@@ -64,7 +64,7 @@ impl Accumulators {
         super::convert::integer(ty, self.bits(offset, size))
     }
 
-    /// The pattern of the element of `size` bytes at byte `offset`.
+    /// The bit pattern of the element of `size` bytes at byte `offset`.
     pub fn bits(&self, offset: usize, size: usize) -> u64 {
         if size == self.size && offset.is_multiple_of(size) {
             return self.elements[offset / size % (ACC_FILE / size)] as u64
@@ -81,13 +81,13 @@ impl Accumulators {
         self.set(offset, size, true, (value as i64) << unused >> unused);
     }
 
-    /// Replaces the element of `size` bytes at byte `offset` by a pattern.
+    /// Replaces the element of `size` bytes at byte `offset` by a bit pattern.
     pub fn set_bits(&mut self, offset: usize, size: usize, bits: u64) {
         self.set(offset, size, false, bits as i64);
     }
 
     fn set(&mut self, offset: usize, size: usize, whole: bool, value: i64) {
-        // Accumulators do not have elements of bytes: bytes work as words.
+        // An accumulator has no byte elements: a byte is stored as a word.
         let size = size.max(2);
         if size != self.size || whole != self.whole {
             let bytes = self.bytes();

@@ -24,7 +24,7 @@ impl Thread {
         }
         let goes = match self.modes.single_flow {
             true => channels >> u.first & 1 == 1,
-            // Without active channels, a converging branch still continues at its first target.
+            // If no channel is active, `brc` still jumps to JIP, so it needs its targets.
             false => {
                 channels & self.flow.active != 0 || (opcode == Opcode::Brc && self.flow.active == 0)
             }
@@ -114,8 +114,8 @@ impl Thread {
             }
             Opcode::Ret => {
                 // Channels that return wait at the return address; the others continue at the next
-                // instruction. When no channel is left there, the thread continues at the return
-                // address (assumptions::RETURN_MASK_IS_NOT_LOOKED_AT).
+                // instruction. If no channel continues there, the thread goes to the return address
+                // (assumptions::RETURN_MASK_IS_NOT_LOOKED_AT).
                 if taken == 0 {
                     flow.advance(u.next);
                 } else {

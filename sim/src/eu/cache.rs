@@ -22,8 +22,8 @@ impl UnitState for KernelCache {
     }
 }
 
-/// Maximum number of kernels in the cache. A full cache drops the kernel whose last addition or
-/// extension is the oldest.
+/// Maximum number of kernels in the cache. A full cache drops the kernel that was added or extended
+/// longest ago.
 const CAPACITY: usize = 64;
 
 #[derive(Clone, Debug)]

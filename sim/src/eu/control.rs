@@ -216,8 +216,8 @@ impl Thread {
             return Ok(false);
         }
         if control.breakpoint_suppress {
-            // This instruction is executed. If the routine left the status set, the next
-            // instruction raises the exception: a single step.
+            // The instruction at `offset` is executed without an exception. If the system routine
+            // left the status bit set, the next instruction raises the exception: a single step.
             control.breakpoint_suppress = false;
             control.breakpoint_status = lingers;
             self.set_control(&control);
@@ -244,8 +244,8 @@ impl Thread {
         Ok(())
     }
 
-    /// Decrements the counter that the instruction names. If the counter is zero, the thread stops
-    /// and waits for a notification.
+    /// Executes `wait`: decrements the counter of `n0` that the instruction names. If the counter
+    /// is zero, the thread stops and waits for a notification.
     pub(super) fn wait(&mut self, u: &Uop) -> Result<(), Interrupt> {
         let counter = match u.src[0].shape {
             Shape::Scalar(offset) => usize::from(offset),

@@ -13,8 +13,8 @@ pub const fn format(ty: Type) -> Format {
     }
 }
 
-/// The pattern of a float in another format. A NaN becomes quiet and keeps its sign and the upper
-/// bits of its payload. Subnormal numbers are kept (004:1329).
+/// Converts the bit pattern of a float to another format. A NaN becomes quiet and keeps its sign
+/// and the upper bits of its payload. Subnormal numbers are kept (004:1329).
 pub fn reformat(from: Format, to: Format, bits: u64, rounding: Rounding) -> Packed {
     let packed = Exact::unpack(from, bits).pack(to, rounding);
     if bits & !from.sign() <= from.infinity() {
@@ -36,7 +36,7 @@ pub fn to_half(value: f32, rounding: Rounding) -> u16 {
     }
 }
 
-/// The integer with the pattern `bits` in type `ty`. Floats lose their fraction.
+/// The value of the bit pattern `bits` of type `ty`, as an integer. Floats lose their fraction.
 #[inline(always)]
 pub fn integer(ty: Type, bits: u64) -> i128 {
     match ty {
@@ -54,13 +54,13 @@ pub fn integer(ty: Type, bits: u64) -> i128 {
     }
 }
 
-/// The single float for the pattern `bits` in type `ty`.
+/// The value of the bit pattern `bits` of type `ty`, as a single float.
 #[inline(always)]
 pub fn single(ty: Type, bits: u64, rounding: Rounding) -> f32 {
     match ty {
         Type::F => f32::from_bits(bits as u32),
         Type::Hf => half_to_single(bits as u16),
-        // At most 16 bits: no rounding.
+        // Integers of at most 16 bits are exact: no rounding.
         Type::Ub | Type::B | Type::Uw | Type::W => integer(ty, bits) as i32 as f32,
         Type::Df => {
             f32::from_bits(reformat(Format::DOUBLE, Format::SINGLE, bits, rounding).bits as u32)
@@ -69,7 +69,7 @@ pub fn single(ty: Type, bits: u64, rounding: Rounding) -> f32 {
     }
 }
 
-/// The double float for the pattern `bits` in type `ty`.
+/// The value of the bit pattern `bits` of type `ty`, as a double float.
 #[inline]
 pub fn double(ty: Type, bits: u64, rounding: Rounding) -> f64 {
     match ty {
@@ -83,8 +83,8 @@ pub fn double(ty: Type, bits: u64, rounding: Rounding) -> f64 {
     }
 }
 
-/// The pattern of a single float result in type `ty`. Conversion to integers rounds toward zero;
-/// a NaN becomes 0, and a number out of range becomes the nearest end of the range
+/// Converts a single float to a bit pattern of type `ty`. Conversion to integers rounds toward
+/// zero; a NaN becomes 0, and a number out of range becomes the minimum or maximum of the type
 /// (004:1640-1681).
 #[inline(always)]
 pub fn from_single(ty: Type, value: f32, rounding: Rounding) -> u64 {
@@ -107,7 +107,7 @@ pub fn from_single(ty: Type, value: f32, rounding: Rounding) -> u64 {
     }
 }
 
-/// The pattern of a double float result in type `ty`, by the rules of [`from_single`].
+/// Converts a double float to a bit pattern of type `ty`, by the rules of [`from_single`].
 #[inline(always)]
 pub fn from_double(ty: Type, value: f64, rounding: Rounding) -> u64 {
     match ty {
@@ -124,8 +124,8 @@ pub fn from_double(ty: Type, value: f64, rounding: Rounding) -> u64 {
     }
 }
 
-/// The pattern of an integer result in type `ty`: low bits for integers, rounded for floats
-/// (004:1683-1723).
+/// Converts an integer to a bit pattern of type `ty`. An integer type gets the low bits of the
+/// value, a float type the rounded value (004:1683-1723).
 #[inline(always)]
 pub fn from_integer(ty: Type, value: i128, rounding: Rounding) -> Packed {
     let short = value as i64;

@@ -86,26 +86,26 @@ pub struct Executed<'a> {
     pub offset: u32,
     /// The instruction.
     pub uop: &'a Uop,
-    /// Its enabled channels. Bit 0 is the first channel of the instruction, which is channel
+    /// Enabled channels of the instruction. Bit 0 is its first channel, which is channel
     /// [`Uop::first`] of the thread.
     pub mask: u32,
-    /// Elements it wrote: results in the order of the channels, then the response of a message,
-    /// flags and accumulators.
+    /// Elements that the instruction wrote: results in the order of the channels, then the response
+    /// of a message, flags and accumulators.
     pub writes: &'a [Write],
-    /// The message it sent, if it is a send.
+    /// The message that the instruction sent, if it is a send.
     pub message: Option<&'a Message>,
 }
 
 /// An element that an instruction wrote.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Write {
-    /// Where the element is.
+    /// Location of the element.
     pub location: Location,
     /// The channel of the thread, if the element belongs to one.
     pub channel: Option<u8>,
-    /// Its type.
+    /// Type of the element.
     pub ty: Type,
-    /// Its bit pattern.
+    /// Bit pattern of the element.
     pub bits: u64,
 }
 
@@ -358,7 +358,8 @@ fn collect(
     let size = u.dst.ty.size();
     let value = |location: Location| match location {
         Location::File(at) => (0..size).fold(0, |bits, byte| {
-            // Elements of indirect destinations wrap byte by byte.
+            // An element of an indirect destination can wrap from the end of the GRF to `r0`, even
+            // in the middle of the element.
             let at = usize::from(at) + byte;
             let at = if usize::from(wrap(at as i32)) < at && at - byte < GRF_BYTES {
                 at - GRF_BYTES
@@ -396,7 +397,7 @@ fn collect(
             };
             let channels = || places.iter().enumerate().filter(|(c, _)| enabled(*c));
             channels().for_each(|(c, place)| push(c, *place));
-            // The function with both results also writes remainders.
+            // The math function that computes quotients and remainders also writes remainders.
             if u.function == Some(MathFunction::IntQuotientRemainder)
                 && let Target::File { offset, stride } = u.dst.target
             {
@@ -446,7 +447,7 @@ fn collect(
     }
 }
 
-/// The bit pattern of an accumulator element, as far as it fits the register.
+/// The bit pattern of an accumulator element of `size` bytes, without the extra bits.
 fn element(thread: &Thread, at: u16, size: usize) -> u64 {
     let bits = thread.acc.bits(usize::from(at), size);
     if size < 8 { bits & ((1 << (8 * size)) - 1) } else { bits }

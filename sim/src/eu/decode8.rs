@@ -175,8 +175,9 @@ pub fn uop(instruction: &Instruction, offset: u32) -> Uop {
     Uop { length: instruction.length() as u8, ..uop }
 }
 
-/// An opcode without an operation. The thread stops at opcodes that the manual's list names,
-/// because they are not unused. The list has 7 bits; bit 7 makes every opcode illegal (001:21683).
+/// The uop of an opcode that has no operation. If the manual's list of opcodes names it, the thread
+/// stops at it with an error. Any other is an illegal opcode. The list has 7-bit opcodes; with bit
+/// 7 set, every opcode is illegal (001:21683).
 fn illegal_opcode(code: u8, offset: u32) -> Uop {
     match EuOpcode::from_bits(code.into()).name() {
         Some(name) if (1..128).contains(&code) => {
@@ -224,7 +225,7 @@ fn try_uop(i: &Instruction, offset: u32) -> Decoded<Uop> {
     Ok(u)
 }
 
-/// A uop with everything but the operands.
+/// The uop of an instruction without its operands.
 fn controls(i: &Instruction, opcode: Opcode, offset: u32) -> Uop {
     let n = usize::from(i.exec_size).clamp(1, MAX_CHANNELS);
     let (condition, select) = match opcode {
@@ -243,7 +244,7 @@ fn controls(i: &Instruction, opcode: Opcode, offset: u32) -> Uop {
         select,
         flag: flag(i),
         saturate: i.saturate,
-        // Some operations write the accumulator in their own way.
+        // Operations that always write the accumulator do it themselves.
         acc_write: i.acc_write && !opcode.op().traits.contains(Traits::WRITES_ACCUMULATOR),
         branch: Branch { jip: NOWHERE, uip: NOWHERE, control: i.branch_ctrl },
         ..Uop::nop(offset)
@@ -598,7 +599,7 @@ fn indirect(
     let (width, horizontal) =
         (usize::from(source.region.width).max(1), usize::from(source.region.horizontal));
     let (share, lanes) = match source.region.vertical {
-        // One address for all channels (2b p.46).
+        // In Align16, all channels use one address (2b p.46).
         Vertical::Stride(vertical) if i.access_mode == AccessMode::Align16 => {
             let lanes =
                 std::array::from_fn(|c| swizzled(source, c, usize::from(vertical), size) as u16);
@@ -615,11 +616,10 @@ fn indirect(
     Ok(Indirect { address: address & 15, immediate: offset, share: share as u8, lanes })
 }
 
-/// The values of the `n` channels of a packed vector. Hardware expands the vector to 16 bytes of
-/// elements of `size` bytes. A channel reads the element at the place where its result starts in
-/// the 16 bytes of the destination, so the stride of the destination selects elements: 2 bytes for
-/// a vector of integers and 4 bytes for one of floats give one element after the other. Intel's
-/// compiler relies on other strides (`0x400:uv` is 0 and 4 for two dwords).
+/// The values that the `n` channels read from a packed vector. Hardware expands the vector to 16
+/// bytes, in elements of `size` bytes. Channel c reads the element at byte c * stride, where stride
+/// is the destination's, in bytes. If the stride is `size`, the channels read successive elements.
+/// Intel's compiler relies on other strides (`0x400:uv` is 0 and 4 for two dwords).
 fn packed(i: &Instruction, elements: &[u64], size: usize, n: usize) -> Shape {
     let stride = i.destination.map_or(size, |destination| {
         usize::from(destination.stride) * scalar_type(destination.ty).size()

@@ -210,7 +210,7 @@ fn begin_root(format: Format, a: u64) -> Begun {
         }
         Exact::Infinite { .. } => Begun::Early(a),
         Exact::Finite { exponent, significand, .. } => {
-            // Scaled by an even power of two, whose root is a power of two.
+            // The operand is scaled by an even power of two, whose root is a power of two.
             let top = (significand.ilog2() as i32 + exponent).div_euclid(2) * 2;
             let shift = top - exponent;
             let scaled = significand as f64 / f64::from_bits(((1023 + shift) as u64) << 52);
@@ -230,8 +230,8 @@ fn pack(value: Exact, format: Format, extended: u8) -> (u64, Extension) {
     }
 }
 
-/// Runs a `madm`: source 0 plus the product of the others, rounded once. The extensions of operands
-/// and result are in accumulators.
+/// Runs a `madm`: source 0 plus the product of sources 1 and 2, rounded once. The extensions of
+/// operands and result are in accumulators.
 ///
 /// # Errors
 /// [`Refusal::Illegal`](crate::machine::fault::Refusal) for types other than single and double.

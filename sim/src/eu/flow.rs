@@ -2,8 +2,9 @@
 //!
 //! Channels at the thread's current instruction are *active*. The others *wait* at the address
 //! where they become active again. The thread continues with the next instruction; if no channel is
-//! active there, it continues at the target that the instruction names. Channels outside the size
-//! of a branch do not take it. In single program flow all channels go where channel 0 goes.
+//! active there, it continues at the target that the instruction names. Channels outside the
+//! execution size of a branch do not take it. In single program flow all channels go where channel
+//! 0 goes.
 
 use super::uop::NOWHERE;
 
@@ -12,9 +13,9 @@ use super::uop::NOWHERE;
 pub struct Flow {
     /// Index of the current uop.
     pub ip: u32,
-    /// Channels that are at this uop.
+    /// Mask of the channels that are at the current uop.
     pub active: u32,
-    /// Channels that wait at another uop.
+    /// Mask of the channels that wait at another uop.
     pub(super) waiting: u32,
     /// For each waiting channel, the index of the uop where it waits.
     pub(super) places: [u32; 32],
@@ -27,7 +28,7 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// All channels of `enabled` at the first instruction.
+    /// A flow with all channels of `enabled` at the first instruction.
     pub fn new(enabled: u32) -> Flow {
         Flow { ip: 0, active: enabled, waiting: 0, places: [NOWHERE; 32], awaited: 0, broken: 0 }
     }

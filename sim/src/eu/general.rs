@@ -47,7 +47,7 @@ fn compare(
 
 /// An instruction with integer sources.
 pub struct Ints<'a, T> {
-    /// The thread that executes it.
+    /// The thread that executes the instruction.
     pub thread: &'a mut Thread,
     /// The instruction.
     pub u: &'a Uop,
@@ -71,7 +71,7 @@ impl<'a, T: Int> Ints<'a, T> {
         usize::from(self.u.size)
     }
 
-    /// Source `index`.
+    /// Loads source `index`.
     #[inline(always)]
     pub fn load(&self, index: usize) -> Lanes<T> {
         ints::<T>(self.thread, &self.u.src[index], self.size(), self.logic)
@@ -139,7 +139,7 @@ impl<'a, T: Int> Ints<'a, T> {
 
 /// An instruction with float sources, computed with the arithmetic `A`.
 pub struct Floats<'a, T, A> {
-    /// The thread that executes it.
+    /// The thread that executes the instruction.
     pub thread: &'a mut Thread,
     /// The instruction.
     pub u: &'a Uop,
@@ -176,7 +176,7 @@ impl<'a, T: Operand, A: Arithmetic<T>> Floats<'a, T, A> {
         !self.selects || SELECTION_FLUSHES_SUBNORMALS
     }
 
-    /// Source `index`.
+    /// Loads source `index`.
     #[inline(always)]
     pub fn load(&self, index: usize) -> Lanes<T> {
         floats::<T>(self.thread, &self.u.src[index], self.u.exec, self.size(), self.flush())

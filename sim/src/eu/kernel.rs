@@ -19,7 +19,7 @@ pub struct Kernel {
     /// Instructions. Their offsets are signed numbers, although `Uop::offset` is a `u32`: a branch
     /// may go to an address before the first instruction.
     pub uops: Vec<Uop>,
-    /// Offsets in order, with the index of the uop.
+    /// Byte offsets of the instructions in ascending order, each with the index of its uop.
     offsets: Vec<(i32, u32)>,
     /// The uops that breakpoints have replaced, each with its index.
     breakpoints: Vec<(u32, Uop)>,

@@ -7,17 +7,17 @@ use genxml_eu::gen8::eu_registers::ControlRegister;
 /// How the thread computes, from `cr0.0`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Modes {
-    /// Alternative float mode.
+    /// True in alternative float mode.
     pub alternative: bool,
-    /// No implicit accumulator writes.
+    /// True if instructions do not write the accumulator implicitly.
     pub accumulator_disabled: bool,
-    /// Single program flow: channel 0 decides for all.
+    /// True in single program flow: channel 0 decides for all channels.
     pub single_flow: bool,
-    /// Subnormal single floats are kept.
+    /// True if subnormal single floats are kept.
     pub keep_single: bool,
-    /// Subnormal double floats are kept.
+    /// True if subnormal double floats are kept.
     pub keep_double: bool,
-    /// Subnormal half floats are kept.
+    /// True if subnormal half floats are kept.
     pub keep_half: bool,
     /// Rounding: 0 to nearest even, 1 up, 2 down, 3 to zero.
     pub rounding: u8,

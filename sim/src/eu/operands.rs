@@ -332,18 +332,19 @@ fn accumulate_ints<T: Int>(thread: &mut Thread, u: &Uop, mask: u32, results: &La
 /// What happens to float results besides conversion.
 #[derive(Clone, Copy)]
 pub struct Finish {
-    /// Results were computed: every NaN gets the same pattern, and ALT mode has no infinities.
+    /// True if results were computed, not copied: then every NaN gets the same pattern, and ALT
+    /// mode has no infinities.
     pub computed: bool,
-    /// Subnormal results become zeros if the mode asks for it.
+    /// True if subnormal results become zeros when the float mode asks for it.
     pub flush: bool,
     /// Channels whose results were too great for the execution type.
     pub overflows: u32,
-    /// Results are rounded to nearest in every rounding mode (math).
+    /// True if results are rounded to nearest in every rounding mode (math).
     pub nearest: bool,
 }
 
 impl Finish {
-    /// Results of arithmetic.
+    /// How results of arithmetic are finished.
     pub const COMPUTED: Finish =
         Finish { computed: true, flush: true, overflows: 0, nearest: false };
 }

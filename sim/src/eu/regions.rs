@@ -44,11 +44,11 @@ pub const ACC_FILE: usize = 2 * REGISTER;
 pub struct Indirect {
     /// Index of the first subregister of `a0`, a word, that gives an address.
     pub address: u8,
-    /// Added to every address, in bytes.
+    /// Number of bytes that is added to every address.
     pub immediate: i16,
     /// Channels that share one address register: 32 for 1x1, the width for Vx1, 1 for VxH.
     pub share: u8,
-    /// Byte offset of each channel from its address.
+    /// For each channel, the byte offset of its element from the address that the channel uses.
     pub lanes: [u16; MAX_CHANNELS],
 }
 
@@ -166,8 +166,8 @@ impl Registers {
     }
 }
 
-/// Wraps a byte address into the general registers. Hardware may wrap addresses outside; the model
-/// always does.
+/// Wraps a byte address into the general registers. The manual lets hardware wrap addresses outside
+/// them; the model always wraps.
 #[inline(always)]
 pub fn wrap(address: i32) -> u16 {
     (address & (GRF_BYTES as i32 - 1)) as u16

@@ -103,7 +103,8 @@ impl Thread {
     }
 
     /// Does what is pending before the next instruction: jumps to code that was not decoded before,
-    /// and exceptions. Returns `None` if the thread can execute the instruction.
+    /// and exceptions. Returns `None` if the thread can execute the instruction, otherwise the
+    /// reason to stop.
     ///
     /// # Errors
     /// An exception without a system routine.

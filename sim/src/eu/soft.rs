@@ -41,11 +41,11 @@ pub struct Format {
 }
 
 impl Format {
-    /// 16 bits.
+    /// Half precision: 16 bits.
     pub const HALF: Format = Format { precision: 11, exponent: 5 };
-    /// 32 bits.
+    /// Single precision: 32 bits.
     pub const SINGLE: Format = Format { precision: 24, exponent: 8 };
-    /// 64 bits.
+    /// Double precision: 64 bits.
     pub const DOUBLE: Format = Format { precision: 53, exponent: 11 };
 
     /// Exponent of the least normal number, and of all subnormal ones.
@@ -88,27 +88,27 @@ pub enum Exact {
     Nan,
     /// An infinity.
     Infinite {
-        /// Minus infinity.
+        /// True for minus infinity.
         negative: bool,
     },
     /// `significand * 2^exponent`; zeros have a sign too.
     Finite {
-        /// Below zero, or minus zero.
+        /// True if the value is below zero or minus zero.
         negative: bool,
         /// The exponent of 2.
         exponent: i32,
-        /// Less than 2^126.
+        /// The significand, less than 2^126.
         significand: u128,
     },
 }
 use Exact::{Finite, Infinite, Nan};
 
-/// A value in a format.
+/// A value that was packed in a float format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packed {
-    /// Its pattern.
+    /// Bit pattern of the value.
     pub bits: u64,
-    /// The value was too great for the format.
+    /// True if the value was too great for the format.
     pub overflow: bool,
 }
 
@@ -140,8 +140,8 @@ impl Exact {
     /// The value of an integer.
     pub const fn integer(value: i128) -> Exact {
         let magnitude = value.unsigned_abs();
-        // The significand is wider than that of any format. For its lowest bits, only whether one
-        // of them is set matters.
+        // The lowest bits of an integer that is too wide for a significand are shifted out: for
+        // rounding, only whether one of them is set matters.
         let shift = 2u32.saturating_sub(magnitude.leading_zeros());
         Finite {
             negative: value < 0,
@@ -315,7 +315,7 @@ const fn sign(format: Format, negative: bool) -> u64 {
     if negative { format.sign() } else { 0 }
 }
 
-/// `significand / 2^shift`, rounded.
+/// Returns `significand / 2^shift`, rounded to an integer.
 fn round(significand: u128, shift: i32, negative: bool, rounding: Rounding) -> u128 {
     if shift <= 0 {
         return significand << -shift;
@@ -337,7 +337,7 @@ fn round(significand: u128, shift: i32, negative: bool, rounding: Rounding) -> u
 fn add_numbers(a: Exact, b: Exact, rounding: Rounding) -> Exact {
     // Both significands are shifted so that their highest bits are at the same position. Then the
     // exponents show which number is greater, and the smaller one has room to be shifted right.
-    // Bits are lost only if the sum cannot lose its leading bits.
+    // Bits are lost only if the numbers differ so much that their leading bits cannot cancel.
     let normal = |value: Exact| match value {
         Finite { negative, exponent, significand } => {
             let shift = significand.leading_zeros() - 2;

@@ -10,9 +10,9 @@ pub(super) struct Pending {
     pub goto: Option<u32>,
     /// The thread stops, for this reason.
     pub stop: Option<Stop>,
-    /// The next instruction was counted before it had to wait. It is not counted again.
+    /// True if the next instruction was counted before it had to wait. It is not counted again.
     pub again: bool,
-    /// Exceptions must be checked before the next instruction.
+    /// True if exceptions must be checked before the next instruction.
     pub watch: bool,
 }
 

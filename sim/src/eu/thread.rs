@@ -19,14 +19,14 @@ pub struct Launch {
     pub dispatch_mask: u32,
     /// Vector mask: the channels that are enabled if `control` has Vector Mask Enable.
     pub vector_mask: u32,
-    /// `cr0.0`.
+    /// Initial value of `cr0.0`.
     pub control: u32,
-    /// `cr0.1`: the enables of exceptions.
+    /// Initial value of `cr0.1`: the enables of exceptions.
     pub exceptions: u32,
     /// The value of `ip` at the first instruction of the system routine (STATE_SIP). Without one,
     /// exceptions become faults.
     pub system_routine: Option<u32>,
-    /// `sr0.0` and `sr0.1`.
+    /// Initial values of `sr0.0` and `sr0.1`.
     pub state: [u32; 2],
     /// Contents of the general registers from `r0` on, in bytes. The other registers are zero.
     pub payload: Vec<u8>,
@@ -35,15 +35,15 @@ pub struct Launch {
 /// A message that a `send` instruction sends to a shared function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Message {
-    /// The receiver.
+    /// The shared function that receives the message.
     pub function: SharedFunction,
-    /// End of thread.
+    /// True if the message ends the thread (EOT).
     pub eot: bool,
     /// All 32 bits of the descriptor.
     pub descriptor: u32,
-    /// Enabled channels of the send.
+    /// Mask of the enabled channels. Bit 0 is the first channel of the send.
     pub mask: u32,
-    /// True for a send without execution mask (NoMask): all its channels are enabled.
+    /// True if the send ignores the execution mask (NoMask).
     pub no_mask: bool,
     /// Number of channels of the send.
     pub channels: u8,
@@ -96,7 +96,7 @@ pub struct Thread {
     pub(super) pending: Pending,
     /// The value of `ip` at the first instruction of the system routine.
     pub(super) system_routine: Option<u32>,
-    /// The exceptions before the next instruction have been checked.
+    /// True if the exceptions before the next instruction have been checked.
     pub(super) passed: bool,
     /// Instructions executed.
     pub(super) executed: u64,
@@ -141,18 +141,19 @@ impl Thread {
         };
         self.regs.set_dwords(CR0, control.pack());
         self.modes = Modes::from_control(self.regs.u32(CR0));
-        // The mask is latched here (assumptions::DISPATCH_MASK_IS_LATCHED).
+        // The mask is latched when the thread starts (assumptions::DISPATCH_MASK_IS_LATCHED).
         let enabled =
             if control.vector_mask_enable { launch.vector_mask } else { launch.dispatch_mask };
         self.flow = Flow::new(enabled);
         self.jump = None;
-        // The first instruction is where the kernel's offsets begin.
+        // The thread starts at offset 0 of the kernel.
         self.pending = Pending { goto: Some(0), ..Pending::default() };
         self.system_routine = launch.system_routine;
         (self.passed, self.executed) = (false, 0);
     }
 
-    /// Enables these channels instead of those of the masks. Call before the first instruction.
+    /// Enables these channels instead of those of the dispatch or vector mask. Call before the
+    /// first instruction.
     pub fn begin_with(&mut self, channels: u32) {
         self.flow = Flow::new(channels);
     }
@@ -178,8 +179,8 @@ impl Thread {
         self.flow.active
     }
 
-    /// Channels that wait elsewhere, with the byte offset of the instruction where they become
-    /// active.
+    /// Channels that wait at other instructions, each with the byte offset of the instruction where
+    /// it becomes active.
     pub fn waiting(&self, kernel: &Kernel) -> Vec<(u8, u32)> {
         let offset = |index: u32| kernel.uops.get(index as usize).map_or(0, |u| u.offset);
         self.flow.waiting().map(|(channel, index)| (channel, offset(index))).collect()
@@ -239,7 +240,8 @@ fn combined(flags: u64, u: &Uop, control: PredicateControl) -> u32 {
     }
 }
 
-/// The byte `offset` bytes after byte `base` of the general registers, wrapped.
+/// Offset of the byte that is `offset` bytes after byte `base` of the general registers. Wraps from
+/// their end to `r0`.
 pub fn grf_offset(base: usize, offset: usize) -> usize {
     usize::from(wrap((base + offset) as i32))
 }

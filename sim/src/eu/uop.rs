@@ -32,13 +32,13 @@ pub enum Shape {
     Scalar(u16),
     /// Channel n reads the n-th element from this byte of the file on.
     Contiguous(u16),
-    /// Channel n reads at the n-th of these bytes of the file.
+    /// Channel n reads the element at the n-th of these byte offsets in the file.
     Table(Box<[u16; MAX_CHANNELS]>),
     /// A constant, as a bit pattern of the operand's type.
     Immediate(u64),
     /// Packed vector immediate: channel n takes pattern n modulo the number of patterns.
     Vector(Box<[u64]>),
-    /// Channel n reads the element of accumulator storage at the n-th of these bytes (see
+    /// Channel n reads the element at the n-th of these byte offsets in the accumulators (see
     /// [`super::acc`]).
     Accumulator(Box<[u16; MAX_CHANNELS]>),
     /// Register-indirect: `a0` gives the address.
@@ -52,9 +52,9 @@ pub struct Src {
     pub ty: Type,
     /// Where the elements are.
     pub shape: Shape,
-    /// Negated (logic operations: inverted) after `abs`.
+    /// True if the source is negated (in logic operations: inverted), after `abs`.
     pub negate: bool,
-    /// Absolute value.
+    /// True if the absolute value of the source is used.
     pub abs: bool,
 }
 
@@ -75,23 +75,24 @@ impl Src {
 pub enum Target {
     /// Results are dropped.
     Null,
-    /// Channel n goes to byte `offset + n * stride` of the file.
+    /// The result of channel n goes to byte `offset + n * stride` of the file.
     File {
-        /// First byte.
+        /// Byte offset of the first element in the register file.
         offset: u16,
         /// Bytes from one channel to the next.
         stride: u8,
     },
-    /// Channel n goes to the n-th of these bytes of the file. For destinations that wrap at the end
-    /// of the general registers.
+    /// The result of channel n goes to the n-th of these byte offsets in the file. For destinations
+    /// that wrap at the end of the general registers.
     Table(Box<[u16; MAX_CHANNELS]>),
-    /// Channel n goes to the n-th of these bytes of accumulator storage (see [`super::acc`]).
+    /// The result of channel n goes to the n-th of these byte offsets in the accumulators (see
+    /// [`super::acc`]).
     Accumulator(Box<[u16; MAX_CHANNELS]>),
-    /// Register-indirect: channel 0 goes to the address in `a0` plus `immediate`.
+    /// Register-indirect: the result of channel 0 goes to the address in `a0` plus `immediate`.
     Indirect {
-        /// Subregister of `a0`.
+        /// Number of the subregister of `a0` that holds the address.
         address: u8,
-        /// Added to the address.
+        /// Number of bytes that is added to the address.
         immediate: i16,
         /// Bytes from one channel to the next.
         stride: u8,
@@ -115,9 +116,9 @@ pub struct Dst {
 /// The message part of a send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SendInfo {
-    /// The receiver.
+    /// The shared function that receives the message.
     pub function: SharedFunction,
-    /// End of thread.
+    /// True if the message ends the thread (EOT).
     pub eot: bool,
     /// The descriptor, or its location in `a0`.
     pub descriptor: Descriptor,
@@ -125,7 +126,7 @@ pub struct SendInfo {
     pub payload: u16,
     /// First register of the response.
     pub response: Response,
-    /// `sendc`: waits until other threads have ended.
+    /// True for `sendc`, which waits until other threads have ended.
     pub dependent: bool,
 }
 
@@ -134,13 +135,13 @@ pub struct SendInfo {
 pub enum Response {
     /// No response: the destination is null or another architecture register.
     None,
-    /// A byte offset.
+    /// The register at this byte offset in the register file.
     Register(u16),
     /// The register at the byte address in `a0`.
     Indirect {
-        /// Subregister of `a0`.
+        /// Number of the subregister of `a0` that holds the address.
         address: u8,
-        /// Added to the address, in bytes.
+        /// Number of bytes that is added to the address.
         immediate: i16,
     },
 }
@@ -150,8 +151,8 @@ pub enum Response {
 pub struct Branch {
     /// Index of the uop at the first target; [`NOWHERE`] if the target is not an immediate.
     pub jip: u32,
-    /// Index of the uop at the second target. A branch with one immediate target has it here too.
-    /// [`NOWHERE`] if no target is an immediate.
+    /// Index of the uop at the second target. If the branch has only one target, this is the same
+    /// as `jip`. [`NOWHERE`] if no target is an immediate.
     pub uip: u32,
     /// The BranchCtrl bit.
     pub control: bool,
@@ -182,7 +183,7 @@ pub struct Uop {
     pub no_mask: bool,
     /// How the flag enables channels.
     pub predicate: Option<PredicateControl>,
-    /// Invert the predicate.
+    /// True if the predicate is inverted.
     pub invert: bool,
     /// The condition that sets flag bits.
     pub condition: Option<Condition>,
@@ -190,18 +191,19 @@ pub struct Uop {
     pub select: Option<Condition>,
     /// First bit of the flag in the 64 flag bits (f0.0 is 0, f1.0 is 32).
     pub flag: u8,
-    /// Clamp the result.
+    /// True if the result is clamped (saturated).
     pub saturate: bool,
-    /// Write the accumulator too.
+    /// True if the accumulator is written too.
     pub acc_write: bool,
-    /// Index of the accumulator element of channel 0, if the instruction does not name one.
+    /// Index of the accumulator element of channel 0, for instructions that use the accumulator
+    /// without naming it.
     pub accumulator: u8,
     /// Extended accumulators (`mme0` to `mme7`) of the destination and of each source of a division
     /// macro's step; 8 is none.
     pub extended: [u8; 4],
-    /// A source is a register that must be updated before it is read (`ip`, `tm0`, `ce0`).
+    /// True if a source is a register that must be updated before it is read (`ip`, `tm0`, `ce0`).
     pub volatile: bool,
-    /// A source is `tm0`, the clock.
+    /// True if a source is `tm0`, the clock.
     pub clock: bool,
     /// Destination.
     pub dst: Dst,
@@ -209,7 +211,7 @@ pub struct Uop {
     pub src: [Src; 3],
     /// Branch targets.
     pub branch: Branch,
-    /// Message.
+    /// The message, if the instruction is a send.
     pub send: Option<SendInfo>,
     /// Byte offset from the kernel's first instruction.
     pub offset: u32,

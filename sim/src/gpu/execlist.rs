@@ -91,7 +91,7 @@ impl Gpu {
     /// PD Restore also its page tables.
     ///
     /// # Errors
-    /// Those of [`load_element`](Self::load_element).
+    /// The errors of [`load_element`](Self::load_element).
     fn lite_restore(&mut self, engine: EngineId, descriptor: &Descriptor) -> Result<(), Fault> {
         let active = self.engines[engine as usize].active.as_ref();
         let Some(context) =

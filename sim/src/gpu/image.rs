@@ -20,7 +20,7 @@ use genxml::gen8::context::{
 pub struct Entry {
     /// Byte offset of the register in the register space.
     pub register: u32,
-    /// Byte offset of this value from the start of the register page.
+    /// Byte offset of the register's value from the start of the register page.
     pub at: u64,
     /// The value of the register in the image.
     pub value: u32,

@@ -21,7 +21,7 @@ use crate::mem::{AddressSpace, Coherence, Frames, Memory, OutOfMemory, PAGE, Vm}
 use genxml::engine::EngineId;
 use std::collections::BTreeMap;
 
-/// The model.
+/// The model of the GPU.
 #[derive(Debug)]
 pub struct Gpu {
     /// Physical memory.

@@ -61,7 +61,7 @@ impl Gpu {
     /// Like [`run`](Self::run), and passes events to `observer`.
     ///
     /// # Errors
-    /// Those of `run`.
+    /// The errors of `run`.
     pub fn run_observed(&mut self, observer: &mut dyn Observer) -> Result<Stats, Fault> {
         self.run_with(Listener::new(Some(observer)))
     }
@@ -78,7 +78,7 @@ impl Gpu {
     /// this function again.
     ///
     /// # Errors
-    /// Those of [`run`](Self::run), except for deadlocks.
+    /// The errors of [`run`](Self::run), except for deadlocks.
     pub fn advance(&mut self) -> Result<Progress, Fault> {
         self.advance_with(Listener::default())
     }
@@ -86,7 +86,7 @@ impl Gpu {
     /// Like [`advance`](Self::advance), and passes events to `observer`.
     ///
     /// # Errors
-    /// Those of `advance`.
+    /// The errors of `advance`.
     pub fn advance_observed(&mut self, observer: &mut dyn Observer) -> Result<Progress, Fault> {
         self.advance_with(Listener::new(Some(observer)))
     }
@@ -109,7 +109,7 @@ impl Gpu {
     /// bytes; 0 means that only MI_BATCH_BUFFER_END ends the batch.
     ///
     /// # Errors
-    /// Those of [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub fn submit(
         &mut self,
         id: ContextId,
@@ -124,7 +124,7 @@ impl Gpu {
     /// Like [`submit`](Self::submit), and passes events to `observer`.
     ///
     /// # Errors
-    /// Those of `submit`.
+    /// The errors of `submit`.
     pub fn submit_observed(
         &mut self,
         id: ContextId,
@@ -443,7 +443,7 @@ impl Gpu {
         }
     }
 
-    /// Abandons all active work and returns the fault that lists its waits.
+    /// Abandons all active work and returns the fault that lists the semaphore waits of that work.
     fn deadlock(&mut self) -> Fault {
         let mut waits: Vec<Wait> = Vec::new();
         for id in EngineId::ALL {

@@ -28,7 +28,7 @@ pub enum BadFrame {
     /// The pixel format of the frame is not supported.
     #[error("pixel format {0} is not supported")]
     Format(String),
-    /// The rows of the frame overlap, or the frame ends after its memory.
+    /// The rows of the frame overlap, or the frame extends beyond its object's memory.
     #[error("{width}x{height} pixels do not fit its memory")]
     Size {
         /// Width in pixels.
@@ -58,8 +58,8 @@ pub fn format(fourcc: &str) -> Option<SurfaceFormat> {
 /// The pixels of a frame as red, green, blue and alpha bytes. Alpha is always 255.
 ///
 /// # Errors
-/// [`BadFrame`] if the pixel format is not supported, if the rows overlap, or if the frame ends
-/// after its memory.
+/// [`BadFrame`] if the pixel format is not supported, if the rows overlap, or if the frame extends
+/// beyond its object's memory.
 pub fn frame_rgba(frame: &Frame, object: &[u8]) -> Result<Vec<u8>, BadFrame> {
     let codec = format(&frame.fourcc).and_then(Codec::of);
     let codec = codec.ok_or_else(|| BadFrame::Format(frame.fourcc.clone()))?;

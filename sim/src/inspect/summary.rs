@@ -116,9 +116,9 @@ pub struct ShaderSummary {
 pub struct KernelSummary {
     /// How threads are dispatched: `SIMD8`, `SIMD4x2`...
     pub dispatch: &'static str,
-    /// Offset from Instruction Base Address.
+    /// Offset of the kernel from Instruction Base Address.
     pub offset: u64,
-    /// Graphics address.
+    /// Graphics address of the kernel.
     pub address: u64,
 }
 
@@ -141,28 +141,28 @@ pub struct Target {
 pub struct DepthBuffer {
     /// Surface, level and slices.
     pub plane: Plane,
-    /// Format of its elements.
+    /// Format of the elements of the buffer.
     pub format: DepthFormat,
     /// True if there is a hierarchical depth buffer.
     pub hierarchical: bool,
 }
 
-/// Stages that have statistics enabled.
+/// Which statistics are enabled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Statistics {
-    /// Vertices and primitives.
+    /// True if fetched vertices and assembled primitives are counted.
     pub fetch: bool,
-    /// Invocations of vertex shaders.
+    /// True if invocations of the vertex shader are counted.
     pub vs: bool,
-    /// Invocations of hull shaders.
+    /// True if invocations of the hull shader are counted.
     pub hs: bool,
-    /// Invocations of domain shaders.
+    /// True if invocations of the domain shader are counted.
     pub ds: bool,
-    /// Invocations of geometry shaders, and the primitives that they make.
+    /// True if invocations of the geometry shader and the primitives that it makes are counted.
     pub gs: bool,
-    /// Primitives at the clipper.
+    /// True if primitives at the clipper are counted.
     pub clip: bool,
-    /// Shaded pixels, and samples that pass the tests.
+    /// True if shaded pixels and samples that pass the tests are counted.
     pub pixels: bool,
 }
 

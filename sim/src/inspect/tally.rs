@@ -20,15 +20,15 @@ pub struct Tally {
 /// Counts of an engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct EngineCounts {
-    /// Submissions and rings.
+    /// Number of submitted batches and rings that the engine started to execute.
     pub submissions: u64,
-    /// Batches of both levels.
+    /// Number of batches of both levels.
     pub batches: u64,
-    /// Packets.
+    /// Number of packets.
     pub packets: u64,
     /// Media and GPGPU packets that started threads.
     pub dispatches: u64,
-    /// Units of the model's clock that its packets took.
+    /// Units of the model's clock that the packets of the engine took.
     pub clock: u64,
 }
 
@@ -50,7 +50,7 @@ pub struct KernelCounts {
     pub threads: u64,
     /// Instructions of threads that ended.
     pub instructions: u64,
-    /// Messages that its threads sent.
+    /// Messages that threads of the kernel sent.
     pub messages: u64,
 }
 

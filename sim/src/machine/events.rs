@@ -17,9 +17,9 @@ use genxml::gen8::mi::MiDisplayFlipDisplayPlaneSelect;
 pub enum Event<'a> {
     /// A packet is about to be executed.
     Packet {
-        /// Its name and address.
+        /// Name and address of the packet.
         at: Place,
-        /// All of its dwords.
+        /// All dwords of the packet.
         dwords: &'a [u32],
     },
     /// The packet needs privilege that its batch does not have. The packet, or the access that
@@ -51,16 +51,16 @@ pub enum Event<'a> {
     },
     /// A thread starts.
     Thread {
-        /// Address of its kernel's first instruction.
+        /// Address of the first instruction of the kernel.
         kernel: u64,
-        /// Its payload, GRF by GRF, as bytes.
+        /// Payload of the thread, GRF by GRF, as bytes.
         payload: &'a [u8],
     },
     /// An EU instruction is about to be executed.
     Instruction {
         /// Address of the kernel's first instruction.
         kernel: u64,
-        /// Byte offset of the instruction from there.
+        /// Byte offset of the instruction from the start of the kernel.
         ip: u32,
         /// Mask of the enabled channels. Bit 0 is the first channel of the instruction.
         mask: u32,
@@ -78,7 +78,7 @@ pub enum Event<'a> {
     Batch {
         /// Level of the batch: 1 or 2.
         level: u8,
-        /// Address of its first packet.
+        /// Address of the first packet of the batch.
         address: u64,
     },
     /// The command streamer leaves a batch: it returns to the caller, or another batch replaces
@@ -109,21 +109,21 @@ pub enum Event<'a> {
     },
     /// A thread group starts.
     Group {
-        /// Its position in X, Y and Z.
+        /// Position of the group in X, Y and Z.
         id: [u32; 3],
-        /// Number of its threads.
+        /// Number of threads in the group.
         threads: u32,
     },
     /// All threads of a group have ended.
     GroupEnd {
-        /// Its position in X, Y and Z.
+        /// Position of the group in X, Y and Z.
         id: [u32; 3],
     },
     /// A thread has ended.
     ThreadEnd {
-        /// Address of its kernel's first instruction.
+        /// Address of the first instruction of the kernel.
         kernel: u64,
-        /// Instructions that it executed.
+        /// Number of instructions that the thread executed.
         instructions: u64,
     },
     /// A draw is about to be executed. Draws that the predicate skips emit no event.
@@ -134,9 +134,9 @@ pub enum Event<'a> {
     Message {
         /// Address of the kernel's first instruction.
         kernel: u64,
-        /// Byte offset of the instruction from there.
+        /// Byte offset of the instruction from the start of the kernel.
         ip: u32,
-        /// The shared function that receives it.
+        /// The shared function that receives the message.
         function: SharedFunction,
         /// The message descriptor, all 32 bits.
         descriptor: u32,

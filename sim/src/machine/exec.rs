@@ -19,19 +19,21 @@ use std::borrow::Cow;
 /// How an engine runs a context.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mode {
-    /// The packet comes from a ring or from a batch in the global table.
+    /// True if the packet comes from a ring or from a batch in the global table.
     pub privileged: bool,
-    /// The context has no page tables of its own: all addresses go through the global table.
+    /// True if the context has no page tables of its own: all its addresses go through the global
+    /// table.
     pub global_only: bool,
     /// Address of the context's image in the global table, if it has one.
     pub image: Option<u32>,
-    /// The context's number, as signals name it.
+    /// The context's number, the Target Context ID of MI_SEMAPHORE_SIGNAL.
     pub number: u32,
-    /// Commands come from the ring that the engine's registers describe, without execution lists.
+    /// True if commands come from the ring that the engine's registers describe, without execution
+    /// lists.
     pub ring: bool,
-    /// Another context waits to run on the engine.
+    /// True if another context waits to run on the engine.
     pub preempt: bool,
-    /// The resource streamer follows the batch that contains the packet.
+    /// True if the resource streamer follows the batch that contains the packet.
     pub resource_streamer: bool,
 }
 
@@ -56,7 +58,7 @@ pub struct Exec<'a> {
     pub at: Place,
     /// State of the GPU itself: registers, interrupts.
     pub device: &'a mut Device,
-    /// How the context runs.
+    /// How the engine runs the context.
     pub mode: Mode,
 }
 

@@ -11,7 +11,8 @@ pub use super::place::{InKernel, Place};
 /// A thread that waits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Waiting {
-    /// Its number within its thread group; without a group, the number of its hardware thread slot.
+    /// Number of the thread within its group; for a thread without a group, the number of its
+    /// hardware thread slot.
     pub thread: u32,
     /// The instruction that waits.
     pub eu: InKernel,
@@ -44,7 +45,7 @@ pub enum Fault {
         what: Cow<'static, str>,
         /// The packet.
         at: Place,
-        /// Where it is described.
+        /// Where the missing function is described.
         page: Cow<'static, str>,
     },
     /// The submission did more work than its budget allows: an endless loop, or a budget that is
@@ -72,7 +73,7 @@ pub enum Fault {
     /// A thread reached an instruction that the EU does not have or that breaks its rules.
     #[error("{at}: illegal instruction: {why}")]
     IllegalInstruction {
-        /// What is wrong with it.
+        /// What is wrong with the instruction.
         why: Cow<'static, str>,
         /// The instruction, and the packet that started the thread.
         at: Place,
@@ -90,7 +91,7 @@ pub enum Fault {
     BadPacket {
         /// The field, as the manual names it.
         field: &'static str,
-        /// Its value.
+        /// Value of the field.
         value: u64,
         /// Why the value is wrong, or what is allowed.
         why: Cow<'static, str>,
@@ -116,7 +117,7 @@ pub enum Fault {
     UnknownPacket {
         /// The dword.
         header: u32,
-        /// Its position.
+        /// Position of the dword.
         at: Place,
     },
     /// A packet that is longer than the rest of its batch.
@@ -164,7 +165,7 @@ pub enum Refusal {
     Missing {
         /// The operation, field value or message.
         what: Cow<'static, str>,
-        /// Where it is described.
+        /// Where the missing function is described.
         page: Cow<'static, str>,
     },
     /// The manual forbids the operation.
@@ -191,7 +192,7 @@ impl Refusal {
         Refusal::Illegal { why: why.into() }
     }
 
-    /// The fault of a packet, or of an instruction of its thread, that is refused at `at`.
+    /// The fault for this refusal. `at` is the position of the refused packet or instruction.
     #[cold]
     pub fn fault(self, at: Place) -> Fault {
         match self {

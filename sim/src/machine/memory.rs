@@ -10,8 +10,8 @@ use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 
 /// True if an operand goes through the global table: its packet asks for it (`wanted`), and the
-/// batch has the privilege. For commands that use the context's table in a batch without privilege,
-/// instead of being skipped (assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE).
+/// batch has the privilege. Without the privilege, commands that call this function use the
+/// context's table; they are not skipped (assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE).
 pub fn global_if_allowed(exec: &Exec<'_>, wanted: bool) -> bool {
     wanted && (exec.mode.privileged || !GLOBAL_ACCESS_NEEDS_PRIVILEGE)
 }

@@ -41,13 +41,13 @@ pub enum Counter {
     Blended = 27,
     /// Blocks of four lanes with an active lane, in messages to the sampler that return texels.
     Sampled = 28,
-    /// Reads of shared local memory, in messages (assumptions::OA_ACCESSES_ARE_MESSAGES).
+    /// Messages that read shared local memory (assumptions::OA_ACCESSES_ARE_MESSAGES).
     LocalReads = 30,
-    /// Writes of shared local memory, in messages.
+    /// Messages that write shared local memory.
     LocalWrites = 31,
-    /// Accesses to other memory than render targets and textures, in messages.
+    /// Messages that access memory other than render targets and textures.
     Memory = 32,
-    /// Atomic operations, in messages.
+    /// Messages with atomic operations.
     Atomics = 34,
     /// Barrier messages.
     Barriers = 35,

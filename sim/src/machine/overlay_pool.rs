@@ -29,7 +29,8 @@ impl OverlayPool {
         }
     }
 
-    /// Keeps an overlay and a fork for later parts, unless the pool is full.
+    /// Clears an overlay and puts it into the pool with a forked address space, unless the pool is
+    /// full.
     pub fn put(&mut self, mut overlay: Overlay, space: AddressSpace) {
         if self.0.len() < OverlayPool::CAPACITY {
             overlay.clear();

@@ -173,9 +173,9 @@ struct Part<W: Work> {
     overlay: Overlay,
     stats: Stats,
     observed: Observed,
-    /// Work that was done.
+    /// Work that the part has done, in units of the budget.
     spent: u64,
-    /// There was no fault and no access that depends on the order of parts.
+    /// True if there was no fault and no access that depends on the order of parts.
     valid: bool,
 }
 
@@ -198,8 +198,9 @@ struct Shared<'a, W: Work> {
 struct HostThread<W: Work> {
     worker: W::Worker,
     state: State,
-    /// Has the counters of performance reports. Its other fields and `ggtt` are placeholders: EU
-    /// threads access neither registers of the GPU nor the global table.
+    /// Only its counters of performance reports are used. The other fields of the device, and
+    /// `ggtt`, are placeholders: EU threads access neither registers of the GPU nor the global
+    /// table.
     device: Device,
     ggtt: AddressSpace,
 }
@@ -273,7 +274,7 @@ fn run_wave<W: Work>(
     };
     let waiting = Mutex::new(wave.iter().map(fresh).collect::<Vec<_>>().into_iter().enumerate());
     let done: Mutex<Vec<Option<Part<W>>>> = Mutex::new(wave.iter().map(|_| None).collect());
-    // Parts after an invalid one are not needed.
+    // Number of the first part that is not valid. The parts after it do not have to run.
     let failed = AtomicUsize::new(usize::MAX);
     let run_parts = || {
         let mut host = HostThread {

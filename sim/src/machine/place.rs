@@ -24,7 +24,7 @@ pub struct Place {
 pub struct InKernel {
     /// Graphics address of the kernel's first instruction.
     pub kernel: u64,
-    /// Byte offset of the instruction from there.
+    /// Byte offset of the instruction from the start of the kernel.
     pub ip: u32,
 }
 

@@ -20,7 +20,7 @@ pub const ENGINE_BYTES: u32 = 0x1000;
 /// Dwords of a page of [`Registers`]: the register space of one engine.
 const PAGE: usize = ENGINE_BYTES as usize / 4;
 
-/// Values by byte offset. A register that was never written reads 0.
+/// Values of registers by byte offset. A register that was never written reads 0.
 #[derive(Clone, Debug, Default)]
 pub struct Registers(Vec<Option<Box<[u32; PAGE]>>>);
 
@@ -100,15 +100,15 @@ pub enum Home {
 /// The effect of reads and writes of a register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Rule {
-    /// The owner.
+    /// The owner of the register.
     pub home: Home,
-    /// Bits 31:16 of a value say which of bits 15:0 are written.
+    /// True if bits 31:16 of a written value say which of bits 15:0 are written.
     pub masked: bool,
-    /// Writes are ignored.
+    /// True if writes are ignored.
     pub read_only: bool,
-    /// Reads give 0.
+    /// True if reads give 0.
     pub write_only: bool,
-    /// Writing 1 to a bit clears it.
+    /// True if writing 1 to a bit clears the bit.
     pub clears: bool,
 }
 

@@ -85,8 +85,8 @@ pub struct BaseAddresses {
 /// them in temporary storage.
 #[derive(Clone, Debug, Default)]
 pub struct InterfaceDescriptors {
-    /// Graphics address of the first one.
+    /// Graphics address of the first descriptor.
     pub address: u64,
-    /// All of them in order.
+    /// All descriptors in order.
     pub entries: Vec<InterfaceDescriptorData>,
 }

@@ -41,9 +41,9 @@ pub struct Dispatch {
     indirect: bool,
     /// Bytes of shared local memory of a thread group.
     pub slm: usize,
-    /// `cr0.0`.
+    /// Initial value of `cr0.0`.
     control: u32,
-    /// `ip` of the system routine.
+    /// `ip` at the start of the system routine, if STATE_SIP has set it.
     system_routine: Option<u32>,
 }
 
@@ -65,7 +65,7 @@ impl Dispatch {
             let why = format!("only {loaded} descriptors are loaded");
             return Err(exec.bad_field("Interface Descriptor Offset", index, why));
         };
-        // In units of 4 KiB (2d p.232).
+        // The field counts units of 4 KiB (2d p.232).
         let slm = match descriptor.shared_local_memory_size.bits() {
             size @ (0 | 1 | 2 | 4 | 8 | 16) => (size as usize) << 12,
             other => {
@@ -118,8 +118,8 @@ impl Dispatch {
     }
 
     /// Appends the constants of thread `thread` of a group to `payload`: the registers that all
-    /// threads share, and the thread's own registers. In memory, the shared registers come first;
-    /// in the payload too, except for indirect data
+    /// threads share, and the thread's own registers. In memory, the shared registers come first.
+    /// In the payload they also come first, except for indirect data
     /// (assumptions::INDIRECT_DATA_OF_A_THREAD_COMES_FIRST).
     pub fn push_shares(&self, payload: &mut Vec<u8>, thread: usize) {
         let shared = self.descriptor.cross_thread_constant_data_read_length.get() as usize;

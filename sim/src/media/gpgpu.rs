@@ -70,7 +70,7 @@ pub struct Group {
     pub threads: [u32; 3],
     /// Channels of a thread: 8, 16 or 32.
     pub channels: u32,
-    /// Mask of the live channels of the last thread in X.
+    /// Mask of the live channels of the last threads in X.
     pub right: u32,
     /// Mask of the live channels of the last threads in Y.
     pub bottom: u32,
@@ -252,8 +252,8 @@ impl Grid {
                 continue;
             }
             let mut slot = first_slot.wrapping_add(thread as u64) % dispatch.scratch_slots();
-            // With fewer scratch slots than threads, a running thread keeps its slot, and the next
-            // thread waits until one ends.
+            // If there are fewer scratch slots than threads, a running thread keeps its slot. The
+            // next thread starts when another one has ended.
             if dispatch.scratch_slots() < masks.len() as u64 {
                 while slots.residents().len() as u64 >= dispatch.scratch_slots() {
                     if !slots.round(exec)? {
@@ -370,7 +370,7 @@ fn indirect_data(exec: &mut Exec<'_>, walker: &GpgpuWalker) -> Result<Vec<u8>, F
     Ok(data)
 }
 
-/// Runs all groups of a walker. The result is that of running them one after the other.
+/// Runs all groups of a walker. The result is the same as if they ran one after the other.
 ///
 /// # Errors
 /// Any [`Fault`] of a thread, or of the state that the walker names.

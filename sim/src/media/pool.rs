@@ -41,7 +41,7 @@ pub struct Root {
     /// True if the thread starts only after another thread has sent a message for a synchronized
     /// root thread.
     pub synchronized: bool,
-    /// The index of its interface descriptor, if the thread gets a URB entry and may spawn
+    /// The index of the thread's interface descriptor, if the thread gets a URB entry and may spawn
     /// children; otherwise `None`.
     pub children: Option<u64>,
     /// True if the thread is a fence: no root thread after it starts until a thread has sent a
@@ -72,8 +72,8 @@ pub enum GroupKey {
 #[derive(Clone, Copy, Debug)]
 struct Member {
     number: u32,
-    /// Number of its scratch slot. `None` for a child, which uses the scratch space that its parent
-    /// passes to it.
+    /// Number of the thread's scratch slot. `None` for a child, which uses the scratch space that
+    /// its parent passes to it.
     scratch: Option<u64>,
     position: Option<Position>,
     group: Option<usize>,
@@ -612,7 +612,7 @@ impl Pool {
         (0..16).find(|id| !used(*id))
     }
 
-    /// Adds a starting thread to its group, which is made if it does not exist. Returns the index
+    /// Adds a starting thread to its group. Makes the group if it does not exist. Returns the index
     /// of the group, and how many threads of the group started before.
     fn join(&mut self, key: GroupKey, root: &Root) -> (usize, usize) {
         let at = self.group(key).unwrap_or_else(|| {

@@ -41,7 +41,7 @@ pub struct Walk {
     pub resolution: Vector,
     /// Size of a block.
     pub block: Vector,
-    /// First block.
+    /// Position of the first block.
     pub global_start: Vector,
     /// Distance from one start of the global inner loop to the next.
     pub global_outer: Vector,
@@ -220,8 +220,8 @@ impl Walk {
 
     /// Name of the field that makes a loop endless; `None` if all loops end. A local inner loop
     /// ends when it leaves the block, a global inner loop when it leaves the whole walk. A loop
-    /// with a step of zero never leaves. It is allowed only if it has just one position or block
-    /// ([`LOOPS_OF_ONE_POSITION_NEED_NO_WAY`]).
+    /// with a step of zero never leaves. Such a loop is allowed only if it has just one position or
+    /// block ([`LOOPS_OF_ONE_POSITION_NEED_NO_WAY`]).
     pub fn endless(&self) -> Option<&'static str> {
         let still = Vector::default();
         let part = Vector {

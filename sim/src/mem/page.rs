@@ -156,8 +156,8 @@ unsafe fn load(from: *mut u8, out: &mut [u8]) {
     // The length is often a constant; the compiler then keeps only the branches on the address.
     let (length, bits) = (out.len(), from.addr() | out.len());
     // SAFETY: the accesses lie in the range that the caller promised, and each is aligned: the
-    // address is a multiple of its size, as is the distance to the next one. `gather` requires what
-    // the caller promised.
+    // address is a multiple of its size, as is the distance to the next one. `gather` and
+    // `load_unaligned` require what the caller promised.
     unsafe {
         if bits.is_multiple_of(8) {
             for (n, out) in out.as_chunks_mut().0.iter_mut().enumerate() {
@@ -236,7 +236,8 @@ unsafe fn load_unaligned(from: *mut u8, out: &mut [u8]) {
 #[inline(always)]
 unsafe fn store(bytes: &[u8], to: *mut u8) {
     let bits = to.addr() | bytes.len();
-    // SAFETY: as in `load`.
+    // SAFETY: the accesses lie in the range that the caller promised, and each is aligned: the
+    // address is a multiple of its size, as is the distance to the next one.
     unsafe {
         if bits.is_multiple_of(8) {
             for (n, bytes) in bytes.as_chunks().0.iter().enumerate() {
@@ -267,7 +268,8 @@ unsafe fn store(bytes: &[u8], to: *mut u8) {
 unsafe fn store_unaligned(bytes: &[u8], to: *mut u8) {
     let (head, rest) = bytes.split_at((to.addr().wrapping_neg() % 8).min(bytes.len()));
     let (middle, tail) = rest.split_at(rest.len() / 8 * 8);
-    // SAFETY: as in `load_unaligned`.
+    // SAFETY: head, middle and tail are the range that the caller promised, in order. Bytes are
+    // always aligned; the middle starts at a multiple of 8, or is empty.
     unsafe {
         for (n, byte) in head.iter().enumerate() {
             AtomicU8::from_ptr(to.add(n)).store(*byte, Ordering::Relaxed);

@@ -8,7 +8,7 @@
 //! nothing.
 //!
 //! The model assigns numbers from [`FIRST_OWN_FRAME`] on, above every physical address of a
-//! Broadwell machine. Files that contain physical addresses therefore never collide with them.
+//! Broadwell machine. So they never collide with the physical addresses in recorded files.
 #![allow(unsafe_code, reason = "slices of own pages, pages of the host")]
 
 use super::PAGE;
@@ -29,7 +29,7 @@ const POOL: u64 = 256;
 /// 39-bit physical addresses.
 pub const FIRST_OWN_FRAME: u64 = (1 << 39) / PAGE;
 
-/// Frame numbers end here: table entries have 48 address bits.
+/// Limit of frame numbers: page table entries have 48 address bits.
 const END: u64 = (1 << 48) / PAGE;
 
 /// A run of frames.
@@ -188,7 +188,8 @@ impl Memory {
         Self::with_limit(DEFAULT_LIMIT * PAGE)
     }
 
-    /// Memory of `bytes` bytes, none of it in use. Memory that the host supplies does not count.
+    /// Memory of `bytes` bytes, none of it in use. Memory that the host supplies does not count
+    /// toward this limit.
     pub fn with_limit(bytes: u64) -> Self {
         Memory {
             blocks: vec![Block::Own(Box::new([Page::zeros()]))],

@@ -154,8 +154,9 @@ fn foreign_tables() {
     assert_eq!(space.translate(&mem, 0x40_0000, false).unwrap_err().cause, Cause::BadFrame(2));
 }
 
-/// Two pages of 2 MiB: one outside of the memory, and one with frames that the host limit does not
-/// allow. The faults name the entry of level 2, with and without an overlay.
+/// Two pages of 2 MiB: one outside of the installed memory, and one with a frame that cannot be
+/// allocated because the memory limit is reached. The faults name the entry of level 2, with and
+/// without an overlay.
 #[test]
 fn faults_of_large_pages_name_their_level() {
     let mut mem = Memory::with_limit(3 * PAGE);

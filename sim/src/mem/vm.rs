@@ -15,7 +15,7 @@ pub struct Vm<'a> {
 
 /// The memory that the page tables lead to.
 enum Target<'a> {
-    /// Memory itself.
+    /// Physical memory, read and written directly.
     Memory(&'a mut Memory),
     /// Memory that is only read; writes go to the overlay.
     Overlay(&'a Memory, &'a mut Overlay),

@@ -302,8 +302,8 @@ mod tests {
         a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
     }
 
-    /// The weight of each of three homogeneous positions in the point that projects to `p`, by
-    /// Cramer's rule.
+    /// The weights of three homogeneous positions whose sum projects to the point `p`, by Cramer's
+    /// rule.
     fn solve(v: [[f64; 3]; 3], p: [f64; 3]) -> [f64; 3] {
         let parts =
             [dot(p, cross(v[1], v[2])), dot(v[0], cross(p, v[2])), dot(v[0], cross(v[1], p))];
@@ -371,7 +371,7 @@ mod tests {
         let ends = [(0, 0, 0.0, 1.0), (256 * 30, 256 * 40, 1.0, 1.0), (0, 0, 0.0, 1.0)];
         let [a, b, _] = corners(ends);
         let planes = Planes::line(&[a, b]);
-        // The middle of the line, and a position beside it.
+        // Test the middle of the line, and a position beside it.
         for (x, y) in [(15, 20), (15 - 8, 20 + 6)] {
             let at = Position { x: 16 * x, y: 16 * y };
             assert!((planes.z(at) - 0.5).abs() < 1e-6);

@@ -38,7 +38,7 @@ impl Samples {
     /// The samples at `positions`: X and Y from the pixel's upper-left corner in 1/16 pixels.
     ///
     /// # Errors
-    /// `None` unless there are 1, 2, 4, 8 or 16, each inside the pixel.
+    /// `None` unless there are 1, 2, 4, 8 or 16 positions, and all of them are inside the pixel.
     #[must_use]
     pub fn new(positions: &[[u8; 2]]) -> Option<Samples> {
         let fits = positions.len().is_power_of_two()

@@ -1,5 +1,5 @@
-//! Rasteriser: the samples that a convex shape covers. It is exact, in a fixed order, and accepts
-//! or rejects whole blocks of pixels where possible.
+//! Rasteriser: finds the samples that a convex shape covers. The result is exact and in a fixed
+//! order. Whole blocks of pixels are accepted or rejected where possible.
 //!
 //! [`Convex`] is up to four half planes with integer coefficients over positions in 1/256 pixels. A
 //! sample is covered if it is inside all of them. On an edge, the [`FillRule`] decides: exactly one
@@ -19,11 +19,12 @@ const BLOCK: i32 = 8;
 /// Selects which samples that lie exactly on an edge belong to the shape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum FillRule {
-    /// Samples on left and on upper edges: for all shapes except points in OpenGL
-    /// (RASTRULE_UPPER_LEFT).
+    /// Samples on left and upper edges belong to the shape. Used for all shapes except points in
+    /// OpenGL (RASTRULE_UPPER_LEFT).
     #[default]
     UpperLeft,
-    /// Samples on right and on upper edges: for points in OpenGL (RASTRULE_UPPER_RIGHT, 2a p.280).
+    /// Samples on right and upper edges belong to the shape. Used for points in OpenGL
+    /// (RASTRULE_UPPER_RIGHT, 2a p.280).
     UpperRight,
 }
 

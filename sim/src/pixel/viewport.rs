@@ -47,8 +47,8 @@ pub struct Transform {
     pub viewport: bool,
     /// Drawing Rectangle Origin in pixels, added to positions on the screen (2a p.64).
     pub origin: [i32; 2],
-    /// In 1/256 pixels, added to both coordinates:
-    /// [`crate::pixel::multisample::Multisample::vertex_offset`].
+    /// Offset in 1/256 pixels that is added to both coordinates
+    /// ([`crate::pixel::multisample::Multisample::vertex_offset`]).
     pub offset: i32,
     /// Number of fraction bits to which coordinates are rounded: 8 or 4 (Vertex Sub Pixel Precision
     /// Select).
@@ -79,9 +79,9 @@ pub struct ScreenVertex {
 }
 
 impl Transform {
-    /// Transforms a position to the screen, in f32: 1 / w, then each coordinate times that, times
-    /// the scale, plus the translation, rounded after each step. Leaves out the steps that the
-    /// state disables. `None` if x or y of the result is NaN: such primitives are not drawn.
+    /// Transforms a position to the screen. Multiplies each coordinate by 1 / w and by the scale,
+    /// and adds the translation. Each step is rounded to f32. Leaves out the steps that the state
+    /// disables. `None` if x or y of the result is NaN: such primitives are not drawn.
     #[must_use]
     pub fn apply(&self, viewport: &Viewport, [x, y, z, w]: [f32; 4]) -> Option<ScreenVertex> {
         let inv_w = if self.divide { 1.0 / w } else { w };
@@ -130,7 +130,7 @@ pub struct Bounds {
     /// Scissor rectangle of the viewport in use, from the drawing rectangle's origin, if scissoring
     /// is on (2d p.408).
     pub scissor: Option<Rect>,
-    /// Extent of the target: smallest width and height of the bound surfaces.
+    /// A rectangle of the caller that also bounds drawing: the screen or a tile of the screen.
     pub target: Rect,
 }
 

@@ -50,12 +50,12 @@ impl Mcs {
         })
     }
 
-    /// Bytes of a word.
+    /// Bytes of the word of a pixel.
     const fn bytes(&self) -> u32 {
         if self.samples == 8 { 4 } else { 1 }
     }
 
-    /// Bits of the word that are used.
+    /// Mask of the bits of the word that are used.
     const fn bits(&self) -> u32 {
         match self.samples {
             2 => 0x3,
@@ -127,7 +127,8 @@ impl Mcs {
         if self.bytes() == 4 { vm.write_u32(at, word) } else { vm.write_u8(at, word as u8) }
     }
 
-    /// Clears the pixels of one fast clear pixel: 8 x 2 pixels, with 8 samples 2 x 2.
+    /// Marks the pixels as cleared that pixel (`x`, `y`) of a fast clear stands for: 8 x 2 pixels,
+    /// or 2 x 2 pixels if they have 8 samples.
     fn clear(&self, vm: &mut Vm<'_>, slice: u32, x: u32, y: u32) -> Result<(), PageFault> {
         for row in 0..2 {
             let at = self.address(slice, x * (8 / self.bytes()), 2 * y + row);
@@ -203,8 +204,8 @@ impl Ccs {
     }
 }
 
-/// Caches an oword without cleared blocks, for [`Ccs::open`]. Each worker has one for each target
-/// during a draw.
+/// Caches the address of an oword without cleared blocks, for [`Ccs::open`]. During a draw, each
+/// worker has one cache for each render target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AuxCache {
     /// Address of an oword without a cleared block.
@@ -266,7 +267,8 @@ impl Auxiliary {
         }
     }
 
-    /// Executes a pixel of a fast clear: clears its part of the auxiliary surface.
+    /// Executes pixel (`x`, `y`) of a fast clear: marks the pixels or blocks that it stands for as
+    /// cleared.
     ///
     /// # Errors
     /// A page fault of the auxiliary surface.

@@ -84,8 +84,8 @@ impl Range {
         Range { least: f32::NEG_INFINITY, greatest: f32::INFINITY, numbers: false };
     const POSITIVE: Range = Range { least: 0.0, ..Range::FLOAT };
 
-    /// The range of a channel of a format. Float formats hold all floats, those without a sign the
-    /// floats from 0 on.
+    /// The range of a channel of a format. Float channels with a sign hold all floats, those
+    /// without a sign only floats from 0 on.
     fn of(format: &Format, channel: usize) -> Range {
         let letters: &[Letter] = match channel {
             0 => &[Letter::R, Letter::L, Letter::I],
@@ -174,8 +174,8 @@ impl Blend {
         let blends = entry.color_buffer_blend_enable && !entry.logic_op_enable && !integers;
         let everything = entry.pre_blend_color_clamp_enable && !integers;
         let sources = everything || entry.pre_blend_source_only_clamp_enable && !integers;
-        // UNORM elements hold only values from 0 to 1. So values that are encoded next, or that
-        // were decoded, need no clamp.
+        // UNORM elements hold only values from 0 to 1. So a value needs no clamp to this range if
+        // it was decoded from an element, or if it is encoded next.
         let spare = normalized(format) && ranges == [Range::UNORM; 4];
         let constant = [
             constants.blend_constant_color_red,

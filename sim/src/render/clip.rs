@@ -3,7 +3,7 @@
 //! [`clip`] tests the one to three vertices of a primitive against the planes of a [`ClipState`].
 //! Most primitives are accepted or rejected as a whole. A cut primitive leaves [`Remains`]: corners
 //! with their positions and the weights of the original vertices. Cuts are computed in f64, always
-//! from the inner end of an edge. So two triangles that share an edge get the same corner.
+//! from the inner endpoint of an edge. So two triangles that share an edge get the same corner.
 //!
 //! Early Cull Enable drops triangles that setup would drop later. It has no visible effect, so the
 //! model ignores it.
@@ -92,7 +92,7 @@ pub struct Corner {
     pub edge: Option<u8>,
 }
 
-/// The rest of a cut primitive: a convex polygon, or the two ends of a line.
+/// The rest of a cut primitive: a convex polygon, or the two endpoints of a line.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Remains {
     corners: [Corner; MAX_CORNERS],
@@ -158,8 +158,8 @@ impl Cut {
         }
     }
 
-    /// The corner where the edge from `self`, inside at distance `d`, to `other`, outside at
-    /// distance `e`, crosses the plane.
+    /// The corner where the edge from `self` to `other` crosses a plane. `self` is inside, at
+    /// distance `d` from the plane; `other` is outside, at distance `e`.
     fn towards(&self, other: &Cut, d: f64, e: f64) -> Cut {
         let t = d / (d - e);
         let mix = |a: f64, b: f64| a + (b - a) * t;
@@ -284,7 +284,7 @@ pub fn clip(state: &ClipState, vertices: &[ClipVertex], remains: &mut Remains) -
     if count == 0 { Verdict::Reject } else { Verdict::Cut }
 }
 
-/// Cuts a line; returns the number of its ends that are left, 2 or 0.
+/// Cuts a line. Returns the number of endpoints of the rest: 2, or 0 if nothing is left.
 fn cut_line(
     planes: &Planes,
     ends: &[Cut],
@@ -451,8 +451,8 @@ mod tests {
         }
     }
 
-    /// 1 if the point with weights `p` is inside the polygon of weights, -1 if it is outside, 0 if
-    /// it is too close to the border.
+    /// 1 if the point with weights `p` is inside the polygon that the weights of the corners form,
+    /// -1 if it is outside, 0 if it is too close to the border.
     fn polygon_has(corners: &[Corner], p: [f64; 2]) -> i32 {
         let weights = |c: &Corner| [f64::from(c.weights[1]), f64::from(c.weights[2])];
         let mut least = f64::MAX;
@@ -496,8 +496,8 @@ mod tests {
             }
         }
 
-        /// The position of each corner is the sum of the vertices by its weights, in clip space and
-        /// on the screen. Each edge with an original edge lies on it.
+        /// The position of each corner is the weighted sum of the vertices, in clip space and on
+        /// the screen. An edge that is part of an original edge lies on the original edge.
         #[test]
         fn corners_are_mixtures(state in state(), vertices in [vertex(), vertex(), vertex()]) {
             let (_, corners) = run(&state, &vertices);
@@ -612,7 +612,7 @@ mod tests {
         vertices[2].distances[3] = 1.0;
         let (verdict, corners) = run(&ClipState { clip_distances: 1 << 3, ..STATE }, &vertices);
         assert_eq!((verdict, corners.len()), (Verdict::Cut, 3));
-        // Enters on edge 1, leaves on edge 2; the new edge is not an edge of the triangle.
+        // The outline of the rest is a part of edge 1, a part of edge 2, and a new edge.
         assert_eq!(corners.iter().map(|c| c.edge).collect::<Vec<_>>(), [Some(1), Some(2), None]);
         vertices[2].distances[3] = f32::NAN;
         assert_eq!(run(&culling, &vertices).0, Verdict::Reject);

@@ -57,14 +57,14 @@ impl Coverage {
         }
     }
 
-    /// True if the test or alpha to coverage can remove samples.
+    /// True if the alpha test or alpha to coverage can remove samples.
     pub fn removes(&self) -> bool {
         self.to_coverage || self.test.is_some_and(|(function, _)| function != Compare::ALWAYS)
     }
 
-    /// Clears the samples of each slot that `alpha` (bits of floats) removes. `alpha` is that of
-    /// the render target, or that of source 0 if the message has it (2d p.36, p.357). The bits of
-    /// integers count as floats (2d p.77).
+    /// Clears the samples of each slot that `alpha` (bits of floats) removes. `alpha` is the alpha
+    /// of the colour that is written, or Source 0 Alpha if the message has it (2d p.36, p.357). The
+    /// bits of integers count as floats (2d p.77).
     ///
     /// `subspans` are the column and row of the upper left pixel of each quad. Each quad has four
     /// slots, one for each pixel.
@@ -104,7 +104,7 @@ fn covered(alpha: f32, threshold: f32, samples: u32) -> u8 {
     let alpha = if alpha > 0.0 { alpha.min(1.0) } else { 0.0 };
     let count = (alpha * samples as f32 + threshold) as u32;
     let mask = (1u32 << count.min(8)) - 1;
-    // The manual does not say which samples.
+    // The manual does not say which samples are covered first.
     (if ALPHA_TO_COVERAGE_FILLS_UPWARD { mask } else { mask.reverse_bits() >> (32 - samples) })
         as u8
 }
@@ -118,8 +118,8 @@ mod tests {
     const SUBSPANS: [[u32; 2]; 4] = [[0, 0], [2, 0], [0, 2], [6, 8]];
 
     /// Oracle: 2d p.35: nothing at 0, everything at 1, monotonic between them. The number of
-    /// samples is within half a sample of alpha: in a pixel, or with dither in a block of 2 x 2
-    /// pixels.
+    /// covered samples differs from alpha times all samples by at most half a sample, in a pixel,
+    /// or with dither in a block of 2 x 2 pixels.
     #[test]
     fn alpha_to_coverage_is_monotonic() {
         for (samples, dither) in

@@ -159,7 +159,7 @@ pub fn is_absent(packet: &ThreeDStateDepthBuffer) -> bool {
     packet.surface_type == SurfaceType::SURFTYPE_NULL || packet.surface_base_address.va48() == 0
 }
 
-/// True if the draw writes depths that pass.
+/// True if the draw writes the depths that pass the depth test.
 pub fn writes(packet: &ThreeDStateDepthBuffer, tests: &ThreeDStateWmDepthStencil) -> bool {
     packet.depth_write_enable && tests.depth_buffer_write_enable
 }
@@ -491,7 +491,7 @@ impl DepthStencil {
         let Some(plane) = self.depth.as_ref().filter(|_| lanes != 0) else { return Ok(lanes) };
         let range =
             self.ranges.get(usize::from(quad.viewport)).copied().unwrap_or([f32::MIN, f32::MAX]);
-        // NaN becomes the least depth.
+        // NaN becomes the least depth of the viewport.
         let new = z.map(|z| self.format.encode(z.max(range[0]).min(range[1])));
         let inside = inside(&plane.level, quad, lanes);
         let (x, y) = plane.quad(quad.x, quad.y, quad.slice, sample);
@@ -554,7 +554,7 @@ impl DepthStencil {
     }
 }
 
-/// The pixels of `lanes` inside a level.
+/// The pixels of `lanes` that lie inside a level.
 #[inline(always)]
 fn inside(level: &Level, quad: &Quad, lanes: u8) -> u8 {
     if quad.x + 1 < level.width && quad.y + 1 < level.height {

@@ -31,8 +31,8 @@ use super::state;
 const BATCH: usize = 512;
 /// Number of primitives at which a batch is full: a few vertices can make many primitives.
 const PRIMITIVES: usize = 4096;
-/// Entries of the table that finds a vertex again in a batch, indexed by the low bits of its
-/// number.
+/// Number of entries of the table that finds a vertex again in a batch. The low bits of the vertex
+/// number are the index.
 const FOUND: usize = 1024;
 
 /// The resolved state of a draw.
@@ -158,8 +158,8 @@ impl Batch {
         self.primitives.push(primitive);
     }
 
-    /// Keeps an edge of a triangle only if the edge flag of its first vertex is set. `flags` has
-    /// the flag of each vertex of the batch.
+    /// Keeps an edge of a triangle only if the edge flag of the edge's first vertex is set. `flags`
+    /// has the edge flag of each vertex of the batch.
     fn keep_edges(&mut self, flags: &[bool]) {
         for primitive in &mut self.primitives {
             let [a, b, c] = primitive.corners();

@@ -19,7 +19,7 @@ use genxml_core::U;
 pub struct DomainShader {
     shader: Shader,
     threads: Threads,
-    /// Points of a thread: 8, or in SIMD4x2 mode 2 or 1.
+    /// Maximum number of points of a thread: 8 in SIMD8 mode, 2 or 1 in SIMD4x2 mode.
     width: usize,
     wide: bool,
     /// Compute W Coordinate Enable.
@@ -64,8 +64,8 @@ impl DomainShader {
         self.pushed.end
     }
 
-    /// Makes a vertex from each point. `data` are the first [`patch_dwords`](Self::patch_dwords) of
-    /// the patch.
+    /// Makes a vertex from each point. `data` are the first dwords of the patch; their number is
+    /// [`patch_dwords`](Self::patch_dwords).
     ///
     /// # Errors
     /// [`Fault::BadPacket`] for a patch whose handle does not fit in the payload, and for a URB

@@ -26,7 +26,7 @@ pub struct Places<'s> {
 
 /// Two quads side by side, completely covered.
 enum Wide {
-    /// Graphics address of their 32 bytes.
+    /// Graphics address of the 32 contiguous bytes of both quads.
     Block(u64),
     /// Graphics addresses of two rows of 16 bytes.
     Rows([u64; 2]),
@@ -157,8 +157,9 @@ impl Places<'_> {
     }
 
     /// Calls `row` for each row of two pixels with a pixel in `lanes`, in the quads of the range
-    /// `quads`. Its arguments are the address and slot of the left pixel, and the pixels in `lanes`
-    /// (a bit each). If the two pixels may not be adjacent in memory, calls `row` for each pixel.
+    /// `quads`. The arguments of `row` are the address and slot of the left pixel, and a mask of
+    /// the pixels in `lanes` (bit 0: left). If the two pixels may not be adjacent in memory, calls
+    /// `row` for each pixel.
     #[inline(always)]
     fn rows(
         &self,

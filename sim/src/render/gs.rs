@@ -73,12 +73,12 @@ impl Output {
         self.vertices.unwrap_or(dword(entry, 0))
     }
 
-    /// Number of vertices that fit in an entry.
+    /// Number of vertices that fit in an entry of `dwords` dwords.
     pub fn room(&self, dwords: usize) -> u32 {
         (dwords.saturating_sub(self.first()) / self.dwords.max(1)) as u32
     }
 
-    /// The control data of a vertex, which has `bits` bits; 0 after the end of the header.
+    /// The `bits` bits of control data of a vertex; 0 if they are after the end of the header.
     fn control(&self, entry: &[u32], vertex: u32, bits: u32) -> u32 {
         let bit = vertex as usize * bits as usize;
         match bit / 32 < self.control {
@@ -369,8 +369,9 @@ impl GeometryShader {
         self.threads.launch.payload = payload;
     }
 
-    /// Appends the handles of vertices. Eight primitives: a register for each vertex. Two
-    /// primitives: half a register for four vertices. One primitive: eight handles in a register.
+    /// Appends the URB handles of vertices. If a thread has up to eight primitives, each vertex
+    /// has a register. Two primitives have half a register each, for four vertices. One primitive
+    /// has eight handles in a register.
     fn push_handles(&self, lanes: &[Lane<'_>], push: &mut impl FnMut(&[u32])) {
         let primitives = self.primitives(lanes).len();
         let handle = |primitive: usize, vertex: usize| match primitive < primitives
@@ -401,8 +402,9 @@ impl GeometryShader {
         }
     }
 
-    /// Appends the slots of vertices. SIMD8: a register for each component. Two primitives: a
-    /// register for each slot. One primitive: a register for two slots.
+    /// Appends the slots of vertices. A SIMD8 thread has a register for each component, a thread
+    /// of two primitives a register for each slot, a thread of one primitive a register for two
+    /// slots.
     fn push_vertices(&self, vertices: &Vertices, lanes: &[Lane<'_>], payload: &mut Vec<u8>) {
         let vertex = |lane: usize, v: usize| match lanes.get(lane) {
             Some((primitive, _)) => vertices.get(primitive.vertices()[v] as usize),

@@ -1,5 +1,5 @@
 //! Clears and resolves of depth and stencil buffers: 3DSTATE_WM_HZ_OP (2a p.281-286), and
-//! [`Legacy`] ones, which are draws with a bit of 3DSTATE_WM (2a p.274-275).
+//! [`Legacy`] operations, which are draws with a bit of 3DSTATE_WM set (2a p.274-275).
 //!
 //! The model has no hierarchical depth: both resolves do nothing, and a clear writes the buffers
 //! themselves.
@@ -44,15 +44,17 @@ impl HzPackets<'_> {
     }
 }
 
-/// A clear or resolve that draws make because of a bit of 3DSTATE_WM (2a p.274-275). Their state is
-/// that of Ivy Bridge, as Mesa programmed it (gen6_blorp_emit_depth_stencil_state): the depth test
-/// is off for clears, and never passes for resolves; the stencil test works as in other draws.
+/// A clear or resolve that draws make because of a bit of 3DSTATE_WM (2a p.274-275). Mesa sets the
+/// state of these draws for Ivy Bridge (gen6_blorp_emit_depth_stencil_state): the depth test is off
+/// for clears, and never passes for resolves. The model ignores the depth test. The stencil test
+/// works as in other draws.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Legacy {
-    /// Samples that the primitive covers get the depth; without one, that of the primitive
-    /// (assumptions::LEGACY_CLEARS_USE_THE_DEPTH_OF_EACH_SAMPLE).
+    /// Samples that the primitive covers get this depth; without one, they get the depth of the
+    /// primitive (assumptions::LEGACY_CLEARS_USE_THE_DEPTH_OF_EACH_SAMPLE).
     Clear(Option<f32>),
-    /// A resolve in one of the directions. It does not change the depth buffer.
+    /// A depth buffer resolve or a hierarchical depth buffer resolve. It does not change the depth
+    /// buffer.
     Resolve,
 }
 
@@ -105,8 +107,8 @@ impl Legacy {
                 (state.depth, state.format) = (Some(plane), format);
                 state.depth_write = packets.depth.depth_write_enable;
             }
-            // Kills and computed depth must be off (2a p.275): the primitive alone says which
-            // samples are cleared.
+            // Pixel kills and computed depth must be off (2a p.275): the primitive alone says
+            // which samples are cleared.
             output.timing = Timing::Early;
             if value.is_some() {
                 state.ranges.clear();

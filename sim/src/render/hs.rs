@@ -25,7 +25,7 @@ const HEADER: usize = 8;
 pub struct HullShader {
     shader: Shader,
     threads: Threads,
-    /// Threads of a patch.
+    /// Number of threads of a patch.
     instances: u32,
     /// Threads get the handles of the control points.
     handles: bool,
@@ -154,7 +154,7 @@ impl HullShader {
         Ok(factors(domain, &header))
     }
 
-    /// Reads the first dwords of the patch.
+    /// Reads the first dwords of the patch into `out`.
     ///
     /// # Errors
     /// As [`factors`](Self::factors).

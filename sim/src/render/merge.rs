@@ -164,9 +164,9 @@ impl Output {
     }
 }
 
-/// Counts the quads of the message's `slots` that have `live` samples and write none. The shader
-/// removed them if none is in `shaded`. Otherwise a test after the shader removed them if none is
-/// in `left`.
+/// Counts the quads of the message's `slots` that have samples in `live` but write none of them.
+/// If a quad has no sample in `shaded`, the shader removed its samples. If it has samples in
+/// `shaded` but none in `left`, a test after the shader removed them.
 fn observe(
     exec: &mut Exec<'_>,
     live: &[u8; SLOTS],

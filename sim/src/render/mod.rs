@@ -17,9 +17,10 @@
 //!    covered samples and the values there;
 //! 5. [`sbe`] sets up the attributes that [`ps`] interpolates;
 //! 6. [`wm`] takes subspans through tests, pixel shader and targets: [`depth`], [`stencil`],
-//!    [`compare`], [`coverage`], [`merge`], [`blend`], [`logic_op`], [`render_target`] with its
-//!    [`elements`] and auxiliary surfaces, [`aux_surface`]; [`turn`] is for rotated targets,
-//!    [`yuv_target`] for those of YUV; [`hiz`] clears depth buffers.
+//!    [`compare`], [`coverage`], [`merge`], [`blend`], [`logic_op`], [`render_target`],
+//!    [`elements`] (copies of elements), [`aux_surface`] (auxiliary surfaces); [`turn`] is for
+//!    rotated targets, [`yuv_target`] for targets with a YUV format; [`hiz`] clears depth and
+//!    stencil buffers.
 
 pub mod aux_surface;
 pub mod blend;

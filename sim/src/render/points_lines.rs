@@ -4,8 +4,8 @@
 //! leave. Aliased wide lines are parallelograms with ends along an axis. Multisampled lines are
 //! rectangles. Antialiased lines are rectangles with soft borders. The manual of Sandy Bridge
 //! describes wide and antialiased lines (vol 2 part 1 p.237-245). Points are squares or soft discs.
-//! For what is open see [`crate::assumptions`], `THIN_LINES_FOLLOW_DIRECT3D_10` and the entries
-//! after it.
+//! For what the manual leaves open see [`crate::assumptions`], `THIN_LINES_FOLLOW_DIRECT3D_10` and
+//! the entries after it.
 
 use super::primitives::{Kind, Ramps, SetupPrimitive, Shape, Smooth};
 use super::stipple::{Along, Stippled};
@@ -24,7 +24,7 @@ pub struct LineState {
     pub width: f32,
     /// Lines are rectangles, and sampled like triangles: multisample modes ON (2a p.177).
     pub rectangle: bool,
-    /// Antialiasing Enable (3DSTATE_RASTER): lines with a width have soft borders.
+    /// Antialiasing Enable (3DSTATE_RASTER): lines whose width is not 0 have soft borders.
     pub antialias: bool,
     /// Line Antialiasing Region Width in pixels: 0.5, 1, 2 or 4 (3DSTATE_WM).
     pub region: f32,
@@ -35,7 +35,8 @@ pub struct LineState {
     /// AA Coverage Slope and Bias, then AA Coverage EndCap Slope and Bias
     /// (3DSTATE_AA_LINE_PARAMETERS); the first slope is 0 if the region widths are used instead.
     pub slopes: [[f32; 2]; 2],
-    /// Last Pixel Enable (3DSTATE_SF): thin lines at the end of a strip cover their last pixel.
+    /// Last Pixel Enable (3DSTATE_SF): thin lines cover their last pixel if they are the last line
+    /// of a strip, or a line of a list.
     pub last_pixel: bool,
 }
 
@@ -71,8 +72,8 @@ fn point_at([x, y]: [f64; 2]) -> Point {
 }
 
 /// The setup primitive of a line between two corners. `stipple` is the position in the stipple
-/// pattern at the start of the line; `last` is true for the last line of a strip. `None` if a line
-/// that is not thin has no area.
+/// pattern at the start of the line. `last` is true for the last line of a strip, and for lines of
+/// a list. `None` if a line that is not thin has no area.
 #[must_use]
 pub fn line(
     state: &LineState,
@@ -139,8 +140,9 @@ pub fn line(
     })
 }
 
-/// The setup primitive of a point; `width` is the point width of the vertex in pixels. `None` if
-/// the width is NaN or not positive.
+/// The setup primitive of a point. `width` is the point width of the vertex in pixels, which is
+/// clamped and used if the state has no width. `None` if the resulting width is NaN or not
+/// positive.
 #[must_use]
 pub fn point(
     state: &PointState,
@@ -235,14 +237,15 @@ mod tests {
 
     type Fraction = (i128, i128);
 
-    /// The rule as it is written: true if the line from `a` to `b` has a point in the diamond's
-    /// test area, and, unless `last` is set, does not end there. Tests all positions where the line
-    /// can enter or leave, and one between each two.
+    /// Direct3D 10's diamond rule as it is written: true if the line from `a` to `b` has a point in
+    /// the test area of the diamond and, unless `last` is set, does not end in this area. Tests all
+    /// positions where the line can enter or leave the area, and one position between each two.
     fn leaves_diamond(a: Point, b: Point, x: i32, y: i32, last: bool) -> bool {
         let steep = (b.x - a.x).abs() < (b.y - a.y).abs();
         let d = [i128::from(b.x - a.x), i128::from(b.y - a.y)];
         let from = [i128::from(a.x - x * 256 - 128), i128::from(a.y - y * 256 - 128)];
-        // Position at a fraction n / m of the line, times m.
+        // True if the point at fraction n / m of the line is in the test area. Positions are
+        // multiplied by m.
         let within = |(n, m): Fraction| {
             let (px, py) = (from[0] * m + d[0] * n, from[1] * m + d[1] * n);
             let half = 128 * m;
@@ -333,7 +336,8 @@ mod tests {
             row(3, 2..8).collect::<Vec<_>>()
         );
         assert_eq!(drawn(&thin, a, a), []);
-        // The ends of aliased wide lines are along an axis, those of rectangles across the line.
+        // The ends of aliased wide lines are parallel to an axis. The ends of rectangles are
+        // perpendicular to the line.
         let wide = LineState { width: 3.0, ..thin };
         assert_eq!(drawn(&wide, a, b), (2..5).flat_map(|y| row(y, 2..7)).collect::<Vec<_>>());
         let slanted = drawn(&wide, p(2.5, 3.5), p(6.5, 7.5));
@@ -364,9 +368,9 @@ mod tests {
         assert!((found - coverage).abs() < 1e-6, "({x}, {y}): {found}, expected {coverage}");
     }
 
-    /// Oracle: Sandy Bridge vol 2 part 1 p.243-244. Coverage goes from 0 at the edge beside the
-    /// line to 1 at half the region inside; from 1 at an end to 0 at the cap's region beyond it.
-    /// The product counts at corners.
+    /// Oracle: Sandy Bridge vol 2 part 1 p.243-244. Coverage rises from 0 at a side of the line to
+    /// 1 at half the region width inside. It falls from 1 at an endpoint to 0 at the cap's region
+    /// width beyond the endpoint. At corners, coverage is the product of both values.
     #[test]
     fn antialiased_lines_fade() {
         let state = antialiased(2.0, 1.0, 2.0);
@@ -423,7 +427,7 @@ mod tests {
             let found = smooth.coverage(7.0, y) * 255.0;
             assert!((found - alpha).abs() < 0.5, "{y}: {found}, expected {alpha}");
         }
-        // One pixel and two pixels before the edge of the end cap, which is at 16.
+        // Test one pixel and two pixels before the edge of the end cap, which is at x = 16.
         close(smooth, 15.0, 8.5, (54.0 / 256.0) * smooth.coverage(7.0, 8.5));
         close(smooth, 14.0, 8.5, (195.0 / 256.0) * smooth.coverage(7.0, 8.5));
     }

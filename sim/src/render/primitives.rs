@@ -44,8 +44,8 @@ pub struct SetupPrimitive {
     pub smooth: Option<Smooth>,
     /// Lines: the position of the stipple pattern.
     pub stippled: Option<Stippled>,
-    /// Points: the vertex of the primitive that their values come from. Such points have sprite
-    /// coordinates, also if they are corners of a triangle (fill mode POINT).
+    /// Points: index of the primitive's vertex that the values of the point come from. A point with
+    /// this index has sprite coordinates, also if it is a corner of a triangle (fill mode POINT).
     pub corner: Option<u8>,
 }
 
@@ -89,9 +89,9 @@ pub enum Ramps {
     /// Coverage goes from 0 to 1 over these distances from the nearer side and the nearer end
     /// (Sandy Bridge vol 2 part 1 p.244).
     Regions([f64; 2]),
-    /// Coverage is the product for all edges of slope times distance minus bias. The first pair is
-    /// slope and bias of the sides, the second pair those of the ends (Sandy Bridge vol 2 part 1
-    /// p.292-294).
+    /// Coverage is the product of four factors, one for each edge: slope times distance minus bias,
+    /// clamped to 0 to 1. The first pair is slope and bias of the sides, the second pair those of
+    /// the ends (Sandy Bridge vol 2 part 1 p.292-294).
     Slopes([[f64; 2]; 2]),
 }
 
@@ -108,11 +108,11 @@ pub enum Smooth {
         half: [f64; 2],
         /// Length of a cap in pixels.
         cap: f64,
-        /// Measured distance in relation to the true distance: 1, or with
+        /// Ratio of the measured distance to the true distance: 1, or with
         /// AALINEDISTANCE_MANHATTAN the sum of the absolute components of the direction
         /// (assumptions::MANHATTAN_DISTANCE_IS_ALONG_THE_PERPENDICULAR).
         stretch: f64,
-        /// Coverage by distance.
+        /// How coverage depends on distance.
         ramps: Ramps,
     },
     /// A disc, for smooth points.
@@ -169,7 +169,7 @@ pub struct BinnedPrimitive {
     pub setup: SetupPrimitive,
     /// The shape before setup.
     pub shape: topology::Shape,
-    /// Index of its viewport.
+    /// Index of the primitive's viewport.
     pub viewport: usize,
     /// Render target array index.
     pub array_index: u32,

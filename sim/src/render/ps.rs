@@ -28,19 +28,19 @@ use genxml_core::U;
 /// Subspans of a thread of 32 channels.
 pub const MAX_SPANS: usize = 8;
 
-/// A subspan of a thread: all of its pixels, or one sample of each.
+/// A subspan that a thread shades: all of its pixels, or one sample of each pixel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Span {
     /// Column of the left pixels, even.
     pub x: u32,
     /// Row of the upper pixels, even.
     pub y: u32,
-    /// Samples that the primitive covers, of the pixels upper left, upper right, lower left, lower
-    /// right.
+    /// Mask of the samples that the primitive covers, for each pixel: upper left, upper right,
+    /// lower left, lower right.
     pub coverage: [u8; 4],
     /// Samples of `coverage` that passed the early tests.
     pub live: [u8; 4],
-    /// The sample that the thread shades, if it shades one.
+    /// The sample of each pixel that the thread shades; `None` if it shades whole pixels.
     pub sample: Option<u8>,
 }
 
@@ -72,12 +72,12 @@ pub struct PsInput<'a> {
     pub viewport: u8,
 }
 
-/// Threads of one width.
+/// The kernel and the threads of one dispatch width: 8, 16 or 32 pixels.
 #[derive(Debug)]
 struct Variant {
     shader: Shader,
     threads: Threads,
-    /// Subspans of a thread.
+    /// Maximum number of subspans of a thread.
     spans: usize,
 }
 
@@ -96,8 +96,8 @@ pub struct PsKernel {
 pub fn kernels(ps: &ThreeDStatePs) -> [Option<PsKernel>; 3] {
     let enabled =
         [ps._8_pixel_dispatch_enable, ps._16_pixel_dispatch_enable, ps._32_pixel_dispatch_enable];
-    // A single width has kernel 0; with several widths, 16 pixels have kernel 2 and 32 pixels
-    // kernel 1 (gen8_facts 3.6).
+    // If only one width is enabled, it uses kernel 0. If several are, 8 pixels use kernel 0, 16
+    // pixels kernel 2 and 32 pixels kernel 1 (gen8_facts 3.6).
     let numbers = match enabled {
         [false, true, false] | [false, false, true] => [0, 0, 0],
         _ => [0, 2, 1],
@@ -124,7 +124,8 @@ pub fn kernels(ps: &ThreeDStatePs) -> [Option<PsKernel>; 3] {
 pub struct PixelShader {
     /// The enabled widths, from the widest to the narrowest.
     variants: Vec<Variant>,
-    /// Enabled barycentrics: at pixel, centroid and sample with perspective, then the same without.
+    /// Enabled barycentrics: at pixel, centroid and sample with perspective, then the same three
+    /// without perspective.
     barycentrics: [bool; 6],
     source_depth: bool,
     source_w: bool,
@@ -135,7 +136,7 @@ pub struct PixelShader {
     attributes: bool,
     /// Render target messages have an oMask.
     omask: bool,
-    /// Each thread shades one sample.
+    /// Threads shade samples instead of pixels: each subspan has one sample of each of its pixels.
     pub per_sample: bool,
     multisample: Multisample,
     /// Index of the variant that ran last.
@@ -174,8 +175,8 @@ impl PixelShader {
             let shader = Shader::resolve(exec, state, constants)?;
             let mut threads = Threads::new(&shader);
             threads.slots.local.dispatched = Some(dispatched);
-            // In threads of 32 channels, the payload has enables for the second half too, and
-            // kernels use them.
+            // Threads of 32 channels do not start with whole subspans: their payload has a pixel
+            // mask for the second half too, and kernels use it.
             threads.whole = PIXEL_THREADS_START_WITH_WHOLE_SUBSPANS
                 && !state.vector_mask
                 && kernel.spans < MAX_SPANS;

@@ -63,9 +63,9 @@ pub struct RasterState {
     pub transform: Transform,
     /// The samples that are rasterised.
     pub multisample: Multisample,
-    /// Mask of the samples of a pixel in the buffers that primitives may cover.
+    /// Mask of the samples that primitives may cover, for a pixel of the buffers.
     pub sample_mask: u8,
-    /// Samples of a pixel in the buffers.
+    /// Number of samples of a pixel in the buffers (Number of Multisamples).
     pub samples: u32,
     /// The rasterised samples are not those of the buffers (Forced Sample Count).
     pub forced: bool,
@@ -75,7 +75,8 @@ pub struct RasterState {
     pub ranges: Vec<CcViewport>,
     /// The scissor rectangle of each viewport, if scissor rectangles are enabled.
     pub scissors: Option<Vec<Rect>>,
-    /// The bounds of drawing, without those of viewport, scissor rectangle and targets.
+    /// The drawing rectangle and its origin. [`window`](Self::window) adds the bounds of viewport
+    /// and scissor rectangle, and a rectangle of the caller.
     pub bounds: Bounds,
     /// All primitives are drawn to slice 0.
     pub zero_array_index: bool,
@@ -156,11 +157,13 @@ impl RasterState {
         if index < self.viewports.len() { index } else { 0 }
     }
 
-    /// The pixels that primitives of a viewport may draw; `target` is the extent of the targets.
+    /// The pixels of `target` that primitives of a viewport may draw. `target` is the screen or a
+    /// tile of the screen.
     pub fn window(&self, viewport: usize, target: Rect) -> Rect {
         let scissor = self.scissors.as_ref().and_then(|list| list.get(viewport).copied());
         let bounds = Bounds { scissor, target, ..self.bounds };
-        // Drivers disable the X and Y clip test for points and lines, and rely on the extents.
+        // Drivers disable the X and Y clip test for points and lines, and rely on the viewport's
+        // extents.
         bounds.window(&self.viewports[viewport], self.transform.viewport)
     }
 }
@@ -170,7 +173,7 @@ impl RasterState {
 /// list can have any value, for example in copies and clears.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lists {
-    /// Entries of each list, up to the highest viewport index that vertices may have.
+    /// Number of entries of each list: the highest viewport index that vertices may have, plus one.
     pub count: usize,
     /// SF_CLIP_VIEWPORT: read if positions are transformed or primitives are clipped.
     pub viewports: Option<u64>,

@@ -300,7 +300,7 @@ impl RenderTarget {
         Ok([pixels, count, blocks])
     }
 
-    /// The samples of the slots inside the surface.
+    /// The samples of the slots that lie inside the level.
     #[inline]
     fn inside(&self, pixels: &Pixels) -> [u8; SLOTS] {
         let mut samples = pixels.samples;
@@ -344,7 +344,7 @@ impl RenderTarget {
         Ok(())
     }
 
-    /// The element of the clear colour.
+    /// The clear colour, encoded as an element of the surface.
     fn cleared(&self) -> [u8; MOST_BYTES] {
         let mut element = [0; MOST_BYTES];
         if let Some(codec) = self.codec {
@@ -379,8 +379,8 @@ impl RenderTarget {
     }
 }
 
-/// A buffer as an image with one row: writes use only the X coordinate, and Y must be 0
-/// (003:4924). Other surfaces stay unchanged.
+/// Converts a buffer to an image with one row: writes use only the X coordinate, and Y must be 0
+/// (003:4924). Images and null surfaces stay unchanged.
 fn array(surface: &Surface) -> Result<Surface, BadSurface> {
     match surface.kind {
         SurfaceKind::Null | SurfaceKind::Image => Ok(*surface),

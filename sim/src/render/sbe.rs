@@ -31,7 +31,8 @@ struct Rule {
     primitive_id: [bool; 4],
     flat: bool,
     sprite: bool,
-    /// Components with shortest wrap.
+    /// Components that wrap from 1 to 0 and are interpolated the shorter way around (Wrap Shortest
+    /// Enable).
     wrap: [bool; 4],
 }
 
@@ -67,8 +68,8 @@ impl Attributes {
         };
         let first = offset as usize * SLOTS;
         let wraps = wraps(&swizzles);
-        // The controls are for attributes 0 to 15, or for 16 to 31 if the first one says so
-        // (2d p.415).
+        // The swizzle controls apply to attributes 0 to 15, or to attributes 16 to 31 if the first
+        // control selects these (2d p.415).
         let upper =
             sbe.attribute_swizzle_enable && swizzles.attribute[0].swizzle_control_mode.get() != 0;
         let first_swizzled = if upper { SWIZZLED } else { 0 };
@@ -160,7 +161,8 @@ impl Rule {
             return interpolate::constant(value(vertex));
         }
         let values = [0, 1, 2].map(value);
-        // The enables are those of the components of the attribute, not of its source (000:1125).
+        // Wrap Shortest Enables apply to the components of the attribute, not to those of its
+        // source (000:1125).
         if self.wrap[component] {
             interpolate::wrapped(values)
         } else {
@@ -189,6 +191,6 @@ fn wraps(packet: &ThreeDStateSbeSwiz) -> [[bool; 4]; SWIZZLED] {
         packet.attribute_14_wrap_shortest_enables,
         packet.attribute_15_wrap_shortest_enables,
     ];
-    // A bit for each component (000, WRAP_SHORTEST_ENABLE).
+    // The field has a bit for each component (000, WRAP_SHORTEST_ENABLE).
     enables.map(|enable| [0, 1, 2, 3].map(|n| enable.bits() >> n & 1 == 1))
 }

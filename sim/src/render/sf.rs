@@ -203,7 +203,8 @@ impl Setup<'_> {
         Some(c)
     }
 
-    /// True if a triangle with this area, positive if clockwise, faces backward.
+    /// True if a triangle with this area faces backward. The area is positive if the triangle is
+    /// clockwise on the screen.
     fn shows_back(&self, area: i64) -> bool {
         (area < 0) != self.state.front_is_counterclockwise
     }
@@ -324,9 +325,9 @@ impl Setup<'_> {
     }
 
     /// Sets up a line. `stipple` is the position in the stipple pattern at the start of the line.
-    /// `last` is true for the last line of a strip; only this line covers its last pixel with Last
-    /// Pixel Enable. Returns the number of pixels by which the pattern advances; 0 for a line that
-    /// is rejected.
+    /// `last` is true for the last line of a strip, and for lines of a list; only these lines cover
+    /// their last pixel with Last Pixel Enable. Returns the number of pixels by which the pattern
+    /// advances; 0 for a line that is rejected.
     pub fn line(
         &self,
         vertices: &[ClipVertex; 2],
@@ -379,7 +380,7 @@ mod tests {
 
     const SCREEN: Rect = Rect { x0: 0, y0: 0, x1: 64, y1: 64 };
 
-    /// 64 x 64 pixels, y upwards in clip space.
+    /// A viewport of 64 x 64 pixels. In clip space, y goes upwards.
     const VIEWPORT: Viewport =
         Viewport { scale: [32.0, -32.0, 1.0], translate: [32.0, 32.0, 0.0], ..Viewport::IDENTITY };
 
@@ -432,7 +433,7 @@ mod tests {
         list
     }
 
-    /// Counterclockwise if y goes upwards, so also counterclockwise on the screen.
+    /// A triangle in clip space. It is counterclockwise, also on the screen.
     const FRONT: [(f32, f32); 3] = [(-0.5, -0.5), (0.5, -0.5), (0.0, 0.5)];
 
     #[test]
@@ -516,7 +517,7 @@ mod tests {
         let points = primitives(&dots, &CLIP, &v, TriangleInfo::default());
         assert!(points.len() == 3 && points.iter().all(|o| o.kind == Kind::Point));
         assert_eq!([0, 1, 2].map(|n| points[n].corner), [Some(0), Some(1), Some(2)]);
-        // Each face has its own mode.
+        // Front and back faces have their own fill modes.
         let faces =
             SetupState { front: FillMode::Point, back: FillMode::Solid, ..SetupState::default() };
         assert_eq!(primitives(&faces, &CLIP, &v, TriangleInfo::default())[0].kind, Kind::Surface);

@@ -361,8 +361,9 @@ pub fn reorder(mode: ReorderMode) -> Reorder {
     }
 }
 
-/// Executes 3DSTATE_SO_BUFFER: if Stream Offset Write Enable is set, sets the write offset, or
-/// loads it from memory if the packet has an address for it.
+/// Executes 3DSTATE_SO_BUFFER: if Stream Offset Write Enable is set, sets the write offset to
+/// Stream Offset. The value 0xffff_ffff loads the offset from memory instead; if the packet has no
+/// address for it, the offset stays unchanged.
 ///
 /// # Errors
 /// A page fault.

@@ -10,7 +10,8 @@ pub fn packet<T: Latch + Fixed>(exec: &Exec<'_>) -> T {
     exec.state.latched.read(0)
 }
 
-/// The newest packet for an entry of a type with several entries, if there is one.
+/// The newest packet of a type for entry `entry`, if there is one. Packets of such a type are
+/// latched separately for each entry, for example for each stream output buffer.
 pub fn entry<T: Latch + Fixed>(exec: &Exec<'_>, entry: usize) -> Option<T> {
     exec.state.latched.get::<T>(entry).map(T::read_lossy)
 }

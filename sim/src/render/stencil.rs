@@ -79,8 +79,8 @@ mod tests {
     use super::*;
     use genxml::gen8::enums::ThreeDCompareFunction;
 
-    /// Oracle: the operations as Direct3D 11 and OpenGL define them, in 16-bit arithmetic; all
-    /// operations, stored values and masks of a few bits.
+    /// Oracle: the operations as Direct3D 11 and OpenGL define them, computed in `i32`. Tests all
+    /// operations and stored values, with a few references and write masks.
     #[test]
     fn operations_and_masks() {
         for code in 0..8u64 {

@@ -22,7 +22,8 @@ impl LineStipple {
 
     /// The position in the pattern for the counters of the packet: Current Stipple Index and
     /// Current Repeat Counter. A counter of 1 is the first pixel of the bit, and software must set
-    /// 1 (2a p.139). Here, larger counters are later pixels, up to the last pixel of the bit.
+    /// 1 (2a p.139). In the model, larger counters are later pixels, up to the last pixel of the
+    /// bit.
     #[must_use]
     pub fn position(&self, index: u32, counter: u32) -> u32 {
         let repeat = u32::from(self.repeat.max(1));
@@ -35,7 +36,7 @@ impl LineStipple {
 pub struct Stippled {
     /// Start of the line.
     pub(super) start: Point,
-    /// How the distance to a pixel is measured.
+    /// How the distance from the start of the line to a pixel is measured.
     pub(super) along: Along,
     /// Pixels from the start of the pattern to the start of the line.
     pub(super) offset: u32,
@@ -70,8 +71,8 @@ impl Stippled {
     }
 }
 
-/// The number of pixels by which a line advances the stipple pattern: the larger of its columns
-/// and rows.
+/// The number of pixels by which a line advances the stipple pattern: its number of columns or its
+/// number of rows, whichever is larger.
 #[must_use]
 pub fn pixels_along(a: Point, b: Point) -> u32 {
     let pixel = |p: i32| p >> SUBPIXEL_BITS;

@@ -35,7 +35,7 @@ const MAX_FACTOR: f32 = 64.0;
 /// The domain that points lie in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Domain {
-    /// A square of U and V.
+    /// A square with the coordinates U and V.
     Quad,
     /// A triangle: U, V, and W = 1 - U - V.
     Triangle,
@@ -46,11 +46,11 @@ pub enum Domain {
 /// How edges are divided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Partitioning {
-    /// Into equal segments; factors are rounded up.
+    /// Edges have equal segments; factors are rounded up to whole numbers.
     Integer,
-    /// Into an odd number of segments, two of which grow with the factor.
+    /// Edges have an odd number of segments, two of which grow with the factor.
     OddFractional,
-    /// Into an even number of segments, two of which grow with the factor.
+    /// Edges have an even number of segments, two of which grow with the factor.
     EvenFractional,
 }
 
@@ -130,7 +130,7 @@ impl Tessellator {
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Factors {
     /// Factors of the edges. Quads: U = 0, V = 0, U = 1, V = 1. Triangles: U = 0, V = 0, W = 0.
-    /// Isolines have no edges: the number of lines, and the number of segments of each line.
+    /// For isolines, the first two are the number of lines and the number of segments of each line.
     pub outer: [f32; 4],
     /// Factors of the inside: along U and V for quads; one for triangles.
     pub inner: [f32; 2],
@@ -296,15 +296,15 @@ fn divide<const EDGES: usize, const AXES: usize>(
     Some((outer, inner, ones && tessellator.partitioning != Partitioning::EvenFractional))
 }
 
-/// The division of an edge of length 1 into segments. It is symmetric. Each half is interpolated
-/// between the lower and the upper division: the divisions by the two numbers of segments of this
-/// parity that enclose the factor.
+/// The division of an edge of length 1 into segments. It is symmetric. It is interpolated between
+/// two divisions into equal segments, the lower and the upper division. Their numbers of segments
+/// have the given parity and are the nearest ones below and above the factor.
 #[derive(Clone, Copy, Debug)]
 struct Axis {
     parity: Parity,
     /// Number of points, including both ends.
     points: u32,
-    /// Number of points of a half, before the middle.
+    /// Number of points of one half of the edge, without a point in the middle.
     half: u32,
     /// Points after this one have an index that is lower by 1 in the lower division.
     split: u32,
@@ -338,7 +338,8 @@ impl Axis {
         let points = 2 * ceil + 1 - middle;
         Axis {
             parity,
-            // Without its two ends, an inner axis has at least one point; with odd division two.
+            // Without its two endpoints, an inner axis has at least one point, or two points with
+            // odd parity.
             points: if inside { points.max(3 + middle) } else { points },
             half: ceil,
             split,
@@ -589,7 +590,8 @@ enum Diagonals {
     Mirrored,
 }
 
-/// Two rows of points. Each is a ring, the steps to its first point, and the direction.
+/// Two rows of points. Each row is a part of a ring. It is given by the ring, the number of steps
+/// from the ring's first point to the row's first point, and the direction (1 or -1).
 #[derive(Clone, Copy)]
 struct Rows {
     outside: (Ring, u32, i32),

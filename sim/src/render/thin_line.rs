@@ -7,8 +7,9 @@ use crate::pixel::raster::Quad;
 /// A line one pixel wide. It covers the pixels whose diamond it leaves between `a` and `b`
 /// (Direct3D 10's rule).
 ///
-/// The corners of the diamond are half a pixel from the pixel's location. Its lower edges and its
-/// lower corner belong to it, and its right corner for lines steeper than 45 degrees.
+/// The corners of the diamond are half a pixel from the pixel's location. The lower edges and the
+/// lower corner of the diamond belong to it. For lines steeper than 45 degrees, the right corner
+/// belongs to it too.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ThinLine {
     pub(super) a: Point,
@@ -69,8 +70,8 @@ impl ThinLine {
             return;
         }
         let (all, steep) = (samples.all(), self.is_y_major());
-        // Go along the major axis, two pixels at a time. There the line is near one position on the
-        // other axis.
+        // Go along the major axis, two pixels at a time. At each step, the line is near one
+        // position on the other axis.
         let (along, across) = if steep {
             ((area.y0, area.y1), (area.x0, area.x1))
         } else {
@@ -113,8 +114,8 @@ impl ThinLine {
 
 /// True if the line from `a` to `b` has a point in the square from -HALF (open) to HALF (closed).
 fn crosses(a: [i64; 2], b: [i64; 2]) -> bool {
-    // The part of the line inside goes from `low` to `high`. Each end is a fraction with a positive
-    // denominator, and true if that end itself is inside.
+    // The part of the line inside goes from `low` to `high`. Each is a fraction of the line with a
+    // positive denominator, and a flag: true if the endpoint itself is inside.
     let (mut low, mut high) = (((0, 1), true), ((1, 1), true));
     for i in 0..2 {
         let d = b[i] - a[i];
@@ -138,8 +139,8 @@ fn crosses(a: [i64; 2], b: [i64; 2]) -> bool {
     }
 }
 
-/// An end of a part of a line: its position as a fraction of the line, and true if the end itself
-/// is inside.
+/// An endpoint of a part of a line: its position as a fraction of the line, and a flag: true if the
+/// endpoint itself is inside.
 type End = ((i64, i64), bool);
 
 fn compare(a: (i64, i64), b: (i64, i64)) -> std::cmp::Ordering {

@@ -17,13 +17,14 @@ use crate::pixel::interpolate::Attribute;
 use crate::unit::Program;
 use std::ops::Range;
 
-/// Pixels along the side of a tile. A tile has four pages of a tiled target with 32 bits a pixel.
+/// Pixels along the side of a tile of the screen. In a tiled target with 32 bits a pixel, such a
+/// tile occupies four pages.
 const SIDE: i32 = 64;
-/// Number of primitives at which the bins are full. The last drawn primitive may exceed it, if
-/// setup makes several primitives from it.
+/// Number of primitives at which the bins are full. They can hold more if setup makes several
+/// primitives from the last one that the clipper accepted.
 const PRIMITIVES: usize = 8192;
-/// Number of pairs of primitive and tile at which the bins are full. The last primitive may exceed
-/// this number.
+/// Number of pairs of primitive and tile at which the bins are full. They can hold more, because
+/// all pairs of the last primitive are added.
 const PAIRS: usize = 1 << 17;
 
 /// The position of a tile, in tiles. Tiles are ordered by row from the top, then from the left.
@@ -44,7 +45,8 @@ impl Tile {
 #[derive(Debug, Default)]
 pub struct Bins {
     primitives: Vec<BinnedPrimitive>,
-    /// Setup data of their attributes; each primitive has the same number.
+    /// Setup data of the attributes of all primitives. Each primitive has the same number of
+    /// attributes.
     attributes: Vec<[Attribute; 4]>,
     /// The tiles that each primitive touches, as pairs with the index of the primitive. Sorted by
     /// tile before drawing.
@@ -70,7 +72,8 @@ impl Bins {
         if pixels.is_empty() {
             return Ok(());
         }
-        // The cost is that of blocks: thin primitives have many blocks and few pixels.
+        // The cost is the number of blocks of pixels: thin primitives have many blocks and few
+        // pixels.
         exec.spend(watchdog::BLOCK * pixels.blocks())?;
         // Pixels are inside the screen, so tile positions have 8 bits.
         let first = |at: i32| (at / SIDE) as u16;

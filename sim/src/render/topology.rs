@@ -191,9 +191,9 @@ impl Shape {
 /// winding (2a p.121, p.226).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reorder {
-    /// The second and the third: first vertices are in the order of the strip.
+    /// The second and the third vertex: the first vertices of triangles stay in strip order.
     Leading,
-    /// The first and the second: last vertices are in the order of the strip.
+    /// The first and the second vertex: the last vertices of triangles stay in strip order.
     Trailing,
 }
 
@@ -277,7 +277,7 @@ impl Primitive {
         [self.vertices[0], self.vertices[1], self.vertices[2]]
     }
 
-    /// The primitive with `number` applied to its vertices.
+    /// The primitive with `number` applied to each of its vertex numbers.
     #[must_use]
     pub fn map(&self, number: impl FnMut(u32) -> u32) -> Primitive {
         let mut primitive = *self;
@@ -375,7 +375,7 @@ impl Assembler {
         self.primitives
     }
 
-    /// The vertex `back` vertices before the newest.
+    /// The vertex that came `back` vertices before the newest vertex.
     fn back(&self, back: u32) -> u32 {
         self.ring[(self.count.wrapping_sub(1 + back)) as usize % MAX_VERTICES]
     }
@@ -516,7 +516,7 @@ impl Assembler {
         }
     }
 
-    /// Emits the line of a strip that ends `back` vertices before the newest.
+    /// Emits the line of a strip that ends `back` vertices before the newest vertex.
     fn strip_line<E>(
         &mut self,
         back: u32,
@@ -557,7 +557,7 @@ impl Assembler {
         self.primitive.order
     }
 
-    /// Emits the triangle of a polygon that ends `back` vertices before the newest.
+    /// Emits the triangle of a polygon that ends `back` vertices before the newest vertex.
     fn polygon_triangle<E>(
         &mut self,
         back: u32,
@@ -613,7 +613,7 @@ impl Assembler {
     }
 }
 
-/// In a stream of vertices: ends the topology and starts a new one (Cut Index).
+/// The value in a stream of vertices that ends the topology and starts a new one (Cut Index).
 pub const CUT: u32 = u32::MAX;
 
 #[cfg(test)]

@@ -70,18 +70,19 @@ impl Turn {
         })
     }
 
-    /// The slot in the rotated picture of a slot of a message.
+    /// Converts a slot of a message to the corresponding slot of the rotated picture.
     const fn slot(&self, slot: usize) -> usize {
         let within = if self.clockwise { [1, 3, 0, 2] } else { [2, 0, 3, 1] };
         slot / 4 * 4 + within[slot % 4]
     }
 
-    /// A mask of slots of a message as a mask of slots of the rotated picture.
+    /// Converts a mask of slots of a message to a mask of slots of the rotated picture.
     pub fn lanes(&self, lanes: u32) -> u32 {
         (0..SLOTS).fold(0, |mask, slot| mask | (lanes >> slot & 1) << self.slot(slot))
     }
 
-    /// Elements of `bytes` bytes in the order of the slots of the rotated picture.
+    /// Moves the elements, of `bytes` bytes each, from the order of the message's slots to the
+    /// order of the rotated picture's slots.
     pub fn to_picture(&self, elements: &Elements, bytes: usize) -> Elements {
         let mut turned = [0; SLOTS * MOST_BYTES];
         for (slot, element) in elements.chunks_exact(bytes).take(SLOTS).enumerate() {
@@ -90,7 +91,8 @@ impl Turn {
         turned
     }
 
-    /// Elements of `bytes` bytes in the order of the slots of the message.
+    /// Moves the elements, of `bytes` bytes each, from the order of the rotated picture's slots to
+    /// the order of the message's slots.
     pub fn to_message(&self, elements: &Elements, bytes: usize) -> Elements {
         let mut slots = [0; SLOTS * MOST_BYTES];
         for (slot, element) in slots.chunks_exact_mut(bytes).take(SLOTS).enumerate() {

@@ -265,8 +265,8 @@ impl Fetch {
         Ok(())
     }
 
-    /// The vertex number at `position` of an instance: the position itself, or the index there.
-    /// `None` for the cut index.
+    /// The vertex number at `position` of an instance: the position itself, or in an indexed draw
+    /// the index at this position. `None` for the cut index.
     ///
     /// # Errors
     /// A page fault.

@@ -17,12 +17,13 @@ use genxml_core::U;
 pub struct VertexShader {
     shader: Shader,
     threads: Threads,
-    /// Vertices of a thread: 8, in SIMD4x2 mode 2; 1 with Single Vertex Dispatch.
+    /// Maximum number of vertices of a thread: 8 in SIMD8 mode, 2 in SIMD4x2 mode, 1 with Single
+    /// Vertex Dispatch.
     width: usize,
     wide: bool,
     /// The first slot of each vertex that the thread payload contains.
     first: usize,
-    /// The number of these slots.
+    /// The number of slots of each vertex that the thread payload contains.
     slots: usize,
     entries: Entries,
     counted: bool,
@@ -123,8 +124,8 @@ impl VertexShader {
     }
 }
 
-/// Appends the slots `slots` of `count` vertices, from vertex `first` on, to a payload. `wide`: a
-/// register for each component of eight vertices; otherwise a register for each slot of two
+/// Appends the slots `slots` of `count` vertices, from vertex `first` on, to a payload. If `wide`
+/// is true, a register has one component of eight vertices; otherwise it has one slot of two
 /// vertices.
 pub fn push_vertices(
     payload: &mut Vec<u8>,

@@ -52,7 +52,7 @@ pub struct Windower {
     /// The position in a pixel where depths are evaluated, in 1/16 pixels; none if it is at the
     /// samples of the rasteriser.
     depth_at: Option<[u8; 2]>,
-    /// The depth that replaces that of the primitive: in a clear by 3DSTATE_WM.
+    /// The depth that replaces the depth of the primitive in a clear by 3DSTATE_WM.
     clear: Option<f32>,
     /// Statistics Enable of 3DSTATE_WM.
     counted: bool,

@@ -12,7 +12,7 @@ use crate::unit::render_cache::{SLOTS, Source};
 /// Checks that a surface of packed YUV can be a render target with this blending.
 ///
 /// # Errors
-/// [`BadSurface`] names what is not for YUV.
+/// [`BadSurface`] names the field that does not suit YUV.
 pub fn check(surface: &Surface, blend: &Blend) -> Result<(), BadSurface> {
     let wrong = |field, value, why| Err(BadSurface { field, value, why });
     if surface.layout.samples > 1 {
@@ -37,9 +37,9 @@ pub fn check(surface: &Surface, blend: &Blend) -> Result<(), BadSurface> {
 /// Writes the pixels of `lanes` (a bit for each slot). `origin` is the byte and row where the level
 /// and slice start.
 ///
-/// Primitives have even X coordinates (003:3107), so both pixels of a pair are written. Of a pair
-/// with one pixel, the second pixel writes only its luma, like the chroma that the pair shares
-/// (assumptions::PIXELS_OF_PACKED_YUV_SHARE_THE_FIRST_CHROMA).
+/// Primitives have even X coordinates (003:3107), so usually both pixels of a pair are written. The
+/// first pixel of a pair writes its luma and the chroma that the pair shares. The second pixel
+/// writes only its luma (assumptions::PIXELS_OF_PACKED_YUV_SHARE_THE_FIRST_CHROMA).
 ///
 /// # Errors
 /// A page fault of the surface.

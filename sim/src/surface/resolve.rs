@@ -36,7 +36,7 @@ pub enum AuxiliaryKind {
     Mcs,
     /// A counter for append and consume.
     Append,
-    /// Coarse depth.
+    /// Hierarchical depth.
     Hiz,
 }
 

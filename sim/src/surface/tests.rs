@@ -34,7 +34,8 @@ fn images() {
         (surface.width, surface.height, surface.pitch, surface.element_bytes),
         (100, 64, 512, 4)
     );
-    // Second row of four tiles, second tile, third column of 16 bytes, row 1, byte 1.
+    // The byte lies in the second row of four tiles, there in the second tile, in the third column
+    // of 16 bytes, and there in byte 1 of row 1.
     assert_eq!(surface.address(128 + 33, 33), 0x8000_0000_0000 + 5 * 4096 + 2 * 512 + 16 + 1);
     let moved = RenderSurfaceState { x_offset: lit!(4), y_offset: lit!(8), ..image() };
     let moved = Surface::resolve(&moved).unwrap();

@@ -78,7 +78,7 @@ pub const fn operate(
         MdcAop::AOP_UMAX if src0 > old => src0,
         MdcAop::AOP_UMIN if src0 < old => src0,
         MdcAop::AOP_CMPWR | MdcAop::AOP_CMPWR_2W if src0 == old => src1,
-        // A minimum, maximum or comparison that leaves memory unchanged.
+        // The operation is a minimum, maximum or comparison that leaves memory unchanged.
         _ => old,
     };
     let new = width.cut(new);

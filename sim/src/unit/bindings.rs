@@ -80,8 +80,8 @@ impl Bindings {
         Ok(())
     }
 
-    /// Copies the surfaces and the sampler views that only `other` has resolved. Both must refer to
-    /// the same tables.
+    /// Copies the surfaces and the sampler views that only `other` has resolved. `self` and `other`
+    /// must refer to the same tables.
     pub fn merge(&mut self, other: &Bindings) {
         for (own, &place) in self.places.iter_mut().zip(&other.places) {
             if *own == 0 && place != 0 {

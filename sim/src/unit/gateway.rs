@@ -181,7 +181,7 @@ fn forward(
     Ok(Ok(()))
 }
 
-/// The first two threads with this address. Two mean that the address is ambiguous.
+/// The first two threads with this address. If there are two, the address is ambiguous.
 fn present(port: &Port<'_, '_>, to: u16) -> [Option<u32>; 2] {
     let mut found = port.local.present.iter().copied().filter(|number| address(*number) == to);
     [found.next(), found.next()]

@@ -19,7 +19,7 @@ pub struct Local {
     pub present: Vec<u32>,
     /// Messages that were sent to threads and have not arrived yet.
     pub mail: Vec<Mail>,
-    /// Threads whose registers others may write.
+    /// Gateways that threads have opened: registers that other threads may write.
     pub gateways: Vec<Gateway>,
     /// True for media threads, which may spawn others.
     pub spawns: bool,

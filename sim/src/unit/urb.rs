@@ -170,8 +170,8 @@ fn data(
 
 // ---- blocks ----
 
-/// Byte offsets in the URB of the data of both handles. `unit` is the number of bytes by which the
-/// offsets in the message count.
+/// Byte offsets in the URB of the data of the header's two handles. The offsets in the message
+/// count units of `unit` bytes.
 fn entries(
     header: &UrbMessageHeader,
     descriptor: &UrbMessageDescriptor,

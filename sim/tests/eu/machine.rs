@@ -336,7 +336,8 @@ proptest! {
         let first = quarter * 8 / size * size;
         let name = if every { "all" } else { "any" };
         let sign = if inverse { "~" } else { "" };
-        // 8 and 16 channels use the subregister that is named, from the bit of their group on.
+        // Channel `c` uses bit `c` of the 32-bit flag register. The predicate names the subregister
+        // that contains the bit of the first channel.
         let subregister = first / 16;
         let text = format!(
             "({sign}f0.{subregister}.{name}{group}h) if ({size}|M{first}) out out

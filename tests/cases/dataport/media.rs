@@ -354,8 +354,8 @@ fn merged_reads() {
         let world = World::random(&mut random);
         let (width, height) = (1 + random.below(16), 1 + random.below(4));
         let base = row_pitch(width);
-        // The distance of rows is a power-of-two multiple of the row's own pitch, up to a register.
-        // The block starts at a multiple of the row's own pitch.
+        // `base` is the smallest pitch for rows of this width. The pitch is `base` times a power of
+        // two, at most 32 bytes. The block starts at a multiple of `base` below the pitch.
         let doublings = random.below(u64::from((32 / base).ilog2()) + 1);
         let pitch = base << doublings;
         let start = base * random.below((pitch / base) as u64) as usize;

@@ -212,7 +212,7 @@ fn update() {
             rows.insert(row.key.clone(), row);
         }
     }
-    // A case may differ from run to run. Its rows are no evidence.
+    // Results of a case may differ from run to run. Such rows are dropped.
     for (key, why) in wrong(&rows) {
         println!("{key}: dropped: {why}");
         rows.remove(&key);

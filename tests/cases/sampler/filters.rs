@@ -108,7 +108,7 @@ fn maps() {
             }
             (uvr, random.below(u64::from(texture.levels) + 1) as f32)
         });
-        // At edges of texels and of the map.
+        // Three lanes: at both edges of the map, and at the centre of the first texel.
         lanes[0].0[0] = 0.0;
         lanes[1].0[0] = 1.0;
         lanes[2].0[0] = 0.5 / texture.width as f32;

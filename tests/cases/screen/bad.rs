@@ -44,7 +44,7 @@ fn plain() -> Scene {
     Scene::new([16, 16], Code::_3DPRIM_TRILIST, corners.map(|(x, y)| on_screen(x, y, 1)).to_vec())
 }
 
-/// The fault's kind, and its field or what was being read.
+/// The fault as text: its kind, and the field, access or feature that it names, if it names one.
 fn about(fault: &Fault) -> String {
     assert!(!fault.to_string().is_empty());
     match fault {

@@ -55,7 +55,7 @@ struct Made {
     /// Blocks that are cleared.
     clear: u64,
     gather: Gather,
-    /// Numbers of registers of constants from buffer 0 and from buffer 1.
+    /// Read lengths of constant buffers 0 and 1, in registers.
     lengths: [u64; 2],
     /// Offset of the table in the pool.
     table: u64,
@@ -122,7 +122,8 @@ fn random_work(
     (used, state): (u64, u64),
     registers: u64,
 ) -> (Made, Vec<u32>) {
-    // A block of constant buffers without the entry that the kernel uses.
+    // A block of 16 binding table entries for constant buffers, without the entry that the kernel
+    // uses.
     let block = (used / 16 + 1 + random.below(15)) % 16;
     let (bind, data) = buffers(model, random, stage, block);
     let clear = if random.one_in(2) { random.below(1 << 16) } else { 0 };
@@ -465,7 +466,11 @@ fn other_stages() {
         patches += u32::from(stage == HS && !found.is_empty());
         let twin = made.twin(&mut model, &tables[stage], &dwords);
         draw.stages = [&reset(), &off[..], &twin, &state].concat();
-        assert_eq!(draw.run(&mut model).unwrap(), found, "round {round}, stage {stage}: the twin");
+        assert_eq!(
+            draw.run(&mut model).unwrap(),
+            found,
+            "round {round}, stage {stage}: the twin differs"
+        );
     }
     assert!(patches > 50, "only {patches} of 250 hull shaders have factors that are not dropped");
 }

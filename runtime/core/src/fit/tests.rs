@@ -122,8 +122,8 @@ fn messages() {
     );
 }
 
-/// Values that a field's type cannot hold are refused, also those beyond a 64-bit field; the error
-/// has the type's bounds.
+/// Values that a field's type cannot hold are refused, also values that 64 bits cannot hold. The
+/// error has the type's bounds.
 #[test]
 fn wide() {
     const AT: &At = &At::new(None, "Plain", &["wide"]);

@@ -98,7 +98,7 @@ impl Builder {
         BuildError { container: self.container, path: path.into(), reason }
     }
 
-    /// `level`, over the dwords written so far.
+    /// `level` with the dwords that are written so far.
     fn current<'a>(&'a self, level: &Level<'_>) -> Level<'a> {
         level.over(&self.dwords)
     }
@@ -163,7 +163,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Refuses names that the level does not have, and names that are given twice.
+    /// Refuses names that the container or element does not have, and names that are given twice.
     fn names(
         &self,
         level: &Level<'_>,
@@ -402,7 +402,7 @@ fn kind(expected: &'static str, tree: &Tree) -> Reason {
     Reason::Kind { expected, found: tree.to_string() }
 }
 
-/// Returns `stored` if it is in the range that the manual allows, or the field has no effect.
+/// Returns `stored` if it is in the range that the manual allows, or if the field has no effect.
 fn in_range(
     field: &'static Field,
     stored: u64,

@@ -30,7 +30,7 @@ pub enum Reason {
     Missing,
     /// The field exists only under a condition that does not hold.
     Absent {
-        /// The condition.
+        /// The condition that does not hold.
         condition: String,
     },
     /// The value has the wrong type.
@@ -42,16 +42,16 @@ pub enum Reason {
     },
     /// The enumeration has no value with that name.
     Name {
-        /// The enumeration.
+        /// Name of the enumeration.
         list: &'static str,
-        /// The name.
+        /// The name that was given as the value.
         name: String,
         /// A similar name that exists, if there is one.
         hint: Option<&'static str>,
     },
     /// The field cannot hold the value.
     Range {
-        /// The value.
+        /// The value that does not fit.
         value: String,
         /// The legal range: `1..=16384`, and steps if there are any.
         range: String,

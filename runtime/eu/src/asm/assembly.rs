@@ -21,7 +21,7 @@ pub enum Compaction {
     /// Those with the option `{Compacted}`; it is an error if one of them has no 8-byte form.
     #[default]
     AsWritten,
-    /// None, even with the option.
+    /// No instruction, even if it has the option `{Compacted}`.
     None,
     /// All instructions that have an 8-byte form, except branches with a label or a distance.
     /// Branches keep their targets.

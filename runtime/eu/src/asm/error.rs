@@ -20,7 +20,7 @@ pub struct AsmError {
     pub message: String,
     /// What would be valid at this position.
     pub expected: Option<String>,
-    /// Advice.
+    /// Advice for correcting the text.
     pub hint: Option<String>,
 }
 
@@ -102,7 +102,7 @@ pub fn closest<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> Option<&
         return None;
     }
     let distances = words.map(|candidate| (distance(word, candidate), candidate));
-    // Of equally distant words, prefer a common prefix.
+    // Of equally distant words, take the one with the longest common prefix.
     let alike =
         |candidate: &str| candidate.bytes().zip(word.bytes()).take_while(|(a, b)| a == b).count();
     let best =

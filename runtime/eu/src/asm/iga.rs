@@ -501,8 +501,8 @@ fn region(
     Ok((Some(region), false))
 }
 
-/// Parses the receiver and the descriptor of a message: `0x2 0x0C847000`, `0xC a0.0`. Bit 5 of the
-/// receiver is the end of thread.
+/// Parses the shared function and the descriptor of a message: `0x2 0x0C847000`, `0xC a0.0`. Bit 5
+/// of the first number is the end of thread.
 fn message(p: &mut Parser<'_>) -> Parse<Send> {
     let function = p.integer("the shared function's number", 0x3f)? as u8;
     let descriptor = if p.peek_word() == Some("a0") {

@@ -65,7 +65,8 @@ pub fn tokens(source: &str, syntax: Syntax) -> (Vec<Token>, Option<Range<usize>>
     (tokens, lexer.unclosed)
 }
 
-/// The offset of a type that directly follows a register in Mesa's text: `g2UD`, `g2.1UD`.
+/// The offset in `source` of a type that directly follows a register in Mesa's text: `g2UD`,
+/// `g2.1UD`.
 fn type_suffix(source: &str, before: &[Token], token: &Token) -> Option<usize> {
     let text = source.get(token.span())?;
     let capitals = text.find(|c: char| c.is_ascii_uppercase()).filter(|at| *at > 0)?;

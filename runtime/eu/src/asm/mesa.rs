@@ -304,8 +304,8 @@ fn operand(p: &mut Parser<'_>, i: &Instruction, last: bool) -> Parse<Operand> {
     Ok(Operand::Immediate(immediate))
 }
 
-/// Parses an immediate: `-1023D`, `0x3f800000F`, `0x07ffUW`, `[0F, 1F, 2F, 3F]VF`. An integer with
-/// a float type gives the bits.
+/// Parses an immediate: `-1023D`, `0x3f800000F`, `0x07ffUW`, `[0F, 1F, 2F, 3F]VF`. An integer
+/// before a float type is the bits of the float.
 fn immediate(p: &mut Parser<'_>) -> Parse<Immediate> {
     let start = p.peek().start;
     let negative = p.eat_sign();
@@ -352,8 +352,8 @@ fn wrapped(negative: bool, value: u64, ty: DataType) -> (bool, Number) {
     }
 }
 
-/// True if the vector that starts here has only integers, which are the bytes of restricted floats.
-/// `0F` and `1.5F` are values.
+/// True if the vector at the cursor has only integers without a type: each is the byte of a
+/// restricted float. Numbers such as `0F` and `1.5F` are values of floats.
 fn whole_numbers(p: &Parser<'_>) -> bool {
     (1..12).map(|ahead| p.peek_at(ahead)).take_while(|token| token.kind != Kind::Mark(']')).all(
         |token| {
@@ -427,7 +427,7 @@ fn register_source(p: &mut Parser<'_>, i: &Instruction) -> Parse<Source> {
     let register = p.subregister(&base, index, ty)?;
     p.general_only(i, &base)?;
     let region = region.unwrap_or(match base.register {
-        // Mesa prints this register without a region.
+        // Mesa prints the thread dependency register without a region.
         Register::Arf { file: Arf::ThreadDependency, .. } => Region::packed(i.exec_size.min(8)),
         _ => Region::SCALAR,
     });
@@ -474,7 +474,7 @@ fn region(p: &mut Parser<'_>) -> Parse<Option<Region>> {
     Ok(Some(region))
 }
 
-/// Parses the descriptor and the receiver of a message: `0x0c847000 sampler`,
+/// Parses the descriptor and the shared function of a message: `0x0c847000 sampler`,
 /// `a0<0,1,0>UD 0x00000200 dp data 1`.
 fn message(p: &mut Parser<'_>, i: &Instruction) -> Parse<Send> {
     let mut address = None;

@@ -17,7 +17,8 @@
 //! ```
 //!
 //! The assembler accepts the output of IGA's and Mesa's disassemblers, and in addition:
-//! * comments `// ...`, `# ...` and `/* ... */`; labels before any instruction;
+//! * comments `// ...`, `# ...` and `/* ... */`; labels (`NAME:`), which may precede any
+//!   instruction;
 //! * jump targets as labels or as distances in bytes from the first byte of the branch. Exceptions:
 //!   Mesa's `jmpi 16D` counts from the next instruction, as its disassembler prints it; `calla`
 //!   counts from the start of memory;
@@ -92,7 +93,7 @@ impl Syntax {
             match text(index) {
                 "|" if text(index + 1).starts_with('M') => return Syntax::Iga,
                 "align1" | "align16" | "JIP" | "MsgDesc" => return Syntax::Mesa,
-                // g4<1>UD
+                // In Mesa's syntax an upper-case type follows a region: `g4<1>UD`.
                 ">" if text(index + 1).starts_with(|c: char| c.is_ascii_uppercase()) => {
                     return Syntax::Mesa;
                 }

@@ -348,7 +348,7 @@ impl<'a> Parser<'a> {
         }
         let mut offset = if negative { -offset } else { offset };
         if self.syntax == Syntax::Mesa && (512..1024).contains(&offset) {
-            // Mesa's disassembler prints the ten bits unsigned.
+            // Mesa's disassembler prints the ten bits of the offset as an unsigned number.
             offset -= 1024;
         }
         let end = self.expect(']')?.end;
@@ -504,8 +504,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Returns an error if `base` is not a general register and the instruction has three sources:
-    /// it can encode only general registers.
+    /// Returns an error if the instruction has three sources and `base` is not a general register.
+    /// Three-source instructions can encode only general registers.
     pub fn general_only(&self, i: &Instruction, base: &Base) -> Parse<()> {
         if i.opcode.op().format == Format::ThreeSource
             && !matches!(base.register, Register::Grf { .. })
@@ -516,8 +516,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Sets the flag of a condition. An instruction has only one flag, so it must be that of the
-    /// predicate.
+    /// Sets the flag of a condition. An instruction has only one flag, so it must be the flag of
+    /// the predicate, if there is one.
     pub fn condition_flag(
         &self,
         instruction: &mut Instruction,

@@ -64,8 +64,8 @@ impl Instruction {
     pub fn compact_exactly(&self) -> Option<[u32; 2]> {
         let mut instruction = *self;
         if let (Opcode::Jmpi, Some(branch)) = (self.opcode, &mut instruction.branch) {
-            // The field is relative to the end of the instruction, which is 8 bytes earlier than in
-            // the 16-byte form that is encoded here.
+            // The encoded distance counts from the end of the instruction. The 8-byte form ends 8
+            // bytes earlier than the 16-byte form that is encoded here.
             branch.jip = branch.jip.wrapping_add(8);
         }
         instruction.encode_for_tables().ok().and_then(|native| compact(&native))
@@ -100,11 +100,11 @@ impl Instruction {
     }
 }
 
-/// `nop` and `illegal` have no operands; only their first dword matters.
+/// Expands `nop` or `illegal`. They have no operands, so only their first dword matters.
 fn bare(first: u32) -> [u32; 4] {
     let mut header = gen8::EuInstructionHeader::unpack_lossy(&[first]);
     header.control.controls_b.cmpt_ctrl = false;
-    // Bit 7 is the breakpoint here.
+    // In the 8-byte form, bit 7 is the breakpoint.
     header.control.controls_b.debug_ctrl = header.undefined_operation;
     header.undefined_operation = false;
     let [first] = header.pack();
@@ -171,7 +171,7 @@ fn two_sources(compact: &[u32; 2]) -> Option<[u32; 4]> {
             src1_reg_num: compact.src1_reg_num,
             src1index: compact.src1index,
         };
-        // 13 bits; the highest is sign-extended.
+        // A compact immediate has 13 bits and is sign-extended.
         let [bits] = parts.pack();
         genxml_core::S::<13>::from_bits(u64::from(bits)).get() as u32
     } else {

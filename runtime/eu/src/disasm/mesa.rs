@@ -232,7 +232,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             let name = enc::MATH.decode(function).and_then(|f| syntax::MATH.name(f, Syntax::Mesa));
             return match name {
                 Some(name) => self.line.text(name),
-                // A function of earlier generations.
+                // A math function of earlier generations.
                 None if function.bits() == 8 => self.line.text("sincos"),
                 None => self.invalid("function", function.bits()),
             };
@@ -248,7 +248,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
                     meaning.and_then(|meaning| syntax::CONDITIONS.name(meaning, Syntax::Mesa));
                 self.line.text(name.unwrap_or_default())?;
             }
-            // Reserved since Sandy Bridge.
+            // A condition of earlier generations, reserved since Sandy Bridge.
             None if condition.bits() == 7 => self.line.text(".r")?,
             None => self.invalid("conditional modifier", condition.bits())?,
         }
@@ -440,7 +440,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             self.line.text(".")?;
             self.line.unsigned(printed)?;
         }
-        // Mesa prints the ten bits unsigned.
+        // Mesa prints the ten bits of the offset as an unsigned number.
         let offset = low + if sign { 512 } else { 0 };
         if offset != 0 {
             self.line.text(" ")?;

@@ -7,7 +7,7 @@ use crate::instruction::SharedFunction;
 use crate::syntax::{self, Syntax};
 use core::fmt::{self, Write};
 
-/// Prints receiver, message and lengths:
+/// Prints the shared function, the message and its lengths:
 /// `dp data 1 MsgDesc: ( DC typed surface write, Surface = 1, SIMD16, Mask = 0x0) mlen 7 rlen 0`.
 /// Without an immediate descriptor, prints `indirect` after `MsgDesc:`.
 pub(super) fn write<W: Write + ?Sized>(
@@ -33,7 +33,8 @@ pub(super) fn write<W: Write + ?Sized>(
     match meaning {
         Some(Sampler) => sampler(line, dwords)?,
         Some(DataPortSampler | DataPortConstant) => {
-            // Bit 18 is reserved here. Mesa reads the message type as in data port 1.
+            // Mesa reads the message type of these data ports as that of data port 1, which has bit
+            // 18 too. For these data ports, bit 18 is reserved.
             let message = md::DataPort1MessageDescriptor::unpack_lossy(dwords);
             let message_type = message.message_type.bits();
             let fields =
@@ -150,7 +151,7 @@ fn data_port_0<W: Write + ?Sized>(line: &mut Line<'_, W>, dwords: &[u32; 1]) -> 
     let message = md::DataPort0MessageDescriptor::unpack_lossy(dwords);
     line.text(" (")?;
     if message.legacy_dap_dc_message.bits() == 1 {
-        // Mesa reads after the end of its table here; these words are ours.
+        // For scratch messages Mesa reads after the end of its table; these words are our own.
         let scratch = msd::Msd0Scratch::unpack_lossy(dwords);
         line.text(if scratch.write {
             " DC scratch block write, "

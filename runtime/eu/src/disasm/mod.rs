@@ -4,11 +4,11 @@
 //! [`Instruction::display`] and [`Located::display`] print one instruction, [`listing`] prints a
 //! whole kernel with its labels. The text equals that of the two tools, except for white space and
 //! two defects of Mesa: the types of mixed half and single floats, and words that it reads after
-//! the end of a table. This has some consequences. Mesa's text has no targets of `goto`, `brd`,
-//! `brc` and `call`, prints `join` as illegal, divides the subregister of an indirect destination
-//! by the size of its type, and prints negative address offsets as unsigned ten-bit numbers. IGA's
-//! text has no syntax for the swizzles and masks of Align16; they are printed here as in Mesa,
-//! `.xyzw` after the region.
+//! the end of a table. So the text also has the peculiarities of the tools. Mesa's text has no
+//! targets of `goto`, `brd`, `brc` and `call`, prints `join` as illegal, divides the subregister of
+//! an indirect destination by the size of its type, and prints negative address offsets as unsigned
+//! ten-bit numbers. IGA has no syntax for the swizzles and masks of Align16; this crate prints them
+//! as Mesa does, `.xyzw` after the region.
 //!
 //! `Display` of [`Instruction`] and [`Located`] prints IGA's text. Without a position, jump targets
 //! are printed as distances in bytes.

@@ -116,7 +116,7 @@ fn urb(dwords: &[u32; 1]) -> Payload {
     let offsets = u8::from(message.per_slot_offset);
     let mask = message.swizzle_control.bits() as u8;
     match message.urb_opcode.bits() {
-        // SIMD8 write and read.
+        // Opcode 7 is a SIMD8 write, 8 a SIMD8 read.
         7 => Some((Span::between(offsets + mask + 1, 14), NOTHING)),
         8 => Some((Span::exactly(offsets), Span::between(1, 16))),
         _ => None,
@@ -148,7 +148,7 @@ fn pixel_interpolator(dwords: &[u32; 1]) -> Payload {
     Some((Span::exactly(if offsets { 2 * wide } else { 1 }), Span::exactly(2 * wide)))
 }
 
-/// A check or refinement sends two inputs of four registers each; the header is one of the eight.
+/// A check or refinement sends a header and seven registers of data, and returns seven registers.
 fn motion_estimation(dwords: &[u32; 1]) -> Payload {
     use msd::MotionEstimationType as Type;
     match msd::MotionEstimationMessageDescriptor::unpack_lossy(dwords).message_type {
@@ -284,8 +284,9 @@ fn answer(dwords: &[u32; 1], registers: u8) -> Span {
     Span::exactly(if wanted { registers } else { 0 })
 }
 
-/// Data registers for eight slots. For each slot: up to four bytes take one register, eight bytes
-/// take two; each dword takes one, each qword two.
+/// Number of data registers for eight slots. Scattered bytes: one register for up to four bytes in
+/// each slot, two for eight bytes. Scattered dwords and qwords: one register for each dword of a
+/// slot, two for each qword.
 fn scattered(dwords: &[u32; 1]) -> Option<Span> {
     let message = msd::Msd1A64S::unpack_lossy(dwords);
     let elements = match message.data_size {

@@ -25,7 +25,7 @@ pub use words::Words;
 /// A decoded message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Description {
-    /// The receiver.
+    /// The shared function that receives the message.
     pub function: SharedFunction,
     /// Number of registers sent, including the header.
     pub sent: u8,
@@ -33,8 +33,9 @@ pub struct Description {
     pub returned: u8,
     /// Whether the first register is a header.
     pub header: bool,
-    /// The most specific structure for the descriptor. If the receiver has no structure of its own,
-    /// the one that all messages have in common. `None` if the receiver does not exist.
+    /// The most specific structure for the descriptor. If the shared function has no structure of
+    /// its own, the one that all messages have in common. `None` if the shared function does not
+    /// exist.
     pub container: Option<&'static Container>,
     dwords: [u32; 1],
 }
@@ -60,7 +61,7 @@ pub fn describe(function: SharedFunction, descriptor: u32) -> Description {
 /// First and last bit of the descriptor in an instruction (2d p.177).
 const DESCRIPTOR: (u32, u32) = (96, 127);
 
-/// Finds the view of the descriptor for the receiver, and in it the most specific view.
+/// Finds the view of the descriptor for the shared function, and in it the most specific view.
 fn container(
     function: SharedFunction,
     message: eu::EuInstructionOperandSendMsg,
@@ -133,8 +134,8 @@ impl Description {
     }
 }
 
-/// Formats receiver, structure, fields and lengths: `hdc.dc1 MSD1_US: SIMD Mode SIMD16, Channel
-/// Mask 0xe, Binding Table Index 2; sent 2, returned 2`.
+/// Formats the shared function, structure, fields and lengths: `hdc.dc1 MSD1_US: SIMD Mode SIMD16,
+/// Channel Mask 0xe, Binding Table Index 2; sent 2, returned 2`.
 impl fmt::Display for Description {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(function_name(self.function))?;
@@ -163,8 +164,8 @@ pub fn words(function: SharedFunction, descriptor: u32) -> Words {
     Words { function, descriptor }
 }
 
-/// Prints lengths in registers, receiver and message as IGA does: `wr:3h+0, rd:0; hdc.dc1; media
-/// block write`.
+/// Prints lengths in registers, the shared function and the message as IGA does: `wr:3h+0, rd:0;
+/// hdc.dc1; media block write`.
 pub(crate) fn comment<W: Write + ?Sized>(out: &mut W, send: &Send) -> fmt::Result {
     let function = name_in_comment(send.function);
     match send.descriptor {
@@ -183,13 +184,13 @@ pub(crate) fn comment<W: Write + ?Sized>(out: &mut W, send: &Send) -> fmt::Resul
     }
 }
 
-/// Name of a receiver, in IGA's style.
+/// Name of a shared function, in IGA's style.
 pub fn function_name(function: SharedFunction) -> &'static str {
     syntax::FUNCTIONS.name(function, Syntax::Iga).unwrap_or("reserved")
 }
 
-/// IGA's name of a receiver in comments. For some receivers on Gen8 it differs from the syntax
-/// name.
+/// IGA's name of a shared function in comments. For some shared functions of Gen8 it differs from
+/// the name in instructions.
 fn name_in_comment(function: SharedFunction) -> &'static str {
     match function {
         SharedFunction::DataPortSampler => "sampler",

@@ -25,7 +25,7 @@ impl TypeSet {
         DataType::Df,
     ];
 
-    /// These types.
+    /// The set of the given types.
     pub const fn of(types: &[DataType]) -> Self {
         let (mut bits, mut index) = (0, 0);
         while index < types.len() {
@@ -35,7 +35,7 @@ impl TypeSet {
         TypeSet(bits)
     }
 
-    /// The union.
+    /// The types of both sets.
     pub const fn with(self, other: Self) -> Self {
         TypeSet(self.0 | other.0)
     }

@@ -13,7 +13,7 @@ fn unambiguous<T: Copy + PartialEq + core::fmt::Debug>(names: &Names<T>) {
     }
 }
 
-/// Every word is read back as its own row.
+/// Each spelling is read back as the meaning in its own row.
 #[test]
 fn words_mean_one_thing() {
     unambiguous(&TYPES);

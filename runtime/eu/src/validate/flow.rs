@@ -441,8 +441,8 @@ fn dependency(slots: &Slots, report: &mut Report<'_>) {
     for (index, slot) in all.iter().enumerate() {
         let Ok(i) = &slot.instruction else { continue };
         let Some(register) = written(i).filter(|_| i.no_dd_clear) else { continue };
-        // The next instruction that reads or writes the register decides; a jump or the end before
-        // that is a violation.
+        // The next instruction that uses the register must write it and not read it. A jump, a
+        // dword that cannot be decoded, or the end before that instruction is a violation too.
         let next = all[index + 1..].iter().find_map(|slot| match &slot.instruction {
             Err(_) => Some((slot.position, false)),
             Ok(i) if reads(i, register) => Some((slot.position, false)),

@@ -268,7 +268,7 @@ fn types(view: &View<'_>, report: &mut Report<'_>) {
     let count = view.source_types().zip(&mut sources).map(|(ty, to)| *to = ty).count();
     let sources = &sources[..count];
     let destination = match view.op.format {
-        // `wait` encodes its register twice; it counts as the source.
+        // `wait` encodes its register twice; the register counts only as the source.
         Format::Wait
         | Format::JumpIndexed
         | Format::Return
@@ -512,7 +512,7 @@ fn subregister_align(view: &View<'_>, report: &mut Report<'_>) {
 
 fn src1_arf(view: &View<'_>, report: &mut Report<'_>) {
     for (place, source) in view.registers().filter(|(place, _)| *place != Place::Source(0)) {
-        // Null has its own rule.
+        // The null register has its own rule.
         if let Register::Arf { file, number, .. } = source.register
             && file != Arf::Null
         {
@@ -563,7 +563,7 @@ fn arf_span(view: &View<'_>, report: &mut Report<'_>) {
     if !view.computes() || !view.align1() {
         return;
     }
-    // Wide accumulator accesses use acc0 and acc1.
+    // Null and accumulators are exempt. A wide access of accumulators uses acc0 and acc1.
     let one = |register: &Register| matches!(register, Register::Arf { file, .. } if !matches!(file, Arf::Null | Arf::Accumulator));
     if let (Some(destination), Some(elements)) = (view.written(), view.written_elements())
         && one(&destination.register)

@@ -436,8 +436,8 @@ fn destination_oword(view: &View<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// The destination and the execution type, if the execution type is wider and the destination is
-/// not packed bytes.
+/// The destination and the execution type, if the execution type is wider than the destination
+/// type. `None` for packed bytes.
 fn narrow<'a>(view: &View<'a>) -> Option<(&'a Destination, DataType)> {
     let destination = view.written().filter(|_| view.computes())?;
     let execution = view.execution?;

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use genxml_core::rule::Severity;
 
-/// A restriction.
+/// A restriction that the validator checks.
 #[derive(Debug)]
 pub struct Rule {
     /// Stable identifier.

@@ -136,7 +136,7 @@ fn payload(view: &View<'_>) -> Option<u32> {
 }
 
 fn source(view: &View<'_>, report: &mut Report<'_>) {
-    // Null has its own rule.
+    // The null register has its own rule.
     let null = matches!(&view.i.sources[0], Operand::Register(source) if source.register.is_null());
     if message(view).is_some() && payload(view).is_none() && !null {
         report.add(Place::Source(0), format_args!("{:?}", view.i.sources[0]));

@@ -11,8 +11,8 @@ use std::ops::Range;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct VmId(pub u64);
 
-/// Lowest address that is assigned. Only an object whose address the client chose lies below, so
-/// small wrong addresses in a batch fault.
+/// Lowest address that the device assigns. Lower addresses are used only by objects whose address
+/// the client chose. So small wrong addresses in a batch fault.
 const FIRST: u64 = 0x1000_0000;
 /// End of assigned addresses for objects without SUPPORTS_48B. The kernel leaves the last page of 4
 /// GiB free.

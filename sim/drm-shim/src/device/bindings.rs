@@ -16,7 +16,7 @@ pub struct Binding {
     pub frames: Frames,
     /// True if the GPU may write the object.
     pub is_writable: bool,
-    /// Tiling: the kernel's number.
+    /// Tiling: the kernel's number for linear, X or Y.
     pub tiling: u32,
     /// Stride in bytes if tiled.
     pub stride: u32,

@@ -212,11 +212,11 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// Largest number of slices of a Broadwell.
+    /// Maximum number of slices in the kernel's topology of a Broadwell.
     pub const MAX_SLICES: u32 = 3;
-    /// Largest number of subslices per slice.
+    /// Maximum number of subslices per slice in the kernel's topology of a Broadwell.
     pub const MAX_SUBSLICES: u32 = 3;
-    /// Largest number of execution units per subslice.
+    /// Maximum number of execution units per subslice in the kernel's topology of a Broadwell.
     pub const MAX_EUS: u32 = 8;
 
     const GT2: Topology = Topology { slices: 1, subslices: 3, eus: 8, videos: 1 };

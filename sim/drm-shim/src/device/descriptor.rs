@@ -23,8 +23,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Start of the name of every such socket.
 const PREFIX: &str = "genx-shim/";
 
-/// A duplicate of one of the client's descriptors for the device to keep. Its number is high, if
-/// the process may have such numbers.
+/// A duplicate of one of the client's descriptors for the device to keep. Its number is 512 or
+/// more, if the limit of the process permits that.
 ///
 /// # Errors
 /// EMFILE if there are too many descriptors.
@@ -38,14 +38,14 @@ pub fn keep(descriptor: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
 pub enum Descriptor {
     /// An open device.
     Device {
-        /// Which open file.
+        /// Identifies the open file.
         id: Id,
         /// Minor number of the device.
         minor: u32,
     },
     /// A buffer (dma-buf): part of a file in memory.
     DmaBuf {
-        /// Which export.
+        /// Identifies the export.
         id: Id,
         /// Number of the file's descriptor, in the process that owns the buffer.
         file: u32,
@@ -60,17 +60,17 @@ pub enum Descriptor {
     },
     /// A syncobj.
     Syncobj {
-        /// Which export.
+        /// Identifies the export.
         id: Id,
     },
     /// A sync file.
     SyncFile {
-        /// Which fence.
+        /// Identifies the fence.
         id: Id,
     },
     /// A directory in `/dev` or `/sys` that this library provides.
     Directory {
-        /// Which open directory.
+        /// Identifies the open directory.
         id: Id,
         /// Number of the directory's path among the paths that this library provides.
         number: u64,
@@ -187,24 +187,24 @@ impl Descriptor {
     }
 }
 
-/// True if every duplicate of the other end is closed.
+/// True if every duplicate of the client's end is closed.
 pub fn hung_up(device: &OwnedFd) -> bool {
     let mut polled = [PollFd::new(device, PollFlags::empty())];
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
     poll(&mut polled, Some(&now)).is_ok() && polled[0].revents().contains(PollFlags::HUP)
 }
 
-/// Sends an event, which the other end can read. If the socket's buffer is full, the event is
-/// dropped, as the kernel drops events.
+/// Sends an event, which the client can read from its end. If the socket's buffer is full, the
+/// event is dropped, as the kernel drops events.
 pub fn send_event(device: &OwnedFd, event: &[u8]) {
     let _ = send(device, event, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
 }
 
-/// Sends an event of one byte with a file, which any process that holds the other end can
+/// Sends an event of one byte with a file, which any process that holds the client's end can
 /// [receive](attached).
 ///
 /// # Errors
-/// Those of sendmsg.
+/// The errors of sendmsg.
 pub fn attach(device: &OwnedFd, file: BorrowedFd<'_>) -> Result<(), Errno> {
     let files = [file];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];

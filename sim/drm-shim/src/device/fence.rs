@@ -38,8 +38,8 @@ impl Changes {
         self.changed.notify_all();
     }
 
-    /// Waits until the count differs from `seen`, but at most until the time `until` of `now`,
-    /// and at most a second.
+    /// Waits until the count differs from `seen`, but at most until the clock (`now`) reaches
+    /// `until`, and at most a second.
     pub fn wait(&self, seen: u64, until: u64) {
         let left = Duration::from_nanos(until.saturating_sub(now()));
         let count = self.count.lock().unwrap_or_else(PoisonError::into_inner);

@@ -44,19 +44,19 @@ pub trait Host: fmt::Debug + Send + Sync {
     /// mapping keeps the memory until the client unmaps it.
     ///
     /// # Errors
-    /// Those of mmap.
+    /// The errors of mmap.
     fn map(&self, memory: Mappable, bytes: u64) -> Result<u64, Errno>;
 
     /// A new arena, all of it free.
     ///
     /// # Errors
-    /// Those of memfd_create, ftruncate and mmap.
+    /// The errors of memfd_create, ftruncate and mmap.
     fn new_arena(&self) -> Result<Box<dyn Arena>, Errno>;
 
     /// Part of a file of another process, as memory of an object.
     ///
     /// # Errors
-    /// Those of mmap.
+    /// The errors of mmap.
     fn import(&self, file: OwnedFd, offset: u64, bytes: u64) -> Result<Arc<dyn FilePages>, Errno>;
 
     /// Pages of the client's own memory (GEM_USERPTR). Address and size are multiples of 4096, and
@@ -84,10 +84,10 @@ pub trait Pages: fmt::Debug + Send + Sync {
     /// Writes bytes from `offset` on.
     ///
     /// # Errors
-    /// Those of [`read`](Self::read).
+    /// The errors of [`read`](Self::read).
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Errno>;
 
-    /// The same memory for the model. It stays mapped as long as the result exists.
+    /// This memory, for use by the model. It stays mapped as long as the result exists.
     fn backing(&self) -> Box<dyn Backing>;
 }
 
@@ -134,11 +134,11 @@ impl Keeper {
 /// Memory that a client may map.
 #[derive(Debug)]
 pub struct Mappable {
-    /// The file.
+    /// The file that contains the memory.
     pub file: OwnedFd,
     /// Offset in the file at which the mapping starts.
     pub offset: u64,
-    /// Keeps the memory.
+    /// Prevents that the memory is used for another object while it is mapped.
     pub keeper: Keeper,
 }
 

@@ -49,7 +49,7 @@ pub struct Item {
     pub address: u64,
     /// True if the GPU may not write the object.
     pub read_only: bool,
-    /// Tiling: the kernel's number.
+    /// Tiling: the kernel's number for linear, X or Y.
     pub tiling: u32,
     /// Stride in bytes if tiled.
     pub stride: u32,
@@ -61,13 +61,13 @@ pub struct Item {
 #[derive(Debug)]
 struct Hardware {
     id: ContextId,
-    /// The bindings of the address space that the model's page tables have.
+    /// The bindings that the page tables of the model context map.
     mapped: Bindings,
     /// Number of the state in captures and reports.
     number: u32,
 }
 
-/// The model.
+/// The model, and the objects and context states of the clients.
 #[derive(Debug)]
 pub struct Machine {
     config: Config,
@@ -287,7 +287,7 @@ impl Machine {
                 false
             }
         };
-        // Before the client learns that the work is complete: it may end at once.
+        // Save before the fence signals: after that, the client may exit at once.
         reporter.save_if_due();
         well
     }

@@ -126,7 +126,7 @@ pub struct Device {
     /// Counts changes, for threads that wait for one.
     changes: Arc<Changes>,
     queue: Queue,
-    /// The machine, while the process forks.
+    /// The machine, which is taken out of the queue while the process forks.
     paused: Option<Machine>,
     /// The arena that provides the memory of new objects.
     arena: Option<Box<dyn Arena>>,

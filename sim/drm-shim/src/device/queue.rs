@@ -80,11 +80,11 @@ struct State {
     tasks: Vec<Task>,
     has_worker: bool,
     ends: bool,
-    /// Whether the worker shall write the reports of the end of the process.
+    /// Whether the worker must write the final reports, or has written them.
     last: LastReports,
 }
 
-/// The reports of the end of the process, when the worker writes them.
+/// State of the final reports of a process, if the worker writes them.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum LastReports {
     #[default]
@@ -156,7 +156,8 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a change, but at most until the idle machine has a capture to save.
+    /// Waits for a change, but at most until the idle machine has a capture to save, and at most
+    /// [`LOOK`] if a request waits for sync files.
     fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         let polled = state.pending.iter().any(|request| !request.files.is_empty());
         let due = state.machine.as_ref().and_then(|machine| machine.reporter.due());
@@ -272,7 +273,7 @@ impl Queue {
     /// A fence that signals when all of `waits` and `files` have signaled.
     ///
     /// # Errors
-    /// Those of [`add`](Self::add).
+    /// The errors of [`add`](Self::add).
     pub fn after(&self, waits: Vec<Fence>, files: Vec<OwnedFd>) -> Result<Fence, Errno> {
         let fence = Fence::new(None, &self.shared.changes);
         self.add(Request { job: None, waits, files, fence: fence.clone() })?;
@@ -330,10 +331,11 @@ impl Queue {
         }
     }
 
-    /// Lets the worker run what is ready and then write the reports of the end of the process.
-    /// Waits for that, but at most `running` nanoseconds while a submission runs, and `idle` after
-    /// that. Does nothing if there was no submission. This function allocates and frees no memory
-    /// and takes no lock without a limit, so it may run in a signal handler.
+    /// Lets the worker run what is ready and then write the final reports of the process. Waits
+    /// for that, but at most `running` nanoseconds in total, and at most `idle` nanoseconds while
+    /// no submission runs. Does nothing if there was no submission. This function allocates and
+    /// frees no memory and waits for no lock without a time limit, so it may run in a signal
+    /// handler.
     pub fn finish_in_worker(&self, running: u64, idle: u64) {
         let start = now();
         let mut since = start;

@@ -66,7 +66,7 @@ pub struct Listed {
     pub address: u64,
     /// The object's memory.
     pub frames: Frames,
-    /// Tiling: the kernel's number.
+    /// Tiling: the kernel's number for linear, X or Y.
     pub tiling: u32,
     /// Stride in bytes if tiled.
     pub stride: u32,
@@ -580,7 +580,7 @@ fn tiling(number: u32) -> Tiling {
 }
 
 impl Capturing {
-    /// Called when there is something new to save.
+    /// Sets the time of the next save. Called when there is something new to save.
     fn set_due(&mut self) {
         let due = |(end, took): (Instant, Duration)| end + took * SAVE_INTERVAL;
         self.due = Some(self.saved.map_or_else(Instant::now, due));

@@ -136,7 +136,7 @@ pub(super) fn fences(sync: &SharedSync, point: u64) -> Option<Vec<Fence>> {
     })
 }
 
-/// SYNCOBJ_CREATE.
+/// Executes the ioctl SYNCOBJ_CREATE.
 pub(super) fn create(all: &mut Handles<SharedSync>, arg: &mut drm::Syncobj) -> Outcome {
     if arg.flags & !drm::SYNCOBJ_CREATE_SIGNALED != 0 {
         return Err(Errno::INVAL.into());
@@ -146,7 +146,7 @@ pub(super) fn create(all: &mut Handles<SharedSync>, arg: &mut drm::Syncobj) -> O
     Ok(())
 }
 
-/// SYNCOBJ_DESTROY.
+/// Executes the ioctl SYNCOBJ_DESTROY.
 pub(super) fn destroy(all: &mut Handles<SharedSync>, arg: &mut drm::Syncobj) -> Outcome {
     all.remove(arg.handle).map_err(|_| Errno::INVAL)?;
     Ok(())
@@ -210,7 +210,7 @@ fn wait_for(
     }
 }
 
-/// SYNCOBJ_WAIT.
+/// Executes the ioctl SYNCOBJ_WAIT.
 pub(super) fn wait(
     host: &dyn Host,
     all: &Handles<SharedSync>,
@@ -224,7 +224,7 @@ pub(super) fn wait(
     Ok(())
 }
 
-/// SYNCOBJ_TIMELINE_WAIT.
+/// Executes the ioctl SYNCOBJ_TIMELINE_WAIT.
 pub(super) fn timeline_wait(
     host: &dyn Host,
     all: &Handles<SharedSync>,
@@ -240,7 +240,7 @@ pub(super) fn timeline_wait(
     Ok(())
 }
 
-/// SYNCOBJ_RESET.
+/// Executes the ioctl SYNCOBJ_RESET.
 pub(super) fn reset(
     host: &dyn Host,
     all: &Handles<SharedSync>,
@@ -252,7 +252,7 @@ pub(super) fn reset(
     Ok(())
 }
 
-/// SYNCOBJ_SIGNAL.
+/// Executes the ioctl SYNCOBJ_SIGNAL.
 pub(super) fn signal(
     host: &dyn Host,
     all: &Handles<SharedSync>,
@@ -264,7 +264,7 @@ pub(super) fn signal(
     Ok(())
 }
 
-/// SYNCOBJ_TIMELINE_SIGNAL.
+/// Executes the ioctl SYNCOBJ_TIMELINE_SIGNAL.
 pub(super) fn timeline_signal(
     host: &dyn Host,
     all: &Handles<SharedSync>,
@@ -277,7 +277,7 @@ pub(super) fn timeline_signal(
     Ok(())
 }
 
-/// SYNCOBJ_QUERY.
+/// Executes the ioctl SYNCOBJ_QUERY.
 pub(super) fn query(
     host: &dyn Host,
     all: &Handles<SharedSync>,

@@ -185,7 +185,7 @@ impl FilePages for Shared {
 /// Maps part of another process' file as memory of an object. Only whole pages are used.
 ///
 /// # Errors
-/// Those of mmap.
+/// The errors of mmap.
 pub fn import(file: OwnedFd, offset: u64, bytes: u64) -> Result<Shared, Errno> {
     let mapping = Arc::new(Mapping::new(file, offset, bytes)?);
     let count = mapping.length / size_of::<Page>();
@@ -233,7 +233,7 @@ impl Arena {
     /// A new file, all of it free.
     ///
     /// # Errors
-    /// Those of memfd_create, ftruncate and mmap.
+    /// The errors of memfd_create, ftruncate and mmap.
     pub fn new() -> Result<Arena, Errno> {
         let file = memfd_create("genx-objects", MemfdFlags::CLOEXEC)?;
         // A high number: programs expect certain low numbers for the files that they open.

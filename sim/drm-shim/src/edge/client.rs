@@ -129,7 +129,7 @@ pub fn duplicate(number: i32) -> Result<OwnedFd, Errno> {
 /// address. The mapping keeps the memory until the client unmaps it.
 ///
 /// # Errors
-/// Those of mmap.
+/// The errors of mmap.
 pub fn map(memory: Mappable, bytes: u64) -> Result<u64, Errno> {
     let length = usize::try_from(bytes).map_err(|_| Errno::OVERFLOW)?;
     // SAFETY: without an address the kernel maps the file where nothing is mapped, so no memory

@@ -26,14 +26,14 @@ use std::time::Duration;
 /// the running submission, and at the end of the process, for pending work.
 static DEVICE: Mutex<Option<Device>> = Mutex::new(None);
 
-/// The process that uses the device; 0 before it is used.
+/// Id of the process that uses the device; 0 before the device is used.
 static OWNER: AtomicU32 = AtomicU32::new(0);
-/// True when the end of the process has begun.
+/// True once the process has begun to end.
 static ENDED: AtomicBool = AtomicBool::new(false);
 
 unsafe extern "C" {
-    /// libc's function behind at_quick_exit, which has no symbol in the shared library. The second
-    /// argument is null for functions that stay loaded. (glibc stdlib/at_quick_exit.c)
+    /// The function that at_quick_exit calls; at_quick_exit itself has no symbol in libc.so. The
+    /// second argument is null for functions that stay loaded. (glibc stdlib/at_quick_exit.c)
     fn __cxa_at_quick_exit(
         function: extern "C" fn(*mut libc::c_void),
         library: *mut libc::c_void,
@@ -103,8 +103,8 @@ extern "C" fn at_quick_exit(_: *mut libc::c_void) {
     end(Device::finish);
 }
 
-/// The process ends without the functions of atexit (_exit). May run in a signal handler. A child
-/// of vfork has the memory of its parent, whose device this is: it does nothing.
+/// Called when the process ends without the functions of atexit (_exit). May run in a signal
+/// handler. Does nothing in a child of vfork: the memory, and so the device, is the parent's.
 pub fn end_at_once() {
     if OWNER.load(Ordering::Relaxed) == std::process::id() {
         end(|device| device.finish_at_once());
@@ -190,7 +190,7 @@ pub fn open(minor: u32, close_on_exec: bool) -> Result<OwnedFd, Errno> {
 /// Executes an ioctl on a descriptor that stands for a device.
 ///
 /// # Errors
-/// Those of the kernel.
+/// The errors of the kernel.
 pub fn ioctl(id: Id, minor: u32, request: Request, argument: u64) -> Result<(), Errno> {
     let since = now();
     loop {
@@ -239,7 +239,7 @@ pub fn wait_for_block(address: u64, bytes: u64) {
 fn wait_for_work(address: u64, bytes: u64) {
     let work = with(&mut lock(), |device| device.work_on(address, bytes));
     for fence in work.unwrap_or_default() {
-        // The client gets the result of the work from its own fence.
+        // The result is ignored: the client gets it from the fence of its submission.
         let _ = fence.wait();
     }
 }

@@ -1,6 +1,6 @@
-//! Where relative paths start. A directory of the tree does not exist for the kernel. So the
-//! kernel's working directory is `/` while the client's is in the tree. Programs that the client
-//! starts get the kernel's.
+//! The working directory, where relative paths start. A directory of the tree does not exist for
+//! the kernel. So the kernel's working directory is `/` while the client's is in the tree. Programs
+//! that the client starts inherit the kernel's working directory.
 
 use super::session::tree;
 use libc::c_int;

@@ -69,53 +69,53 @@ pub const SYNCOBJ_SYNC_FILE: u32 = 1;
 pub const CLOEXEC: u32 = 0o2000000;
 
 structures! {
-    /// VERSION.
+    /// Argument of VERSION.
     Version {
         major: i32, minor: i32, patch: i32, pad: u32,
         name_len: u64, name: u64, date_len: u64, date: u64, desc_len: u64, desc: u64,
     }
-    /// GET_UNIQUE.
+    /// Argument of GET_UNIQUE.
     Unique { unique_len: u64, unique: u64 }
-    /// GET_MAGIC, AUTH_MAGIC.
+    /// Argument of GET_MAGIC and AUTH_MAGIC.
     Auth { magic: u32 }
-    /// SET_VERSION.
+    /// Argument of SET_VERSION.
     SetVersion { di_major: i32, di_minor: i32, dd_major: i32, dd_minor: i32 }
-    /// GEM_CLOSE.
+    /// Argument of GEM_CLOSE.
     GemClose { handle: u32, pad: u32 }
-    /// GEM_FLINK.
+    /// Argument of GEM_FLINK.
     GemFlink { handle: u32, name: u32 }
-    /// GEM_OPEN.
+    /// Argument of GEM_OPEN.
     GemOpen { name: u32, handle: u32, size: u64 }
-    /// GET_CAP, SET_CLIENT_CAP.
+    /// Argument of GET_CAP and SET_CLIENT_CAP.
     Cap { capability: u64, value: u64 }
-    /// PRIME_HANDLE_TO_FD, PRIME_FD_TO_HANDLE.
+    /// Argument of PRIME_HANDLE_TO_FD and PRIME_FD_TO_HANDLE.
     PrimeHandle { handle: u32, flags: u32, fd: i32 }
-    /// WAIT_VBLANK, request and reply in one structure. The reply has seconds in `signal` and
-    /// microseconds in `microseconds`.
+    /// Argument of WAIT_VBLANK: request and reply in one structure. The reply has seconds in
+    /// `signal` and microseconds in `microseconds`.
     WaitVblank { kind: u32, sequence: u32, signal: u64, microseconds: u64 }
-    /// CRTC_GET_SEQUENCE.
+    /// Argument of CRTC_GET_SEQUENCE.
     CrtcGetSequence { crtc_id: u32, active: u32, sequence: u64, sequence_ns: i64 }
-    /// SYNCOBJ_CREATE, SYNCOBJ_DESTROY (without flags).
+    /// Argument of SYNCOBJ_CREATE and SYNCOBJ_DESTROY (without flags).
     Syncobj { handle: u32, flags: u32 }
-    /// SYNCOBJ_HANDLE_TO_FD, SYNCOBJ_FD_TO_HANDLE.
+    /// Argument of SYNCOBJ_HANDLE_TO_FD and SYNCOBJ_FD_TO_HANDLE.
     SyncobjHandle { handle: u32, flags: u32, fd: i32, pad: u32 }
-    /// SYNCOBJ_TRANSFER.
+    /// Argument of SYNCOBJ_TRANSFER.
     SyncobjTransfer {
         src_handle: u32, dst_handle: u32, src_point: u64, dst_point: u64, flags: u32, pad: u32,
     }
-    /// SYNCOBJ_WAIT.
+    /// Argument of SYNCOBJ_WAIT.
     SyncobjWait {
         handles: u64, timeout_nsec: i64, count_handles: u32, flags: u32, first_signaled: u32,
         pad: u32,
     }
-    /// SYNCOBJ_TIMELINE_WAIT.
+    /// Argument of SYNCOBJ_TIMELINE_WAIT.
     SyncobjTimelineWait {
         handles: u64, points: u64, timeout_nsec: i64, count_handles: u32, flags: u32,
         first_signaled: u32, pad: u32,
     }
-    /// SYNCOBJ_RESET, SYNCOBJ_SIGNAL.
+    /// Argument of SYNCOBJ_RESET and SYNCOBJ_SIGNAL.
     SyncobjArray { handles: u64, count_handles: u32, pad: u32 }
-    /// SYNCOBJ_QUERY, SYNCOBJ_TIMELINE_SIGNAL.
+    /// Argument of SYNCOBJ_QUERY and SYNCOBJ_TIMELINE_SIGNAL.
     SyncobjTimelineArray { handles: u64, points: u64, count_handles: u32, flags: u32 }
     /// An event that the client reads from the descriptor of the device.
     EventVblank {

@@ -165,11 +165,11 @@ pub const FENCE_WAIT: u32 = 1;
 pub const FENCE_SIGNAL: u32 = 2;
 /// Name of the extension [`TimelineFences`].
 pub const EXT_TIMELINE_FENCES: u32 = 0;
-/// GEM_MMAP_OFFSET: through the aperture, where tiled objects look linear.
+/// GEM_MMAP_OFFSET: a mapping through the aperture, where tiled objects look linear.
 pub const MMAP_OFFSET_GTT: u64 = 0;
-/// GEM_MMAP_OFFSET: uncached. The only kind with a larger number needs local memory.
+/// GEM_MMAP_OFFSET: an uncached mapping. The only kind with a larger number needs local memory.
 pub const MMAP_OFFSET_UC: u64 = 3;
-/// Domain of the CPU through the aperture.
+/// GEM_SET_DOMAIN: the domain for accesses of the CPU through the aperture.
 pub const DOMAIN_GTT: u32 = 0x40;
 /// GEM_USERPTR: the GPU does not write the pages.
 pub const USERPTR_READ_ONLY: u32 = 1;
@@ -193,37 +193,37 @@ pub const QUERY_HWCONFIG_BLOB: u64 = 5;
 pub const QUERY_GEOMETRY_SUBSLICES: u64 = 6;
 
 structures! {
-    /// GETPARAM.
+    /// Argument of GETPARAM.
     GetParam { param: i32, pad: u32, value: u64 }
-    /// GEM_CREATE.
+    /// Argument of GEM_CREATE.
     GemCreate { size: u64, handle: u32, pad: u32 }
-    /// GEM_CREATE_EXT.
+    /// Argument of GEM_CREATE_EXT.
     GemCreateExt { size: u64, handle: u32, flags: u32, extensions: u64 }
-    /// GEM_PREAD, GEM_PWRITE.
+    /// Argument of GEM_PREAD and GEM_PWRITE.
     GemTransfer { handle: u32, pad: u32, offset: u64, size: u64, data_ptr: u64 }
-    /// GEM_MMAP.
+    /// Argument of GEM_MMAP.
     GemMmap { handle: u32, pad: u32, offset: u64, size: u64, addr_ptr: u64, flags: u64 }
-    /// GEM_MMAP_OFFSET; the first 16 bytes are GEM_MMAP_GTT.
+    /// Argument of GEM_MMAP_OFFSET. The first 16 bytes are the argument of GEM_MMAP_GTT.
     GemMmapOffset { handle: u32, pad: u32, offset: u64, flags: u64, extensions: u64 }
-    /// GEM_SET_DOMAIN.
+    /// Argument of GEM_SET_DOMAIN.
     GemSetDomain { handle: u32, read_domains: u32, write_domain: u32 }
-    /// GEM_SW_FINISH.
+    /// Argument of GEM_SW_FINISH.
     GemSwFinish { handle: u32 }
-    /// GEM_BUSY.
+    /// Argument of GEM_BUSY.
     GemBusy { handle: u32, busy: u32 }
-    /// GEM_SET_CACHING, GEM_GET_CACHING.
+    /// Argument of GEM_SET_CACHING and GEM_GET_CACHING.
     GemCaching { handle: u32, caching: u32 }
-    /// GEM_SET_TILING.
+    /// Argument of GEM_SET_TILING.
     GemSetTiling { handle: u32, tiling_mode: u32, stride: u32, swizzle_mode: u32 }
-    /// GEM_GET_TILING.
+    /// Argument of GEM_GET_TILING.
     GemGetTiling { handle: u32, tiling_mode: u32, swizzle_mode: u32, phys_swizzle_mode: u32 }
-    /// GEM_GET_APERTURE.
+    /// Argument of GEM_GET_APERTURE.
     GemGetAperture { aper_size: u64, aper_available_size: u64 }
-    /// GET_PIPE_FROM_CRTC_ID.
+    /// Argument of GET_PIPE_FROM_CRTC_ID.
     PipeFromCrtc { crtc_id: u32, pipe: u32 }
-    /// GEM_MADVISE.
+    /// Argument of GEM_MADVISE.
     GemMadvise { handle: u32, madv: u32, retained: u32 }
-    /// GEM_EXECBUFFER2.
+    /// Argument of GEM_EXECBUFFER2.
     ExecBuffer2 {
         buffers_ptr: u64, buffer_count: u32, batch_start_offset: u32, batch_len: u32, dr1: u32,
         dr4: u32,
@@ -244,13 +244,13 @@ structures! {
     ExecFence { handle: u32, flags: u32 }
     /// Syncobjs of EXECBUFFER2 with timeline points.
     TimelineFences { base: Extension, fence_count: u64, handles_ptr: u64, values_ptr: u64 }
-    /// GEM_WAIT.
+    /// Argument of GEM_WAIT.
     GemWait { bo_handle: u32, flags: u32, timeout_ns: i64 }
-    /// GEM_CONTEXT_CREATE with flags. Without flags only the first 8 bytes are passed.
+    /// Argument of GEM_CONTEXT_CREATE with flags. Without flags only the first 8 bytes are passed.
     ContextCreate { ctx_id: u32, flags: u32, extensions: u64 }
-    /// GEM_CONTEXT_DESTROY.
+    /// Argument of GEM_CONTEXT_DESTROY.
     ContextDestroy { ctx_id: u32, pad: u32 }
-    /// GEM_CONTEXT_GETPARAM, GEM_CONTEXT_SETPARAM.
+    /// Argument of GEM_CONTEXT_GETPARAM and GEM_CONTEXT_SETPARAM.
     ContextParam { ctx_id: u32, size: u32, param: u64, value: u64 }
     /// Extension of GEM_CONTEXT_CREATE: a parameter to set.
     ContextSetParam { base: Extension, param: ContextParam }
@@ -263,17 +263,17 @@ structures! {
     }
     /// Extension of an engine map: a virtual engine, which uses any of its siblings.
     LoadBalance { base: Extension, engine_index: u16, num_siblings: u16, flags: u32, mbz64: u64 }
-    /// GEM_VM_CREATE, GEM_VM_DESTROY.
+    /// Argument of GEM_VM_CREATE and GEM_VM_DESTROY.
     VmControl { extensions: u64, flags: u32, vm_id: u32 }
-    /// REG_READ.
+    /// Argument of REG_READ.
     RegRead { offset: u64, val: u64 }
-    /// GET_RESET_STATS.
+    /// Argument of GET_RESET_STATS.
     ResetStats {
         ctx_id: u32, flags: u32, reset_count: u32, batch_active: u32, batch_pending: u32, pad: u32,
     }
-    /// GEM_USERPTR.
+    /// Argument of GEM_USERPTR.
     GemUserptr { user_ptr: u64, user_size: u64, flags: u32, handle: u32 }
-    /// QUERY.
+    /// Argument of QUERY.
     Query { num_items: u32, flags: u32, items_ptr: u64 }
     /// An item of QUERY.
     QueryItem { query_id: u64, length: i32, flags: u32, data_ptr: u64 }

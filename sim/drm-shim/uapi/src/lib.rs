@@ -18,7 +18,7 @@ pub const COMMAND_BASE: u32 = 0x40;
 /// The request number of an ioctl: direction, size of the argument, type, and number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Request(
-    /// As passed to `ioctl`.
+    /// The number as it is passed to `ioctl`.
     pub u32,
 );
 

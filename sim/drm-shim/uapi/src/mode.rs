@@ -41,7 +41,7 @@ pub const PAGE_FLIP_EVENT: u32 = 1;
 /// PAGE_FLIP, ATOMIC: do not wait for the vertical blank.
 pub const PAGE_FLIP_ASYNC: u32 = 2;
 
-/// ATOMIC: only check.
+/// ATOMIC: only check the requested state, do not commit it.
 pub const ATOMIC_TEST_ONLY: u32 = 0x100;
 /// ATOMIC: do not wait for completion.
 pub const ATOMIC_NONBLOCK: u32 = 0x200;
@@ -56,40 +56,40 @@ structures! {
         vdisplay: u16, vsync_start: u16, vsync_end: u16, vtotal: u16, vscan: u16,
         vrefresh: u32, flags: u32, kind: u32, name: [u8; 32],
     }
-    /// GETRESOURCES.
+    /// Argument of GETRESOURCES.
     CardRes {
         fb_id_ptr: u64, crtc_id_ptr: u64, connector_id_ptr: u64, encoder_id_ptr: u64,
         count_fbs: u32, count_crtcs: u32, count_connectors: u32, count_encoders: u32,
         min_width: u32, max_width: u32, min_height: u32, max_height: u32,
     }
-    /// GETCRTC, SETCRTC.
+    /// Argument of GETCRTC and SETCRTC.
     Crtc {
         set_connectors_ptr: u64, count_connectors: u32, crtc_id: u32, fb_id: u32, x: u32, y: u32,
         gamma_size: u32, mode_valid: u32, mode: ModeInfo,
     }
-    /// GETENCODER.
+    /// Argument of GETENCODER.
     GetEncoder {
         encoder_id: u32, encoder_type: u32, crtc_id: u32, possible_crtcs: u32, possible_clones: u32,
     }
-    /// GETCONNECTOR.
+    /// Argument of GETCONNECTOR.
     GetConnector {
         encoders_ptr: u64, modes_ptr: u64, props_ptr: u64, prop_values_ptr: u64,
         count_modes: u32, count_props: u32, count_encoders: u32,
         encoder_id: u32, connector_id: u32, connector_type: u32, connector_type_id: u32,
         connection: u32, mm_width: u32, mm_height: u32, subpixel: u32, pad: u32,
     }
-    /// GETPROPERTY.
+    /// Argument of GETPROPERTY.
     GetProperty {
         values_ptr: u64, enum_blob_ptr: u64, prop_id: u32, flags: u32, name: [u8; 32],
         count_values: u32, count_enum_blobs: u32,
     }
     /// A named value of a property.
     PropertyEnum { value: u64, name: [u8; 32] }
-    /// GETPROPBLOB.
+    /// Argument of GETPROPBLOB.
     Blob { blob_id: u32, length: u32, data: u64 }
-    /// CREATEPROPBLOB.
+    /// Argument of CREATEPROPBLOB.
     CreateBlob { data: u64, length: u32, blob_id: u32 }
-    /// DESTROYPROPBLOB.
+    /// Argument of DESTROYPROPBLOB.
     BlobId { blob_id: u32 }
     /// Header of the blob IN_FORMATS.
     FormatModifierBlob {
@@ -98,42 +98,42 @@ structures! {
     }
     /// A modifier in IN_FORMATS, with a bit for each of the 64 formats from `offset` on.
     FormatModifier { formats: u64, offset: u32, pad: u32, modifier: u64 }
-    /// ATOMIC.
+    /// Argument of ATOMIC.
     Atomic {
         flags: u32, count_objs: u32, objs_ptr: u64, count_props_ptr: u64, props_ptr: u64,
         prop_values_ptr: u64, reserved: u64, user_data: u64,
     }
-    /// OBJ_GETPROPERTIES.
+    /// Argument of OBJ_GETPROPERTIES.
     ObjGetProperties {
         props_ptr: u64, prop_values_ptr: u64, count_props: u32, obj_id: u32, obj_type: u32,
         pad: u32,
     }
-    /// ADDFB, GETFB.
+    /// Argument of ADDFB and GETFB.
     FbCmd { fb_id: u32, width: u32, height: u32, pitch: u32, bpp: u32, depth: u32, handle: u32 }
-    /// ADDFB2.
+    /// Argument of ADDFB2.
     FbCmd2 {
         fb_id: u32, width: u32, height: u32, pixel_format: u32, flags: u32,
         handles: [u32; 4], pitches: [u32; 4], offsets: [u32; 4], pad: u32, modifier: [u64; 4],
     }
-    /// DIRTYFB.
+    /// Argument of DIRTYFB.
     FbDirty { fb_id: u32, flags: u32, color: u32, num_clips: u32, clips_ptr: u64 }
-    /// RMFB.
+    /// Argument of RMFB.
     FbId { fb_id: u32 }
-    /// PAGE_FLIP.
+    /// Argument of PAGE_FLIP.
     PageFlip { crtc_id: u32, fb_id: u32, flags: u32, reserved: u32, user_data: u64 }
-    /// CREATE_DUMB.
+    /// Argument of CREATE_DUMB.
     CreateDumb { height: u32, width: u32, bpp: u32, flags: u32, handle: u32, pitch: u32, size: u64 }
-    /// MAP_DUMB.
+    /// Argument of MAP_DUMB.
     MapDumb { handle: u32, pad: u32, offset: u64 }
-    /// DESTROY_DUMB.
+    /// Argument of DESTROY_DUMB.
     DestroyDumb { handle: u32 }
-    /// GETPLANE.
+    /// Argument of GETPLANE.
     GetPlane {
         plane_id: u32, crtc_id: u32, fb_id: u32, possible_crtcs: u32, gamma_size: u32,
         count_format_types: u32, format_type_ptr: u64,
     }
-    /// GETPLANERESOURCES.
+    /// Argument of GETPLANERESOURCES.
     PlaneRes { plane_id_ptr: u64, count_planes: u32, pad: u32 }
-    /// GETGAMMA, SETGAMMA.
+    /// Argument of GETGAMMA and SETGAMMA.
     CrtcLut { crtc_id: u32, gamma_size: u32, red: u64, green: u64, blue: u64 }
 }

@@ -18,9 +18,9 @@ pub mod nr {
 }
 
 structures! {
-    /// SYNC_IOC_MERGE.
+    /// Argument of SYNC_IOC_MERGE.
     MergeData { name: [u8; 32], fd2: i32, fence: i32, flags: u32, pad: u32 }
-    /// SYNC_IOC_FILE_INFO.
+    /// Argument of SYNC_IOC_FILE_INFO.
     FileInfo {
         name: [u8; 32], status: i32, flags: u32, num_fences: u32, pad: u32, sync_fence_info: u64,
     }
@@ -28,6 +28,6 @@ structures! {
     FenceInfo {
         obj_name: [u8; 32], driver_name: [u8; 32], status: i32, flags: u32, timestamp_ns: u64,
     }
-    /// DMA_BUF_IOCTL_EXPORT_SYNC_FILE.
+    /// Argument of DMA_BUF_IOCTL_EXPORT_SYNC_FILE.
     ExportSyncFile { flags: u32, fd: i32 }
 }

@@ -55,7 +55,7 @@ fn of_operation(u: &Uop, opcode: Opcode) -> Option<Plan> {
         *operand = Operand { place, source: n as u8, flip, second };
     }
     if choice.clamp != Clamp::None {
-        // The body clamps to the range of D. Other destinations need another clamp.
+        // The body clamps to the range of D. Other destination types need another clamp.
         plan.more |= u.dst.ty != Type::D;
     }
     if u.saturate && !floats && !to_float && !row.class.compares() {

@@ -1,7 +1,7 @@
 //! Operands of the fast path: from the register file to an array of 32-bit lanes and back.
 //!
-//! Nearly everything here is inlined into code that [`Level::vectorize`] compiles. The less
-//! frequent forms have functions of their own, one for each number of lanes.
+//! Nearly all functions of this module are inlined into code that [`Level::vectorize`] compiles.
+//! The code for less frequent forms is not inlined: it is compiled once for each number of lanes.
 
 use super::level::Level;
 use super::plan::{Clamp, DIRECT, Form, Place};
@@ -58,8 +58,9 @@ fn full<const N: usize>(mask: u32) -> bool {
     mask & all == all
 }
 
-/// First byte of an operand. None if it is addressed through `a0` and is not completely in the
-/// general registers: operands that wrap take the general path.
+/// Offset of an operand's first byte in the register file. `None` if the operand is addressed
+/// through `a0` and is not completely in the general registers: operands that wrap take the general
+/// path.
 #[inline(always)]
 pub fn base(regs: &Registers, place: &Place) -> Option<usize> {
     if place.address == DIRECT {

@@ -1,10 +1,10 @@
 //! The machine instructions of the host that the fast path is compiled for.
 //!
-//! Rust compiles for the oldest processor of an architecture. On x86-64 that processor has no fused
-//! multiply-add, no shift of each lane by its own count, and short vectors. So on x86-64 the fast
-//! path is compiled for x86-64-v3: AVX2 and FMA, in processors since 2013 (Haswell) and 2015
-//! (Excavator). A processor without them takes the general path for every instruction; the results
-//! are the same bits.
+//! By default, Rust compiles for the oldest processor of an architecture. On x86-64 that processor
+//! has only 16-byte vectors, no fused multiply-add, and no shift of each lane by its own count. So
+//! on x86-64 the fast path is compiled for x86-64-v3: AVX2 and FMA, in processors since 2013
+//! (Haswell) and 2015 (Excavator). A processor without them takes the general path for every
+//! instruction; the results are the same bits.
 
 #[cfg(target_arch = "x86_64")]
 type Host = pulp::x86::V3;

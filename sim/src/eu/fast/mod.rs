@@ -1,11 +1,12 @@
 //! The fast path, for the most frequent instructions: integers of up to 32 bits and single floats,
 //! from any region, without accumulators.
 //!
-//! An instruction that can take it has a [`Plan`]: the number of an operation, and the layout of
-//! its operands. Every operation is a function of its own for each number of channels, on arrays of
-//! lanes that the compiler turns into vector instructions. [`choose`] makes the plan by the rules
-//! ([`rule`]) of the tables in [`super::ops`]. [`lanes`] converts operands to lanes and results
-//! back, [`around`] calls the bodies in between, [`level`] detects what the processor supports.
+//! An instruction that can take the fast path has a [`Plan`]: the number of an operation, and the
+//! layout of the operands. Each operation has one function for each number of channels. It works on
+//! arrays of lanes, which the compiler turns into vector instructions. [`choose`] makes the plan by
+//! the rules ([`rule`]) of the tables in [`super::ops`]. [`lanes`] converts operands to lanes and
+//! results back, [`around`] calls the bodies in between, [`level`] detects what the processor
+//! supports.
 
 pub mod around;
 pub mod choose;

@@ -96,7 +96,8 @@ impl Place {
 /// A source: where it is, and how its bits are modified.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operand {
-    /// Where it is. A constant is read from the null register, which is zero; `flip` has its bits.
+    /// Where the source is. A constant is read from the null register, which is zero; `flip` has
+    /// the bits of the constant.
     pub place: Place,
     /// Index of the source of the uop. Comparisons may swap the sources.
     pub source: u8,
@@ -132,7 +133,7 @@ impl Operation {
         Operation(index as u8)
     }
 
-    /// Its number.
+    /// Number of the operation.
     #[inline(always)]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -147,13 +148,13 @@ pub struct Plan {
     pub operation: Operation,
     /// Base-2 logarithm of the number of channels.
     pub size: u8,
-    /// Results need more than a store: they are clamped, or they set flags.
+    /// True if results need more than a store: they are clamped, or they set flags.
     pub more: bool,
-    /// Comparisons: the flag is the opposite of the result of the operation's body.
+    /// For comparisons: true if the flag is the opposite of the result of the operation's body.
     pub opposite: bool,
     /// How integer results are clamped.
     pub clamp: Clamp,
-    /// The type of the results that a condition is evaluated on.
+    /// Type of the results that the condition compares with zero.
     pub seen: Type,
     /// Destination.
     pub dst: Place,

@@ -50,11 +50,11 @@ pub struct Choice {
     pub saturation: Option<Clamp>,
     /// How results are clamped even without saturation.
     pub clamp: Clamp,
-    /// Sources 0 and 1 are exchanged.
+    /// True if sources 0 and 1 are exchanged.
     pub swap: bool,
-    /// The flag is the opposite of the body's result.
+    /// True if the flag is the opposite of the body's result.
     pub opposite: bool,
-    /// The body works on the bits of float sources.
+    /// True if the body works on the bits of float sources.
     pub raw: bool,
 }
 
@@ -67,9 +67,9 @@ impl Choice {
 /// any number of bits.
 #[derive(Clone, Copy)]
 pub struct Exact {
-    /// Read as signed numbers, the lanes equal the numbers of the source.
+    /// True if the lanes, read as signed numbers, equal the numbers of the source.
     pub signed: bool,
-    /// Read as unsigned numbers, the lanes equal the numbers of the source.
+    /// True if the lanes, read as unsigned numbers, equal the numbers of the source.
     pub unsigned: bool,
 }
 
@@ -89,15 +89,15 @@ fn exact(src: &Src) -> Exact {
 pub struct Facts<'u> {
     /// The instruction.
     pub u: &'u Uop,
-    /// Its sources.
+    /// The sources of the instruction.
     pub sources: &'u [Src],
-    /// Read as signed numbers, the lanes of all sources equal the numbers of the sources.
+    /// True if the lanes of all sources, read as signed numbers, equal the sources' numbers.
     pub signed: bool,
-    /// Read as unsigned numbers, the lanes of all sources equal the numbers of the sources.
+    /// True if the lanes of all sources, read as unsigned numbers, equal the sources' numbers.
     pub unsigned: bool,
-    /// The same two facts as `signed` and `unsigned`, for source 0 alone.
+    /// Whether the lanes of source 0, read as signed or unsigned numbers, equal its numbers.
     pub first: Exact,
-    /// The sources have at most 16 bits.
+    /// True if the sources have at most 16 bits.
     pub word: bool,
 }
 
@@ -114,17 +114,18 @@ impl<'u> Facts<'u> {
         }
     }
 
-    /// The body can execute the instruction, without a clamp, a swap or an integer saturation.
+    /// Chooses the body for the instruction, unless the instruction saturates an integer result.
+    /// The sources are not swapped and the results are not clamped.
     pub fn always(&self) -> Option<Choice> {
         Some(Choice::PLAIN)
     }
 
-    /// As [`always`](Self::always) if `condition` is true, else `None`.
+    /// Like [`always`](Self::always) if `condition` is true, else `None`.
     pub fn when(&self, condition: bool) -> Option<Choice> {
         condition.then_some(Choice::PLAIN)
     }
 
-    /// The body can execute the instruction. The lanes hold the whole result as signed numbers if
+    /// Chooses the body for the instruction. The lanes hold the whole result as signed numbers if
     /// `signed`, as unsigned numbers if `unsigned`.
     pub fn exact_as(&self, signed: bool, unsigned: bool) -> Option<Choice> {
         let saturation = match (signed, unsigned) {
@@ -135,18 +136,18 @@ impl<'u> Facts<'u> {
         Some(Choice { saturation, ..Choice::PLAIN })
     }
 
-    /// The body can execute the instruction. The lanes hold the whole result if the lanes of the
+    /// Chooses the body for the instruction. The lanes hold the whole result if the lanes of the
     /// sources hold all numbers of the sources.
     pub fn exact(&self) -> Option<Choice> {
         self.exact_as(self.signed, self.unsigned)
     }
 
-    /// As [`exact`](Self::exact) if `condition` is true, else `None`.
+    /// Like [`exact`](Self::exact) if `condition` is true, else `None`.
     pub fn exact_if(&self, condition: bool) -> Option<Choice> {
         if condition { self.exact() } else { None }
     }
 
-    /// The body can execute the instruction. The lanes hold the low bits of the result, and the
+    /// Chooses the body for the instruction. The lanes hold the low bits of the result, and the
     /// whole result only if `whole`.
     pub fn low_bits(&self, whole: bool) -> Option<Choice> {
         if whole { self.exact() } else { self.always() }
@@ -183,8 +184,8 @@ impl<'u> Facts<'u> {
         Some(Choice { opposite, ..Choice::PLAIN })
     }
 
-    /// The choice for a body that computes `a < b` of integers; `None` if the condition is not an
-    /// order.
+    /// The choice for a body that computes `a < b` of integers; `None` if the condition is not `<`,
+    /// `<=`, `>` or `>=`.
     pub fn order(&self) -> Option<Choice> {
         let (swap, opposite) = match self.u.condition? {
             Condition::Less => (false, false),
@@ -223,15 +224,16 @@ impl<'u> Facts<'u> {
         self.sources[0].plain() && !self.u.saturate
     }
 
-    /// A copy of bits. `None` if there are modifiers, saturation, or a condition on the result.
+    /// The choice for a copy of bits; `None` if there are modifiers, saturation, or a condition on
+    /// the result.
     pub fn raw(&self) -> Option<Choice> {
         let raw = self.plain_copy() && self.u.condition.is_none();
         raw.then_some(Choice { raw: true, ..Choice::PLAIN })
     }
 
-    /// A conversion from float by a body that returns D (`signed`) or UD. UD destinations need the
-    /// body for UD, all others the body for D. The results are always clamped, so saturation
-    /// changes nothing.
+    /// The choice for a conversion from float by a body that returns D (`signed`) or UD. UD
+    /// destinations need the body for UD, all others the body for D. The results are always
+    /// clamped, so saturation changes nothing.
     pub fn to_ints(&self, signed: bool) -> Option<Choice> {
         match (signed, self.u.dst.ty) {
             (false, Type::Ud) => self.always(),
@@ -240,12 +242,12 @@ impl<'u> Facts<'u> {
         }
     }
 
-    /// The body can execute the instruction if it is `math` with this function.
+    /// Chooses the body if the instruction is `math` with this function.
     pub fn math(&self, function: MathFunction) -> Option<Choice> {
         self.when(MATH_KEEPS_SUBNORMALS_BY_MODE && self.u.function == Some(function))
     }
 
-    /// The body can execute a line or plane if its coefficients are in general registers and its
+    /// Chooses the body for a line or plane if its coefficients are in general registers and its
     /// coordinates are adjacent elements in general registers.
     pub fn plane(&self) -> Option<Choice> {
         let n = usize::from(self.u.size);

@@ -35,7 +35,7 @@ family! {
         fast AvgUnsigned Int(f) f.exact_if(f.unsigned)
             => int2(|a, b| (a | b).wrapping_sub((a ^ b) >> 1));
     }
-    /// Source 0 plus the product of the others.
+    /// Source 0 plus the product of sources 1 and 2.
     Mad {
         const WIDE: bool = true;
         int(i) { i.three(|a, b, c| a.plus(b.times(c))) }
@@ -173,7 +173,7 @@ fn high_product<T: Int>(i: Ints<'_, T>) -> Done {
     i.finish(&results)
 }
 
-/// For both channels of a pair, the sum of their absolute differences.
+/// For each pair of channels, the sum of their absolute differences; both channels get it.
 fn distances<T: Int>(i: &Ints<'_, T>) -> Lanes<T> {
     let (a, b) = (i.load(0), i.load(1));
     map(i.size(), |c| distance(a[c & !1], b[c & !1]).plus(distance(a[c | 1], b[c | 1])))

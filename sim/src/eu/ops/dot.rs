@@ -50,7 +50,7 @@ family! {
     }
 }
 
-/// For each tuple of four channels one dot product, which all four get.
+/// Computes one dot product for each tuple of four channels; all four channels get it.
 fn tuples<T: Operand, A: Arithmetic<T>>(f: Floats<'_, T, A>, terms: usize, last: bool) -> Done {
     let (a, b) = (f.load(0), f.load(1));
     f.each(|m, c| {

@@ -33,7 +33,7 @@ pub type Body = fn(&mut Thread, &Uop, u32) -> Done;
 
 /// An operation of the general path.
 pub trait Operation {
-    /// Its opcode.
+    /// The opcode of the operation.
     const OPCODE: Opcode;
     /// True if intermediate results of integers may need more than 64 bits.
     const WIDE: bool = false;
@@ -69,19 +69,19 @@ pub struct Row {
     pub wide: bool,
     /// Fewest channels that an instruction of this operation can have.
     pub least_channels: u8,
-    /// Integers whose intermediate results fit 64 bits.
+    /// Body for integers whose intermediate results fit 64 bits.
     pub int64: Body,
-    /// All other integers.
+    /// Body for all other integers.
     pub int128: Body,
-    /// Singles, rounded to nearest even.
+    /// Body for singles, rounded to nearest even.
     pub single: Body,
-    /// Halves, rounded to nearest even.
+    /// Body for halves, rounded to nearest even.
     pub half: Body,
-    /// Doubles, rounded to nearest even.
+    /// Body for doubles, rounded to nearest even.
     pub double: Body,
-    /// Singles and halves in any rounding mode, with overflows.
+    /// Body for singles and halves in any rounding mode, with overflows.
     pub exact_single: Body,
-    /// Doubles in any rounding mode, with overflows.
+    /// Body for doubles in any rounding mode, with overflows.
     pub exact_double: Body,
 }
 
@@ -147,11 +147,11 @@ fn exact<O: Operation, T: Operand + Float>(thread: &mut Thread, u: &Uop, mask: u
 pub struct Fast {
     /// The operation.
     pub opcode: Opcode,
-    /// Its name, unique among all bodies.
+    /// Name of the body, unique among all bodies.
     pub name: &'static str,
-    /// The types that it is for.
+    /// The types that the body is for.
     pub class: Class,
-    /// How it executes an instruction of this class, if it can.
+    /// How the body executes an instruction of this class; `None` if it cannot.
     pub rule: fn(&Facts<'_>) -> Option<Choice>,
 }
 

@@ -63,7 +63,7 @@ family! {
     }
 }
 
-/// Fraction, in [0, 1) whatever the rounding mode (2a, frc).
+/// Fraction, in [0, 1) in every rounding mode (2a, frc).
 #[inline(always)]
 fn frc<T: Float>(a: T) -> T {
     let fraction = a.less(a.down());

@@ -39,7 +39,7 @@ family! {
             let (width, bits) = (shift_width(i.u), shifted_bits(i.u));
             i.two(|a, b| shr(a, b, bits, width))
         }
-        // The lanes hold the shifted words, whatever their signedness.
+        // The result has at most 16 bits, so a signed lane holds it too.
         fast ShrWord Int(f) if f.word { f.exact_as(true, f.unsigned) } else { None }
             => int2(|a, b| (a & 0xffff) >> (b & 31));
         fast Shr Int(f) f.low_bits(f.unsigned) => int2(|a, b| a >> (b & 31));
@@ -50,7 +50,7 @@ family! {
             let width = shift_width(i.u);
             i.two(|a, b| asr(a, b, width))
         }
-        // Only source 0 matters: the other one is a count.
+        // Source 1 is a shift count, so only source 0 must be exact.
         fast AsrSigned Int(f) if f.first.signed { f.exact_as(true, f.unsigned) } else { None }
             => int2(|a, b| ((a as i32) >> (b & 31)) as u32);
         fast AsrUnsigned Int(f) if f.first.unsigned { f.exact_as(false, f.unsigned) } else { None }
@@ -104,7 +104,7 @@ fn shift_width(u: &Uop) -> u32 {
     if u.dst.ty.size() == 8 || u.src[0].ty.size() == 8 { 64 } else { 32 }
 }
 
-/// Number of bits of the number that a logical right shift moves.
+/// Width in bits of the number that a logical right shift shifts.
 fn shifted_bits(u: &Uop) -> u32 {
     match (&u.src[0].shape, u.exec) {
         _ if shift_width(u) == 64 => 64,
@@ -114,7 +114,8 @@ fn shifted_bits(u: &Uop) -> u32 {
     }
 }
 
-/// A shift count: 5 bits of it, 6 when source 0 or the destination is a qword (2a, asr).
+/// The shift count: the low 5 bits of `value`, or the low 6 if `bits` is 64. `bits` is 64 if source
+/// 0 or the destination is a qword (2a, asr).
 #[inline(always)]
 fn count<T: Int>(value: T, bits: u32) -> u32 {
     (value.widen() & if bits == 64 { 63 } else { 31 }) as u32
@@ -126,7 +127,8 @@ fn shl<T: Int>(a: T, b: T, bits: u32) -> T {
     a.left(count(b, bits))
 }
 
-/// Logical right shift of a `bits` bit number; `mode` is 64 if 6 bits of the count matter.
+/// Logical right shift of a number of `bits` bits. `mode` is 64 if the count has 6 bits, 32 if it
+/// has 5.
 #[inline(always)]
 fn shr<T: Int>(a: T, b: T, bits: u32, mode: u32) -> T {
     T::cut((a.widen() & ((1i128 << bits) - 1)) >> count(b, mode))
@@ -166,8 +168,8 @@ fn bfi1<T: Int>(a: T, b: T) -> T {
     T::cut(i128::from(mask << (b.widen() & 31)))
 }
 
-/// Where the mask a has ones: b, shifted left to the lowest one of the mask. Elsewhere: c (2a,
-/// bfi2; its text is off by one).
+/// Inserts a bit field: b, shifted left to the lowest one of the mask a, where the mask has ones;
+/// elsewhere c (2a, bfi2; the manual's text is off by one).
 #[inline(always)]
 fn bfi2<T: Int>(a: T, b: T, c: T) -> T {
     let (mask, field, rest) = (a.widen() as u32, b.widen() as u32, c.widen() as u32);

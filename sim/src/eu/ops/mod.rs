@@ -1,7 +1,7 @@
 //! The operations: one table for each family, one row for each operation.
 //!
-//! A row gives the general body, which reads as the manual does, and the bodies of the fast path,
-//! which agree with it bit for bit ([`family`] has the form). The bodies are about values only:
+//! A row gives the general body, which follows the manual, and the bodies of the fast path, whose
+//! results agree with it bit for bit ([`family`] has the form). The bodies are about values only:
 //! regions, masks, saturation and flags are handled once for all of them ([`super::general`],
 //! [`super::fast`]). Control flow is in [`super::branch`], messages are in [`super::run`].
 //!
@@ -22,10 +22,11 @@ use super::fast::plan::Operation;
 use super::uop::Opcode;
 use family::{Fast, Row};
 
-/// Limit of the opcodes in the table and of the numbers of fast operations.
+/// Opcodes and the numbers of fast operations are below this limit.
 const NUMBERS: usize = 128;
 
-/// Runs `$body` with `$family` standing for each family, in the order of the operations' numbers.
+/// Expands `$body` once for each family, with `$family` as the name of its module. The order of the
+/// families gives the order of the operations' numbers.
 macro_rules! each_family {
     ($family:ident => $body:block) => {
         each_family!(@ $family $body moves logic arithmetic float dot);
@@ -63,7 +64,7 @@ const FAST_COUNT: usize = {
     count
 };
 
-/// All bodies of the fast path; the n-th is [`Operation`] n + 1.
+/// All bodies of the fast path; `FAST[n]` is [`Operation`] n + 1.
 static FAST: [Fast; FAST_COUNT] = {
     let mut table = [moves::FAST[0]; FAST_COUNT];
     let mut next = 0;
@@ -78,7 +79,7 @@ static FAST: [Fast; FAST_COUNT] = {
     table
 };
 
-/// Index of the first body in [`FAST`], by opcode. The bodies of one operation are adjacent.
+/// For each opcode, the index in [`FAST`] of its first body. The bodies of one opcode are adjacent.
 static FIRST_FAST: [Option<u8>; NUMBERS] = {
     let mut table = [None; NUMBERS];
     let mut n = FAST_COUNT;
@@ -107,8 +108,8 @@ pub fn all_fast() -> impl Iterator<Item = (Operation, &'static Fast)> {
     FAST.iter().enumerate().map(|(n, row)| (Operation::from_index(n + 1), row))
 }
 
-/// The code of all operations of the fast path, by number and by the logarithm of the number of
-/// channels.
+/// The code of all operations of the fast path, by number and by the base-2 logarithm of the number
+/// of channels.
 ///
 /// A static, so that the code is compiled in this crate only.
 pub static OPERATIONS: [[Handler; SIZES]; NUMBERS] = {

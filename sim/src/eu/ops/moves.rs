@@ -26,7 +26,7 @@ family! {
     Movi {
         whole movi;
     }
-    /// One of two sources: by the predicate, or by comparing them.
+    /// Selects one of two sources by the predicate, or by comparing the two.
     Sel {
         int(i) {
             match i.u.select {
@@ -59,7 +59,7 @@ family! {
         fast MinFloat Float(f) f.when(f.selects_less()) => preference(min);
         fast MaxFloat Float(f) f.when(f.selects_greater()) => preference(max);
     }
-    /// One of two sources, by comparing the third with zero.
+    /// Selects one of two sources by comparing the third source with zero.
     Csel {
         int(i) {
             match i.u.select {
@@ -92,7 +92,7 @@ family! {
         fast LessFloat CompareFloats(f) f.strict_order() => compare_floats(|a, b| a < b);
         fast AtMostFloat CompareFloats(f) f.weak_order() => compare_floats(|a, b| a <= b);
     }
-    /// A comparison with results of its own for NaNs (`compare_nan`).
+    /// A comparison that treats float NaNs differently from `cmp` (`compare_nan`).
     Cmpn {
         int(i) { i.compare(compare) }
         float(f) { f.compare(compare_nan) }
@@ -105,7 +105,7 @@ fn mov(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
     let raw = src.ty == u.dst.ty && src.plain() && !u.saturate;
     let accumulator = matches!(u.dst.target, Target::Accumulator(_))
         || matches!(src.shape, Shape::Accumulator(_));
-    // Accumulators hold more of an integer than its pattern.
+    // An accumulator holds more bits of an integer than its type has.
     if raw && (src.ty.is_float() || !accumulator) {
         let values = patterns(thread, src, n);
         finish_copy(thread, u, mask, &values);

@@ -25,13 +25,13 @@ pub trait Int:
     const ONE: Self;
     /// The low bits of a wider integer.
     fn cut(value: i128) -> Self;
-    /// The value in the widest integer.
+    /// The value as an `i128`.
     fn widen(self) -> i128;
-    /// Sum modulo the width.
+    /// Sum; wraps on overflow.
     fn plus(self, other: Self) -> Self;
-    /// Difference modulo the width.
+    /// Difference; wraps on overflow.
     fn minus(self, other: Self) -> Self;
-    /// Product modulo the width.
+    /// Product; wraps on overflow.
     fn times(self, other: Self) -> Self;
     /// Shifts left by `count` bits, at most 63.
     fn left(self, count: u32) -> Self;
@@ -76,9 +76,9 @@ pub trait Float: Copy + PartialOrd + Default + Debug + Neg<Output = Self> {
     const BELOW_ONE: Self;
     /// The greatest finite value.
     const GREATEST: Self;
-    /// Its format.
+    /// Format of the type.
     const FORMAT: Format;
-    /// Its bit pattern.
+    /// Bit pattern of the value.
     fn pattern(self) -> u64;
     /// The value of a bit pattern.
     fn from_pattern(bits: u64) -> Self;

@@ -33,7 +33,7 @@ pub trait Arithmetic<T: Float> {
     fn mul(&self, a: T, b: T) -> T;
     /// `a * b + c`, rounded once.
     fn fused(&self, a: T, b: T, c: T) -> T;
-    /// Channels whose results were too great, one bit each. Only [`Rounded`] records them.
+    /// Mask of the channels whose results overflowed. Only [`Rounded`] records them.
     #[inline(always)]
     fn overflows(&self) -> u32 {
         0
@@ -72,9 +72,9 @@ impl Arithmetic<f64> for Nearest {
     }
 }
 
-/// Rounds halves to nearest even. The precision of a single is 2 * 11 + 2 bits, 11 is that of a
-/// half. So rounding a sum or product of halves to a single first does not change the result
-/// (Figueroa, 1995).
+/// Rounds halves to nearest even. A half has 11 bits of precision, a single has 24 = 2 * 11 + 2. So
+/// rounding a sum or product of halves to a single first does not change the result (Figueroa,
+/// 1995).
 pub struct NearestHalf;
 
 impl Arithmetic<f32> for NearestHalf {

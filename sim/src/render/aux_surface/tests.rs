@@ -105,7 +105,7 @@ fn places_of_blocks() {
     assert!(Ccs::of(&narrow, &narrow.layout.level(0)).is_err());
 }
 
-/// Pixels of a rectangle, sixteen at a time.
+/// Calls `work` with the pixels of a rectangle, at most sixteen at a time.
 fn rectangle([x0, y0, x1, y1]: [u32; 4], slice: u32, samples: u8, mut work: impl FnMut(&Pixels)) {
     for y in (y0 & !1..y1).step_by(2) {
         for x in (x0 & !1..x1).step_by(8) {
@@ -193,7 +193,7 @@ fn clear_draw_resolve() {
             }
         }
         let resolve = target(&surface, &plain, Purpose::Resolve);
-        // The rectangle covers the cleared part and the whole surface.
+        // The rectangle of the resolve covers the cleared part and the whole surface.
         let corners = [0, 0, width.div_ceil(8 * bw).max(4), height.div_ceil(16 * bh).max(4)];
         rectangle(corners, 1, 1, |pixels| {
             resolve
@@ -237,7 +237,7 @@ fn words_of_pixels() {
             assert_eq!(mcs.stored(cleared, sample), Stored::Cleared);
             assert_eq!(mcs.stored(u32::MAX, sample), Stored::Cleared);
         }
-        // A word for each pixel, none twice.
+        // Each pixel has its own word.
         let words: HashSet<u64> = (0..64)
             .flat_map(|y| (0..64).map(move |x| (x, y)))
             .map(|(x, y)| mcs.address(0, x, y))
@@ -321,7 +321,7 @@ fn samples_of_pixels() {
     for samples in [2, 4, 8] {
         let surface = surface(SurfaceFormat::R32G32_FLOAT, TileMode::Y, [SIDE, SIDE], samples);
         let (mut gpu, context) = memory();
-        // New surfaces are cleared.
+        // At first, all samples are marked as cleared.
         gpu.vm(context).write(AUXILIARY, &vec![0xff; 256 << 10]).unwrap();
         let all = ((1u32 << samples) - 1) as u8;
         let mut expected =

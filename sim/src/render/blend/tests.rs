@@ -13,7 +13,7 @@ fn format(code: SurfaceFormat) -> &'static Format {
     Codec::of(code).unwrap().format()
 }
 
-/// Colours between 0 and 1, and some beyond.
+/// Pseudo-random colours from -0.2 to 1.2.
 fn colors(seed: u32) -> Colors {
     let mut state = seed;
     std::array::from_fn(|_| {
@@ -24,7 +24,8 @@ fn colors(seed: u32) -> Colors {
     })
 }
 
-/// A factor of channel `c`: source, second source, destination, constant.
+/// The blend factor with this code, for channel `c`. The colours are the source, the second source,
+/// the destination and the constant.
 fn factor(code: u64, c: usize, [s, s1, d, k]: [[f64; 4]; 4]) -> f64 {
     match code {
         0x01 => 1.0,
@@ -136,7 +137,7 @@ fn factors_functions_and_clamps() {
                         )[0];
                         let stored = |value: f64| clamp([value; 4], held)[0];
                         let error = (stored(f64::from(found[c][lane])) - stored(exact)).abs();
-                        // Three roundings of numbers below 4.
+                        // Maximum error of three roundings of numbers below 4.
                         assert!(error < 1e-6, "{codes:x?} {function} channel {c}: {error}");
                     }
                 }
@@ -145,8 +146,8 @@ fn factors_functions_and_clamps() {
     }
 }
 
-/// If the state does not read the destination, its value must not change the result. The same
-/// applies to the second colour.
+/// If the state does not read the destination, the destination must not change the result. If it
+/// does not read the second colour, the second colour must not change the result.
 #[test]
 fn what_counts() {
     let (source, second) = (colors(7), colors(8));

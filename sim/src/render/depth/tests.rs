@@ -22,8 +22,9 @@ fn tiled(bits: &[&str; 12], [width, height]: [u32; 2], tiles: u32, x: u32, y: u3
     u64::from((y / height * tiles + x / width) * 4096 + inside)
 }
 
-/// Column and row of a sample in an interleaved surface. Each pair of columns of pixels becomes one
-/// pair for each sample across, and each pair of rows one pair for each sample down.
+/// Column and row of a sample in an interleaved surface. Each pair of columns of pixels is stored
+/// as one pair of columns for each sample across, and each pair of rows as one pair of rows for
+/// each sample down.
 fn interleaved(samples: u32, x: u32, y: u32, sample: u32) -> [u32; 2] {
     let [across, down] = match samples {
         8 => [4, 2],
@@ -317,8 +318,8 @@ impl Expected<'_> {
     }
 }
 
-/// A random quad at one of few positions, so that positions repeat. Some are outside 45 x 37 or the
-/// three slices.
+/// A random quad at one of few positions, so that positions repeat. Some positions are outside the
+/// buffer, which has 45 x 37 pixels and three slices.
 fn quad(random: &mut Random) -> Quad {
     Quad {
         x: 38 + 2 * random.below(5) as u32,
@@ -438,7 +439,7 @@ fn bad_buffers_are_refused() {
     assert_eq!((fault.address, fault.write), (0x7000_0000 + 1024, true));
 }
 
-/// Oracle: 2a p.276.
+/// Oracle: 2a p.276, Early Depth/Stencil Control.
 #[test]
 fn when_depth_is_tested() {
     let mut shader = ThreeDStatePsExtra::new();

@@ -16,8 +16,8 @@ fn where_things_lie() {
     assert_eq!(STRIPS.count(&[]), 0);
 }
 
-/// One bit for each vertex, from bit 0 of the first dword after the count on. Dwords after the
-/// header are not control data.
+/// The control data have one bit for each vertex, from bit 0 of the first dword after the vertex
+/// count on. Dwords after the control data header are not control data.
 #[test]
 fn cuts() {
     let mut entry = [0; 24];
@@ -34,7 +34,8 @@ fn cuts() {
     assert!((0..1024).all(|vertex| !none.cut(&entry, vertex)));
 }
 
-/// Two bits for each vertex. Without a header all vertices belong to the default stream.
+/// The control data have two bits for each vertex. Without a control data header, all vertices
+/// belong to the default stream.
 #[test]
 fn streams() {
     let points = Output { format: Control::Streams, ..STRIPS };

@@ -204,7 +204,7 @@ struct Expected {
 }
 
 impl Expected {
-    /// Zeros.
+    /// Render targets and a depth buffer that are all zeros.
     fn new(samples: u32) -> Expected {
         let count = 256 * samples as usize;
         Expected { samples, colors: vec![[[0.0; 4]; 2]; count], depths: vec![0.0; count] }
@@ -365,7 +365,7 @@ fn halves_are_tested_once() {
     }
 }
 
-/// A page fault says that a render target was written.
+/// The page fault of a write names a render target as the thing that was accessed.
 #[test]
 fn faults_name_the_target() {
     let mut gpu = Gpu::new();

@@ -161,8 +161,9 @@ const FORMATS: [SurfaceFormat; 16] = [
     SurfaceFormat::R8_UNORM,
 ];
 
-/// Formats, tile modes, numbers of samples and masks of channels, without blending. Checks every
-/// byte of memory. The expected elements are encoded by the codec, which has its own tests.
+/// Writes without blending, for several formats, tile modes, numbers of samples and masks of
+/// channels. Checks every byte of memory. The codec, which has its own tests, encodes the expected
+/// elements.
 #[test]
 fn opaque_colors() {
     let mut random = Random(1);
@@ -262,7 +263,7 @@ fn source_alpha_blending() {
             let (mut gpu, context, _) = memory(1);
             let bytes = surface.element_bytes as usize;
             if format == SurfaceFormat::R16G16B16A16_FLOAT {
-                // 16-bit floats of 0.527.
+                // Fill the memory with 16-bit floats of value 0.527.
                 gpu.vm(context).write(BASE, &vec![0x38; BYTES]).unwrap();
             }
             let before = contents(&mut gpu, context, 1);
@@ -359,7 +360,7 @@ fn logic_operations() {
             let mut state = BlendState::new();
             state.entry[0].logic_op_enable = true;
             state.entry[0].logic_op_function = ThreeDLogicOpFunction::from_bits(code as u64);
-            // For odd codes, red is not written.
+            // If the code of the logic operation is odd, red is not written.
             state.entry[0].write_disable_red = code % 2 == 1;
             let target = target(&surface, &state);
             let (mut gpu, context, mut expected) = memory(1);
@@ -467,7 +468,7 @@ fn what_cannot_be_rendered_to() {
     let field = |surface: Surface| resolve(&surface).unwrap_err().field;
     assert_eq!(field(surface(SurfaceFormat::PLANAR_420_8, TileMode::Linear)), "Surface Format");
     assert_eq!(field(Surface { kind: SurfaceKind::Structured, ..dwords }), "Surface Type");
-    // The structure of a buffer is one element.
+    // The pitch of a buffer must be the size of one element.
     assert_eq!(field(Surface { kind: SurfaceKind::Buffer, ..dwords }), "Surface Pitch");
     assert_eq!(field(Surface { mip_count: 15, ..dwords }), "MIP Count / LOD");
 }
@@ -521,7 +522,7 @@ fn what_cannot_be_rotated() {
     }
 }
 
-/// `gather` takes one bit of each byte. Random bytes, all bits.
+/// `gather` takes one bit of each byte. Tests all bits of random bytes.
 #[test]
 fn bits_are_gathered() {
     let mut random = Random(8);

@@ -107,7 +107,8 @@ fn make(
 
 #[test]
 fn pieces_and_holes() {
-    // Buffer 0: position, a hole of two, then YZ of register 2. Buffer 1: W of register 3.
+    // Buffer 0 gets the position, a hole of two dwords, then YZ of register 2. Buffer 1 gets W of
+    // register 3.
     let stream = [declaration(0, 1, 15), declaration(1, 3, 8), hole(0, 3), declaration(0, 2, 6)];
     let buffers = [buffer(0, 64), buffer(1, 64), None, None];
     let mut out =
@@ -241,7 +242,8 @@ fn what_is_read_of_a_vertex() {
     let mut memory = Memory::new();
     output(&mut out, &mut memory, 0, &[vertex(1)]);
     assert_eq!(memory.values().copied().collect::<Vec<_>>(), [1008, 0, 0, 0, 0, 0]);
-    // More entries than the packet has, and offsets near the end of their range.
+    // Test a count of entries that is larger than the number of entries in the packet, and
+    // offsets at the end of their range.
     let declarations = ThreeDStateSoDeclList { num_entries_0: U::from_bits(255), ..declarations };
     let mut out = StreamOut::new(
         &packet,

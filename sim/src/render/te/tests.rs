@@ -184,8 +184,9 @@ fn edges_are_watertight() {
     }
 }
 
-/// Number and length of segments (OpenGL 4.6, 11.2.3.1: all equal, or all but two that are equal to
-/// each other and not longer; the two shrink as the factor goes down).
+/// Number and length of segments (OpenGL 4.6, 11.2.3.1). All segments of an edge are equally long,
+/// except two, which are equal to each other and not longer than the others. These two get shorter
+/// as the factor gets smaller.
 #[test]
 fn segments_of_an_edge() {
     for partitioning in PARTITIONINGS {

@@ -137,7 +137,7 @@ fn windings_agree() {
         let quads = setup(Kind::QuadStrip, count);
         assert_eq!(quads.len() as u32, (count / 2 - 1) * 2);
         assert!(quads.iter().all(|triangle| area(ladder, triangle) == -1));
-        // A parabola is convex.
+        // The vertices of the polygon lie on a parabola, so it is convex.
         let parabola = |v: u32| [i64::from(v), i64::from(v * v)];
         let around = (1..count - 1).map(|v| area(parabola, &[0, v, v + 1])).sum::<i64>();
         let polygon = setup(Kind::Polygon, count);

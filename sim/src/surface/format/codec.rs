@@ -293,7 +293,7 @@ fn encode_any(format: &Format, values: &[Value], channels: u8, bytes: &mut [u8])
     }
 }
 
-/// A format with its own compiled functions for rows.
+/// A format with its own compiled functions for rows of elements.
 struct Known<const CODE: u64>;
 
 impl<const CODE: u64> Known<CODE> {
@@ -364,7 +364,7 @@ fn encode_rows<const CODE: u64, const BYTES: usize>(
     }
 }
 
-/// Lists the formats with their own compiled functions for rows.
+/// Lists the formats with their own compiled functions for rows of elements.
 macro_rules! fast {
     ($($name:ident)*) => {
         fn fast(code: SurfaceFormat) -> Option<(Decode, Encode)> {

@@ -66,7 +66,7 @@ fn scaled(value: f64, bits: u32) -> u64 {
     (value.round_ties_even() as i64).clamp(-most - 1, most) as u64 & ones(bits)
 }
 
-/// `raw` steps of 1 / (2^bits - 1).
+/// The value of `raw` in a UNORM channel: `raw` steps of 1 / (2^bits - 1).
 #[inline(always)]
 pub fn unorm(raw: u64, bits: u32) -> f32 {
     if bits <= 24 {
@@ -77,7 +77,8 @@ pub fn unorm(raw: u64, bits: u32) -> f32 {
     }
 }
 
-/// `raw` steps of 1 / (2^(bits - 1) - 1), but not less than -1.
+/// The value of `raw` in an SNORM channel: `raw` steps of 1 / (2^(bits - 1) - 1), but not less than
+/// -1.
 #[inline(always)]
 pub fn snorm(raw: i64, bits: u32) -> f32 {
     let most = ones(bits) >> 1;
@@ -91,7 +92,8 @@ pub fn snorm(raw: i64, bits: u32) -> f32 {
 
 /// `raw` / `most`, rounded once; both have 32 bits at most.
 fn quotient(raw: u64, most: u64) -> f32 {
-    // At least 28 bits of the quotient. The last bit is set if any bit after it is (a sticky bit).
+    // Compute at least 28 bits of the quotient. The last bit is set if any bit after it is set (a
+    // sticky bit).
     let (scaled, most) = (u128::from(raw) << 60, u128::from(most));
     let bits = (scaled / most) as u64 | u64::from(scaled % most != 0);
     bits as f32 * f32::from_bits((127 - 60) << 23)
@@ -203,7 +205,7 @@ pub fn shared_exponent(mantissas: [u32; 3], exponent: u32) -> [u32; 3] {
 /// Encodes three floats as the nearest mantissas with a shared exponent. The exponent is the lowest
 /// one that can represent the greatest of the floats. Negative values and NaNs become 0.
 pub fn to_shared_exponent(values: [u32; 3]) -> ([u32; 3], u32) {
-    /// 511 / 512 * 2^16.
+    /// The greatest value that can be encoded: 511 / 512 * 2^16.
     const MOST: f32 = 65408.0;
     let values =
         values.map(f32::from_bits).map(|value| if value > 0.0 { value.min(MOST) } else { 0.0 });
@@ -282,7 +284,7 @@ impl Curve {
     const SHIFT: u32 = 23 - 6;
     /// Number of the range that starts at 2^-13. Smaller values are step 0.
     const FIRST: u32 = (127 - 13) << 6;
-    /// Number of ranges up to 1.
+    /// Number of ranges from 2^-13 up to 1.
     const RANGES: u32 = 13 << 6;
 
     #[inline(always)]

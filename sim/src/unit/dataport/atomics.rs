@@ -308,7 +308,7 @@ pub(super) fn counter(
     let simd = match (descriptor.message_type, descriptor.simd_mode) {
         (MtDp1::MT1A_TC4X2, _) => Simd::Two,
         (_, MdcSm2r::SIMD8) => Simd::Eight,
-        // MDC_SM2RS: 16 slots are not possible (2d p.467).
+        // The encoding is MDC_SM2RS, in which 16 slots are not possible (2d p.467).
         (_, mode) => return Err(payload.reserved(port, "SIMD Mode", mode.bits())),
     };
     let operation = descriptor.atomic_integer_operation_type;

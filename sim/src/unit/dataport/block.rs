@@ -226,7 +226,7 @@ pub(super) fn dual(
     let header = Header::read(registers, payload.header);
     let target =
         target::buffer(port, &payload, descriptor.binding_table_index.get(), allowed, header)?;
-    // MAP32B_SIMD4X2 (2d p.424): an offset in each half, in owords.
+    // The layout is MAP32B_SIMD4X2 (2d p.424): each half of the register has an offset in owords.
     let offset = |half: usize| {
         let own = registers.u32(payload.body + half * OWORD);
         sum(header.global, own) * OWORD as u64

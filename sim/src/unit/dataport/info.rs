@@ -24,7 +24,7 @@ pub(super) fn surface(
     let state = target::state(port, &payload, descriptor.binding_table_index.get())?;
     let Some(answer) = payload.answer() else { return Ok(()) };
     let mut info = properties(&state, address.lod.lod.get());
-    // In canonical form: bits 63:48 repeat bit 47 (2d p.320).
+    // The address is in canonical form: bits 63:48 repeat bit 47 (2d p.320).
     let base = port.exec.state.base.instruction;
     info.instruction_base_address = Address::new(base).unwrap_or_else(|_| Address::from_bits(base));
     registers.set_dwords(answer, info.pack());

@@ -126,7 +126,8 @@ impl Lines {
         match self.boundary {
             // The closest line of the frame, even if the surface is a field.
             Boundary::PROGRESSIVE_FRAME => self.line(y).clamp(0, (self.height << self.stride) - 1),
-            // In a frame, an even row gives an even row, and an odd row gives an odd row.
+            // In a frame, an even row gives the closest even row, and an odd row the closest odd
+            // row.
             Boundary::INTERLACED_FRAME if self.stride == 0 && y < 0 => (y & 1).min(last),
             Boundary::INTERLACED_FRAME if self.stride == 0 && y > last => {
                 (last - ((last ^ y) & 1)).max(0)

@@ -26,8 +26,8 @@ const fn simd(mode: MdcSm2) -> Simd {
     }
 }
 
-/// Dword Scattered Read and Write. Also the read of the constant cache, which has the same control
-/// bits (2d p.319).
+/// Dword Scattered Read and Write. The function also executes the Dword Scattered Read of the
+/// constant cache, which has the same control bits (2d p.319).
 pub(super) fn dwords(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,

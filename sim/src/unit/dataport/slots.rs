@@ -55,7 +55,7 @@ impl Simd {
 
     /// Mask of active slots: their channel is enabled, and the pixel mask of the header includes
     /// them. A slot of SIMD4x2 has four channels and is active if one of them is enabled. Pixel
-    /// masks do not apply to it (2d p.299).
+    /// masks do not apply to SIMD4x2 (2d p.299).
     pub const fn active(self, channels: u32, pixels: u32) -> u32 {
         match self {
             Simd::Two => (channels & 0x0f != 0) as u32 | ((channels & 0xf0 != 0) as u32) << 1,

@@ -149,8 +149,8 @@ fn as_buffer(bound: &Bound) -> Option<Target> {
     }
 }
 
-/// Counts a message that reads memory, or writes it if `write`. It is shared local memory if
-/// `local`.
+/// Counts a message that reads memory, or writes memory if `write` is true. The memory is shared
+/// local memory if `local` is true.
 #[inline]
 pub(super) fn observe(port: &mut Port<'_, '_>, local: bool, write: bool) {
     let counter = match (local, write) {

@@ -286,7 +286,7 @@ impl Elements {
         payload.moved(port, true, bytes)
     }
 
-    /// The bytes of all slots.
+    /// The bytes of the elements of all slots.
     fn bytes(&mut self) -> &mut [u8] {
         &mut self.bytes[..SLOTS * self.size]
     }

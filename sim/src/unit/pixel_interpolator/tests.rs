@@ -61,7 +61,7 @@ fn check(
     let pixels = pixels();
     let channels = if descriptor.simd_mode == MdcSm2::SIMD16 { 16 } else { 8 };
     let group = 16 * descriptor.slot_group_select.get() as usize;
-    // Every other channel.
+    // Every other channel is enabled.
     let mask = 0x5555 & ((1 << channels) - 1);
     let message = Message {
         function: SharedFunction::PixelInterpolator,
@@ -137,7 +137,7 @@ fn all_messages() {
                 _ => samples[1],
             };
             check(&descriptor(Type::CENTROID, 0), first, centroid, &mut registers);
-            // X of all channels, then Y.
+            // The payload has the X offsets of all channels, then the Y offsets.
             let rows = if simd == MdcSm2::SIMD16 { 16 } else { 8 };
             let offset = |slot: usize| [slot as i32 % 16 - 8, 7 - slot as i32 % 16];
             let begin = 16 * group as usize + usize::from(first) % 16;

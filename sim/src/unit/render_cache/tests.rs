@@ -207,8 +207,8 @@ fn headers_and_dispatch() {
     assert_eq!((write.subspans[2], write.mask), ([1000, 2000], 0x00f0));
 }
 
-/// A `send` of eight channels for sixteen slots. Slots 15:8 have no channel and count as enabled.
-/// Only the mask of the header can disable them.
+/// Tests a `send` of eight channels for sixteen slots. Slots 15:8 have no channel and count as
+/// enabled. Only the mask of the header can disable them.
 #[test]
 fn slots_without_a_channel_are_enabled() {
     let mut descriptor = descriptor();
@@ -297,6 +297,7 @@ fn all_descriptors() {
             }
         }
     }
-    // Five subtypes, with and without a header, 8 values of the other fields, 2 entries.
+    // Five subtypes are accepted: with and without a header, with all 8 values of the other fields
+    // and 2 binding table entries.
     assert_eq!(accepted, 5 * 2 * 8 * 2);
 }

@@ -94,7 +94,8 @@ pub struct ResourceStreamer {
 }
 
 impl UnitState for ResourceStreamer {
-    /// Workers execute threads, and no thread uses the resource streamer.
+    /// A worker gets a streamer without state, because workers only execute threads, and no thread
+    /// uses the resource streamer.
     fn for_worker(&self) -> ResourceStreamer {
         ResourceStreamer::default()
     }
@@ -127,7 +128,8 @@ pub fn restore(exec: &mut Exec<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Refuses a packet that only the resource streamer executes, in a batch that it does not follow.
+/// Refuses a packet that only the resource streamer executes, if the streamer does not follow the
+/// batch.
 ///
 /// # Errors
 /// [`Fault::BadPacket`] that says how to start the streamer.

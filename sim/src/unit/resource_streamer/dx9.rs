@@ -7,7 +7,8 @@ use crate::assumptions::{DX9_BOOLEANS_AT, DX9_BUFFER_BYTES, DX9_INTEGERS_AT};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 
-/// Sets registers from number `first` on. `choose` selects the registers of the set.
+/// Sets registers from number `first` on. `choose` selects the floats, the integers or the booleans
+/// of the set.
 ///
 /// # Errors
 /// [`Fault::BadPacket`] if the streamer does not follow the batch, or if there are more values than

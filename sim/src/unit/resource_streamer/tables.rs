@@ -100,7 +100,8 @@ pub enum Table {
 
 impl Table {
     /// The table of a stage whose packet 3DSTATE_BINDING_TABLE_POINTERS_* has `pointer`. The newest
-    /// 3DSTATE_BINDING_TABLE_POOL_ALLOC decides, even if the streamer did not get it (2a p.28).
+    /// 3DSTATE_BINDING_TABLE_POOL_ALLOC decides whether the table is in a pool, even if the
+    /// streamer did not follow the batch of that packet (2a p.28).
     pub fn of(exec: &Exec<'_>, pointer: u64) -> Table {
         let pool = Pool::of_tables(&exec.state.latched.read(0));
         Table::new(exec.state.base.surface, pointer, pool)

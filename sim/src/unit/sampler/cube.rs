@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(face([0.5, -1.0, 1.0]).0, 3);
     }
 
-    /// The direction of a point of a face, by the same table solved for the components.
+    /// The direction of a point of a face, from the table sc, tc, ma solved for the components.
     fn direction(face: u32, s: f64, t: f64) -> [f64; 3] {
         match face {
             0 => [1.0, -t, -s],

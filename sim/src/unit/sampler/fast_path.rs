@@ -16,9 +16,9 @@ pub struct FastPath([Channel; 4]);
 enum Channel {
     /// Byte of a texel.
     Byte(u8),
-    /// 0.
+    /// The constant 0.
     Zero,
-    /// 1.
+    /// The constant 1.
     One,
 }
 

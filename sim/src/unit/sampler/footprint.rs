@@ -21,7 +21,7 @@ pub struct Footprint {
     pub first: usize,
     /// Number of texels.
     pub count: usize,
-    /// Weights.
+    /// Weights of the texels.
     pub weights: [f64; MOST],
 }
 

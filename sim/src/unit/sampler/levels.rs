@@ -242,7 +242,7 @@ fn measure(view: &View, derivatives: Derivatives, anisotropic: bool) -> (i32, Op
     if apart == 0.0 {
         return (lod::of_square(most), None);
     }
-    // Points on a face of a cube map run from 0 to 1.
+    // The step is in U and V of a point, which run from 0 to 1 on a face of a cube map.
     let unit = if dimension == Dimension::Cube { 0.5 } else { 1.0 };
     let line = Line { step: major.map(|part| part * unit / ratio * apart), ways, end };
     (lod::of_square(most / (ratio * ratio)), Some(line))
@@ -261,8 +261,8 @@ mod tests {
     use proptest::array::uniform2;
     use proptest::prelude::*;
 
-    /// Lengths of the longest and the shortest radius of an ellipse, and the longest one, by trying
-    /// angles.
+    /// Lengths of the longest and the shortest radius of an ellipse, and the longest radius itself,
+    /// found by trying angles.
     fn radii(texels: [[f64; 2]; 2]) -> ([f64; 2], [f64; 2]) {
         let radius = |n: u32| {
             let (sin, cos) = libm::sincos(f64::from(n) * std::f64::consts::PI / 20_000.0);

@@ -49,8 +49,8 @@ impl Samplers {
         table.wrapping_add(STATE * index)
     }
 
-    /// Copies the views that only `other` has, up to the maximum number of views. Both must use the
-    /// same tables.
+    /// Copies the views that only `other` has, up to the maximum number of views. `self` and
+    /// `other` must use the same tables.
     pub fn merge(&mut self, other: &Samplers) {
         for view in &other.views {
             if self.index(view.surface, view.sampler).is_none() && self.views.len() < MOST_VIEWS {
@@ -63,8 +63,8 @@ impl Samplers {
         self.views.iter().position(|view| view.surface == surface && view.sampler == sampler)
     }
 
-    /// The number of the view of a surface and a sampler, if this view is the one of the surface
-    /// that was used last.
+    /// The number of the view of a surface and a sampler, if this view is the most recently used
+    /// view of the surface.
     #[inline(always)]
     pub(super) fn recent(&self, surface: u8, sampler: Option<u64>) -> Option<usize> {
         let number = usize::from(self.recent[usize::from(surface)]).checked_sub(1)?;

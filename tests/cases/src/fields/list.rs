@@ -81,7 +81,7 @@ impl Row {
             return Err(format!("{} columns instead of 9: {line}", columns.len()));
         };
         let class = Class::NAMES.iter().find(|(_, name)| *name == class);
-        let (class, _) = class.ok_or_else(|| format!("no class of the list: {line}"))?;
+        let (class, _) = class.ok_or_else(|| format!("unknown class in column 4: {line}"))?;
         let value = value.strip_prefix("0x").and_then(|hex| u64::from_str_radix(hex, 16).ok());
         Ok(Row {
             key: [container, bits, path].join("\t"),
@@ -89,7 +89,7 @@ impl Row {
             subject: subject.to_owned(),
             instance: instance.parse().map_err(|error| format!("instance: {error}: {line}"))?,
             with: with.to_owned(),
-            value: value.ok_or_else(|| format!("the value is no hexadecimal number: {line}"))?,
+            value: value.ok_or_else(|| format!("the value is not a hexadecimal number: {line}"))?,
             difference: difference.to_owned(),
         })
     }

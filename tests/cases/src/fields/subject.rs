@@ -14,8 +14,8 @@ use std::ops::Range;
 /// Units of work of a run. Batches that need more are not probed.
 const LIMIT: u64 = 1 << 22;
 
-/// Batches of contexts with more mapped bytes are not probed: each run copies and compares all of
-/// them.
+/// Maximum number of mapped bytes of a context whose batches are probed. Each run copies and
+/// compares all of them.
 const MOST_BYTES: u64 = 16 << 20;
 
 /// A buffer of a context.
@@ -238,7 +238,7 @@ impl Outcome {
         }
         let counts = |end: &Outcome| {
             let stats = end.gpu.last_stats();
-            // Bytes that are read are no result.
+            // The number of bytes read is not a result.
             Stats { bytes_read: 0, ..stats }
         };
         if counts(self) != counts(base) {

@@ -19,26 +19,27 @@ use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// Batches of a case that are probed.
+/// Maximum number of batches of a case that are probed.
 const BATCHES: usize = 4000;
-/// Records in which an update looks for a difference before it gives a field up.
+/// Number of records in which an update probes a field without effect before it gives up.
 const TRIES: usize = 400;
-/// The same for a field that has a reason to be void.
+/// As `TRIES`, for a field that has a reason to be void.
 const TRIES_IF_VOID: usize = 3;
-/// The same for the cases of a module. Some structures are in almost all cases of a module.
+/// Maximum number of records of a module's cases in which an update probes a field. Some structures
+/// are in almost all cases of a module.
 const TRIES_PER_MODULE: usize = 16;
-/// Records of a case in which an update probes a field.
+/// Maximum number of records of a case in which an update probes a field.
 const TRIES_PER_CASE: usize = 6;
 /// An update with a seed probes a field in one of this number of cases.
 const SAMPLE: u64 = 3;
-/// An update with a seed probes a field in all of the first batches of a case, and in some of the
-/// others.
+/// Number of batches at the start of a selected case in which an update with a seed may probe any
+/// field. In later batches, it selects fields at random.
 const FEW_BATCHES: usize = 8;
-/// Random preparations of a batch in which an update probes a field.
+/// Number of random changes to other fields with which an update probes a field without effect.
 const PREPARATIONS: u64 = 6;
-/// The same for a field for which a fault was found.
+/// As `TRIES`, for a field for which a fault was found.
 const TRIES_AFTER_FAULT: usize = 12;
-/// Values of a field without effect that a check tries again.
+/// Maximum number of values that a check tries for a field without effect.
 const CHECKED_VALUES: usize = 4;
 
 /// Time after which an update goes on to the next batch.

@@ -67,7 +67,7 @@ impl Device {
         })
     }
 
-    /// GEM_VM_CREATE.
+    /// Executes the ioctl GEM_VM_CREATE.
     pub(super) fn vm_create(&mut self, file: &mut File, arg: &mut i915::VmControl) -> Outcome {
         if arg.flags != 0 || !extensions(self.host, arg.extensions)?.is_empty() {
             return Err(Errno::INVAL.into());
@@ -77,7 +77,7 @@ impl Device {
         Ok(())
     }
 
-    /// GEM_VM_DESTROY.
+    /// Executes the ioctl GEM_VM_DESTROY.
     pub(super) fn vm_destroy(&mut self, file: &mut File, arg: &mut i915::VmControl) -> Outcome {
         if arg.flags != 0 || arg.extensions != 0 {
             return Err(Errno::INVAL.into());
@@ -125,7 +125,7 @@ impl Device {
         Ok(())
     }
 
-    /// GEM_CONTEXT_DESTROY.
+    /// Executes the ioctl GEM_CONTEXT_DESTROY.
     pub(super) fn context_destroy(
         &mut self,
         file: &mut File,
@@ -142,7 +142,7 @@ impl Device {
         Ok(())
     }
 
-    /// GEM_CONTEXT_SETPARAM.
+    /// Executes the ioctl GEM_CONTEXT_SETPARAM.
     pub(super) fn context_set(&mut self, file: &mut File, arg: &mut i915::ContextParam) -> Outcome {
         let mut context = file.contexts.remove(&arg.ctx_id).ok_or(Errno::NOENT)?;
         let outcome = self.set(file, &mut context, arg);
@@ -251,7 +251,7 @@ impl Device {
         Ok(Some(map))
     }
 
-    /// GEM_CONTEXT_GETPARAM.
+    /// Executes the ioctl GEM_CONTEXT_GETPARAM.
     pub(super) fn context_get(&mut self, file: &mut File, arg: &mut i915::ContextParam) -> Outcome {
         use context_param as param;
         let vm = file.contexts.get(&arg.ctx_id).ok_or(Errno::NOENT)?.vm;
@@ -320,7 +320,7 @@ impl Device {
         Ok(())
     }
 
-    /// GET_RESET_STATS.
+    /// Executes the ioctl GET_RESET_STATS.
     pub(super) fn reset_stats(&mut self, file: &mut File, arg: &mut i915::ResetStats) -> Outcome {
         if arg.flags != 0 || arg.pad != 0 {
             return Err(Errno::INVAL.into());

@@ -10,7 +10,7 @@ use rustix::fd::IntoRawFd;
 use rustix::io::Errno;
 
 impl Device {
-    /// PAGE_FLIP.
+    /// Executes the ioctl PAGE_FLIP.
     pub(super) fn page_flip(&mut self, file: &mut File, arg: &mut mode::PageFlip) -> Outcome {
         if arg.crtc_id != CRTC {
             return Err(Errno::NOENT.into());
@@ -57,7 +57,7 @@ impl Device {
         }
     }
 
-    /// SETCRTC.
+    /// Executes the ioctl SETCRTC.
     pub(super) fn set_crtc(&mut self, arg: &mut mode::Crtc) -> Outcome {
         self.wait_for_rendering(self.kms.selected(arg.fb_id))?;
         self.kms.set_crtc(arg)?;

@@ -139,8 +139,8 @@ impl Device {
         arg: &ExecBuffer2,
         fences: Fences,
     ) -> Result<(Fence, bool), Stop> {
-        // These flags are refused: GEN7_SOL_RESET is for Gen7 only, constants offsets exist up to
-        // Gen6, and the kernel does not support the resource streamer.
+        // These flags are refused: GEN7_SOL_RESET is for Gen7 only, offsets for constants exist
+        // only up to Gen6, and the kernel does not support the resource streamer.
         let refused = exec::GEN7_SOL_RESET | exec::CONSTANTS_MASK | exec::RESOURCE_STREAMER;
         if arg.flags & !exec::KNOWN != 0
             || arg.flags & refused != 0

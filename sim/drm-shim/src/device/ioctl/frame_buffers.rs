@@ -31,7 +31,7 @@ impl Device {
         Ok(id)
     }
 
-    /// ADDFB.
+    /// Executes the ioctl ADDFB.
     pub(super) fn add_fb(&mut self, id: Id, file: &mut File, arg: &mut mode::FbCmd) -> Outcome {
         let asked = (arg.bpp, arg.depth);
         let format = DEPTHS.iter().find(|(_, bpp, depth)| (*bpp, *depth) == asked);
@@ -75,7 +75,7 @@ impl Device {
         Ok(())
     }
 
-    /// GETFB.
+    /// Executes the ioctl GETFB.
     pub(super) fn get_fb(&mut self, file: &mut File, arg: &mut mode::FbCmd) -> Outcome {
         let fb = *self.kms.frame_buffers.get(&arg.fb_id).ok_or(Errno::NOENT)?;
         (arg.width, arg.height, arg.pitch) = (fb.width, fb.height, fb.pitch);
@@ -86,7 +86,7 @@ impl Device {
         Ok(())
     }
 
-    /// RMFB.
+    /// Executes the ioctl RMFB.
     pub(in crate::device) fn remove_fb(&mut self, id: u32) -> Outcome {
         let fb = self.kms.frame_buffers.remove(&id).ok_or(Errno::NOENT)?;
         let state = &mut self.kms.state;

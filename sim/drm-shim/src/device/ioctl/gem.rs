@@ -109,8 +109,8 @@ impl Device {
 
     /// GEM_BUSY: the classes of engines with pending work on an object.
     pub(super) fn gem_busy(&mut self, file: &mut File, arg: &mut i915::GemBusy) -> Outcome {
-        // (Linux i915_gem_busy.c: bit 16 + class for each reader and the writer; bits 15:0 are the
-        // writer's class + 1)
+        // Bit 16 + class is set for each reader and for the writer. Bits 15:0 are the writer's
+        // class + 1. (Linux i915_gem_busy.c)
         let reader = |fence: &Fence| fence.class().map_or(0xffff_0000, |class| 0x1_0000 << class);
         let object = self.object_mut(*file.objects.get(arg.handle)?)?;
         object.advance();
@@ -145,7 +145,7 @@ impl Device {
         waits.map_err(|_| Errno::TIME.into())
     }
 
-    /// GEM_CREATE.
+    /// Executes the ioctl GEM_CREATE.
     pub(super) fn gem_create(&mut self, file: &mut File, arg: &mut i915::GemCreate) -> Outcome {
         let object = self.create(arg.size)?;
         arg.size = self.object(object)?.size;
@@ -153,7 +153,8 @@ impl Device {
         Ok(())
     }
 
-    /// GEM_CREATE_EXT. Its extensions choose memory regions, and there is only one region.
+    /// GEM_CREATE_EXT. Its extensions choose memory regions. There is only one region, so they are
+    /// ignored.
     pub(super) fn gem_create_ext(
         &mut self,
         file: &mut File,
@@ -213,7 +214,7 @@ impl Device {
         Ok(())
     }
 
-    /// GEM_CLOSE.
+    /// Executes the ioctl GEM_CLOSE.
     pub(super) fn gem_close(&mut self, file: &mut File, arg: &mut drm::GemClose) -> Outcome {
         let is_shared = file
             .objects
@@ -236,7 +237,7 @@ impl Device {
         fits.then_some(id).ok_or(Errno::INVAL)
     }
 
-    /// GEM_PREAD.
+    /// Executes the ioctl GEM_PREAD.
     pub(super) fn pread(&mut self, file: &mut File, arg: &mut i915::GemTransfer) -> Outcome {
         let host = self.host;
         let id = self.part(file, arg.handle, arg.offset, arg.size)?;
@@ -254,7 +255,7 @@ impl Device {
         Ok(())
     }
 
-    /// GEM_PWRITE.
+    /// Executes the ioctl GEM_PWRITE.
     pub(super) fn pwrite(&mut self, file: &mut File, arg: &mut i915::GemTransfer) -> Outcome {
         let host = self.host;
         let id = self.part(file, arg.handle, arg.offset, arg.size)?;
@@ -346,7 +347,7 @@ impl Device {
         Ok(())
     }
 
-    /// MAP_DUMB.
+    /// Executes the ioctl MAP_DUMB.
     pub(super) fn map_dumb(&mut self, file: &mut File, arg: &mut mode::MapDumb) -> Outcome {
         arg.offset = offset_of(*file.objects.get(arg.handle)?, false);
         Ok(())
@@ -372,7 +373,8 @@ fn offset_of(id: ObjectId, aperture: bool) -> u64 {
     id.0 << 36 | u64::from(aperture) << 35
 }
 
-/// The inverse of [`offset_of`]: object, whether it is the view, and offset in the object.
+/// The inverse of [`offset_of`]: the object, true if the offset is in the object's view, and the
+/// offset in the object or view.
 fn object_at(offset: u64) -> (ObjectId, bool, u64) {
     (ObjectId(offset >> 36), offset >> 35 & 1 != 0, offset & (MAX_SIZE - 1))
 }

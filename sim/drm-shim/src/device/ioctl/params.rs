@@ -32,7 +32,7 @@ fn text(host: &dyn Host, address: u64, room: &mut u64, text: &str) -> Result<(),
 }
 
 impl Device {
-    /// VERSION.
+    /// Executes the ioctl VERSION.
     pub(super) fn version(&self, arg: &mut drm::Version) -> Outcome {
         (arg.major, arg.minor, arg.patch) = (1, 6, 0);
         text(self.host, arg.name, &mut arg.name_len, NAMES[0])?;
@@ -41,12 +41,12 @@ impl Device {
         Ok(())
     }
 
-    /// GET_UNIQUE.
+    /// Executes the ioctl GET_UNIQUE.
     pub(super) fn unique(&self, arg: &mut drm::Unique) -> Outcome {
         Ok(text(self.host, arg.unique, &mut arg.unique_len, "pci:0000:00:02.0")?)
     }
 
-    /// GET_CAP.
+    /// Executes the ioctl GET_CAP.
     pub(super) fn cap(&self, _: &File, arg: &mut drm::Cap) -> Outcome {
         use drm::cap;
         arg.value = match arg.capability {
@@ -57,7 +57,7 @@ impl Device {
             | cap::SYNCOBJ_TIMELINE => 1,
             cap::DUMB_PREFERRED_DEPTH => 24,
             cap::DUMB_PREFER_SHADOW => 1,
-            // Both import and export.
+            // The bits for import and for export.
             cap::PRIME => 3,
             cap::ASYNC_PAGE_FLIP => 1,
             cap::PAGE_FLIP_TARGET => 0,
@@ -112,7 +112,7 @@ impl Device {
             | param::HAS_EXEC_SUBMIT_FENCE
             | param::HAS_EXEC_TIMELINE_FENCES
             | param::HAS_USERPTR_PROBE => 1,
-            // Full 48-bit address spaces.
+            // Per-process address spaces of 48 bits.
             param::HAS_ALIASING_PPGTT => 3,
             param::HAS_BSD2 => (topology.videos > 1).into(),
             // Engines can be reset one by one.

@@ -13,7 +13,7 @@ use std::fs;
 use std::sync::Arc;
 
 impl Device {
-    /// PRIME_HANDLE_TO_FD.
+    /// Executes the ioctl PRIME_HANDLE_TO_FD.
     pub(super) fn prime_export(&mut self, file: &mut File, arg: &mut drm::PrimeHandle) -> Outcome {
         let id = *file.objects.get(arg.handle)?;
         let object = self.object_mut(id)?;
@@ -31,8 +31,9 @@ impl Device {
         };
         let (client, device) = self.new_descriptor(buffer, arg.flags & drm::CLOEXEC != 0)?;
         // Clients poll the descriptor to wait for work on the buffer. Work that is submitted after
-        // this export is complete when its ioctl returns. So make the descriptor readable at once:
-        // with the file, which an importer finds there even if this process has ended.
+        // this export is complete when its ioctl returns. So make the descriptor readable at once,
+        // by sending the file through it. An importer finds the file there even if this process has
+        // ended.
         if let Storage::File(pages) = &self.object(id)?.storage {
             descriptor::attach(&device, pages.file().0)?;
         }
@@ -42,7 +43,7 @@ impl Device {
         Ok(())
     }
 
-    /// PRIME_FD_TO_HANDLE.
+    /// Executes the ioctl PRIME_FD_TO_HANDLE.
     pub(super) fn prime_import(&mut self, file: &mut File, arg: &mut drm::PrimeHandle) -> Outcome {
         let descriptor = self.host.duplicate(arg.fd)?;
         let id = self.import(descriptor.as_fd())?;
@@ -138,7 +139,7 @@ impl Device {
         Ok(Mappable { file: file_of(descriptor, id.pid, file)?, offset: start + offset, keeper })
     }
 
-    /// GEM_FLINK.
+    /// Executes the ioctl GEM_FLINK.
     pub(super) fn flink(&mut self, file: &mut File, arg: &mut drm::GemFlink) -> Outcome {
         let id = *file.objects.get(arg.handle)?;
         arg.name = match self.object(id)?.name {

@@ -10,10 +10,10 @@ use rustix::fd::{AsFd, IntoRawFd, OwnedFd};
 use rustix::io::Errno;
 
 impl Device {
-    /// SYNCOBJ_HANDLE_TO_FD.
+    /// Executes the ioctl SYNCOBJ_HANDLE_TO_FD.
     pub(super) fn sync_export(&mut self, file: &mut File, arg: &mut drm::SyncobjHandle) -> Outcome {
         let is_file = arg.flags & drm::SYNCOBJ_SYNC_FILE != 0;
-        // (Linux drm_syncobj.c: exports as a sync file and as a syncobj return different errors)
+        // Exports as a sync file and as a syncobj return different errors. (Linux drm_syncobj.c)
         let missing = if is_file { Errno::NOENT } else { Errno::INVAL };
         let sync = file.syncobjs.get(arg.handle).map_err(|_| missing)?.clone();
         if is_file {
@@ -33,7 +33,7 @@ impl Device {
         Ok(())
     }
 
-    /// SYNCOBJ_FD_TO_HANDLE.
+    /// Executes the ioctl SYNCOBJ_FD_TO_HANDLE.
     pub(super) fn sync_import(&mut self, file: &mut File, arg: &mut drm::SyncobjHandle) -> Outcome {
         if arg.flags & drm::SYNCOBJ_SYNC_FILE != 0 {
             let fence = self.host.sync_file(arg.fd)?;

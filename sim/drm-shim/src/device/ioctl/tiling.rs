@@ -9,7 +9,7 @@ use genxml_sim::surface::tiling::TileMode;
 use rustix::io::Errno;
 
 impl Device {
-    /// GEM_SET_TILING.
+    /// Executes the ioctl GEM_SET_TILING.
     pub(super) fn set_tiling(&mut self, file: &mut File, arg: &mut i915::GemSetTiling) -> Outcome {
         let id = *file.objects.get(arg.handle)?;
         let mode = tile_mode(arg.tiling_mode).ok_or(Errno::INVAL)?;
@@ -33,7 +33,7 @@ impl Device {
         Ok(())
     }
 
-    /// GEM_GET_TILING.
+    /// Executes the ioctl GEM_GET_TILING.
     pub(super) fn get_tiling(&mut self, file: &mut File, arg: &mut i915::GemGetTiling) -> Outcome {
         let object = self.object(*file.objects.get(arg.handle)?)?;
         (arg.tiling_mode, arg.swizzle_mode, arg.phys_swizzle_mode) = (object.tiling, 0, 0);

@@ -17,7 +17,7 @@ pub(crate) const FORMATS: [u32; 5] =
 pub(crate) const WITH_ALPHA: [u32; 2] = [fourcc(b"AR24"), fourcc(b"AB24")];
 
 /// Bits per pixel and depth of each format, for ADDFB and GETFB. ADDFB takes the first format with
-/// its numbers. (Linux drm_fourcc.c)
+/// the numbers that the client passes. (Linux drm_fourcc.c)
 pub(crate) const DEPTHS: [(u32, u32, u32); 7] = [
     (fourcc(b"RG16"), 16, 16),
     (fourcc(b"XR24"), 32, 24),
@@ -46,7 +46,7 @@ pub struct FrameBuffer {
     pub offset: u32,
     /// Format (fourcc).
     pub format: u32,
-    /// Tiling: the kernel's number.
+    /// Tiling: the kernel's number for linear, X or Y.
     pub tiling: u32,
     /// The file that created the frame buffer.
     pub(crate) owner: Id,

@@ -29,14 +29,14 @@ const FB_TYPE: u32 = 0xfbfb_fbfb;
 /// Capabilities that a client has enabled (SET_CLIENT_CAP).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClientCaps {
-    /// The client sees all planes.
+    /// True if the client sees all planes, the primary plane included.
     pub universal_planes: bool,
-    /// The client uses atomic commits.
+    /// True if the client uses atomic commits.
     pub atomic: bool,
 }
 
 impl ClientCaps {
-    /// SET_CLIENT_CAP.
+    /// Executes the ioctl SET_CLIENT_CAP.
     pub(crate) fn set(&mut self, arg: &mut drm::Cap) -> Outcome {
         const STEREO_3D: u64 = 1;
         const UNIVERSAL_PLANES: u64 = 2;
@@ -191,7 +191,7 @@ impl State {
         let signed = |value: i32| i64::from(value) as u64;
         let on = |on: bool| if on { CRTC.into() } else { 0 };
         match property {
-            // 1 is a primary plane.
+            // The enum value of a primary plane.
             Property::Type => 1,
             Property::InFormats => FORMATS_BLOB.into(),
             Property::FbId => self.fb.into(),
@@ -220,7 +220,7 @@ impl State {
 }
 
 impl Kms {
-    /// GETPROPERTY.
+    /// Executes the ioctl GETPROPERTY.
     pub(crate) fn property(&self, host: &dyn Host, arg: &mut mode::GetProperty) -> Outcome {
         let Some(row) = row(arg.prop_id) else { return no_such_object() };
         arg.name = name(row.1);
@@ -252,7 +252,7 @@ impl Kms {
         Some(rows.map(|row| (row.id(), self.state.value(object, row.0))).unzip())
     }
 
-    /// OBJ_GETPROPERTIES.
+    /// Executes the ioctl OBJ_GETPROPERTIES.
     pub(crate) fn properties(
         &self,
         host: &dyn Host,
@@ -281,7 +281,7 @@ impl Kms {
         }
     }
 
-    /// GETPROPBLOB.
+    /// Executes the ioctl GETPROPBLOB.
     pub(crate) fn get_blob(&self, host: &dyn Host, arg: &mut mode::Blob) -> Outcome {
         let Some(bytes) = self.blob(arg.blob_id) else { return no_such_object() };
         if arg.length as usize == bytes.len() {
@@ -291,7 +291,7 @@ impl Kms {
         Ok(())
     }
 
-    /// CREATEPROPBLOB.
+    /// Executes the ioctl CREATEPROPBLOB.
     pub(crate) fn create_blob(
         &mut self,
         host: &dyn Host,
@@ -307,7 +307,7 @@ impl Kms {
         Ok(())
     }
 
-    /// DESTROYPROPBLOB.
+    /// Executes the ioctl DESTROYPROPBLOB.
     pub(crate) fn destroy_blob(&mut self, owner: Id, arg: &mut mode::BlobId) -> Outcome {
         match self.blobs.get(&arg.blob_id) {
             Some(blob) if blob.owner == owner => self.blobs.remove(&arg.blob_id),

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use std::os::fd::OwnedFd;
 
 impl Kms {
-    /// GETRESOURCES.
+    /// Executes the ioctl GETRESOURCES.
     pub(crate) fn resources(&self, host: &dyn Host, arg: &mut mode::CardRes) -> Outcome {
         let fbs: Vec<u32> = self.frame_buffers.keys().copied().collect();
         host.put_list(arg.fb_id_ptr, &mut arg.count_fbs, &fbs)?;
@@ -25,7 +25,7 @@ impl Kms {
         Ok(())
     }
 
-    /// GETCRTC.
+    /// Executes the ioctl GETCRTC.
     pub(crate) fn crtc(&self, arg: &mut mode::Crtc) -> Outcome {
         if arg.crtc_id != CRTC {
             return no_such_object();
@@ -70,19 +70,19 @@ impl Kms {
         Ok(())
     }
 
-    /// GETENCODER.
+    /// Executes the ioctl GETENCODER.
     pub(crate) fn encoder(&self, arg: &mut mode::GetEncoder) -> Outcome {
         if arg.encoder_id != ENCODER {
             return no_such_object();
         }
-        // TMDS.
+        // The encoder type TMDS.
         arg.encoder_type = 2;
         arg.crtc_id = if self.state.connector { CRTC } else { 0 };
         (arg.possible_crtcs, arg.possible_clones) = (1, 0);
         Ok(())
     }
 
-    /// GETCONNECTOR.
+    /// Executes the ioctl GETCONNECTOR.
     pub(crate) fn connector(
         &self,
         host: &dyn Host,
@@ -124,7 +124,7 @@ impl Kms {
         Ok(())
     }
 
-    /// CRTC_GET_SEQUENCE.
+    /// Executes the ioctl CRTC_GET_SEQUENCE.
     pub(crate) fn get_sequence(&self, arg: &mut drm::CrtcGetSequence) -> Outcome {
         if arg.crtc_id != CRTC {
             return no_such_object();
@@ -147,7 +147,7 @@ impl Kms {
         Ok(host.put_list(arg.plane_id_ptr, &mut arg.count_planes, planes)?)
     }
 
-    /// GETPLANE.
+    /// Executes the ioctl GETPLANE.
     pub(crate) fn plane(&self, host: &dyn Host, arg: &mut mode::GetPlane) -> Outcome {
         if arg.plane_id != PLANE {
             return no_such_object();

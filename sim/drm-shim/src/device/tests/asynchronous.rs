@@ -32,7 +32,7 @@ fn work_after_a_fence() {
     domain.write_domain = 1;
     assert_eq!(client.i915(i915::nr::GEM_SET_DOMAIN, &mut domain), Err(Stop::Wait(FOREVER)));
 
-    // A merged fence signals when both have signaled. Import it into a syncobj.
+    // A merged sync file signals when both sync files have signaled. Import it into a syncobj.
     let merged = client
         .device
         .merge([done.try_clone().unwrap(), descriptor::signaled_fence().unwrap()])
@@ -90,8 +90,8 @@ fn work_after_a_fence() {
     assert_eq!(client.counts()[..2], [2, 1]);
 }
 
-/// If the client continued, a later fault is reported by the submission's fence, by the next
-/// submission, and by GET_RESET_STATS.
+/// A fault of a submission whose ioctl has returned is reported by the submission's fence, by the
+/// next submission, and by GET_RESET_STATS.
 #[test]
 fn late_faults() {
     let mut client = asynchronous();

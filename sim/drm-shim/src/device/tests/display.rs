@@ -201,7 +201,7 @@ fn modes() {
     assert_eq!(sizes, [(800, 600, 75), (800, 600, 60), (640, 480, 60), (320, 240, 60)]);
     // All modes come from the driver; the first one is preferred.
     assert_eq!(modes.iter().map(|mode| mode.kind).collect::<Vec<_>>(), [0x48, 0x40, 0x40, 0x40]);
-    // Total pixels with blanking, at 75 Hz.
+    // The pixel clock in kHz: all pixels with blanking, at 75 Hz.
     assert_eq!(modes[0].clock, 960 * 635 * 75 / 1000);
 }
 

@@ -43,8 +43,8 @@ fn questions() {
     assert_eq!(client.i915(i915::nr::REG_READ, &mut read), errno(Errno::INVAL));
 }
 
-/// With the option, TIMESTAMP follows the time of the machine in registers and in memory. Oracle:
-/// CLOCK_MONOTONIC, and 80 ns a tick of 36 bits (Broadwell PRM vol. 2c, TIMESTAMP).
+/// With the option `wall_clock`, TIMESTAMP follows the time of the machine in registers and in
+/// memory. Oracle: CLOCK_MONOTONIC, ticks of 80 ns, 36 bits (Broadwell PRM vol. 2c, TIMESTAMP).
 #[test]
 fn wall_clock() {
     const DATA: u64 = 0x7fff_0000_0000;

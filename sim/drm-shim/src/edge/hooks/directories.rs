@@ -1,4 +1,4 @@
-//! opendir, readdir, scandir.
+//! Hooks for opendir, readdir and scandir.
 
 use super::{c_path, descriptor, find, hooks};
 use crate::device::descriptor::Descriptor;
@@ -100,7 +100,7 @@ hooks! {
     }
 }
 
-/// scandir.
+/// The hook for scandir.
 ///
 /// # Safety
 /// `name` is null or points to a string that ends with a zero byte. `list` can be written. `filter`
@@ -117,7 +117,8 @@ unsafe fn scan(
         None => unsafe { next::scandir(name, list, filter, compare) },
         Some(Found::Elsewhere(path)) => {
             let path = c_path(&path);
-            // SAFETY: as above; `path` ends with a zero byte and lives until the call returns.
+            // SAFETY: `path` ends with a zero byte and lives until the call returns. The caller
+            // promises what scandir requires of the other arguments.
             unsafe { next::scandir(path.as_ptr().cast(), list, filter, compare) }
         }
         Some(Found::Missing) => fail(libc::ENOENT),

@@ -1,4 +1,4 @@
-//! _exit and _Exit, which end the process without the functions of atexit.
+//! Hooks for _exit and _Exit, which end the process without the functions of atexit.
 
 use super::hooks;
 use crate::edge::session;
@@ -9,7 +9,7 @@ hooks! {
     fn _Exit(status: c_int) -> ! { exit_now(status) }
 }
 
-/// _exit.
+/// The hook for _exit.
 fn exit_now(status: c_int) -> ! {
     session::end_at_once();
     loop {

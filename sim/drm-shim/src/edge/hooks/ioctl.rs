@@ -1,4 +1,4 @@
-//! ioctl.
+//! The hook for ioctl.
 
 use super::{descriptor, hooks, number};
 use crate::device::descriptor::{self as descriptors, Descriptor};
@@ -59,17 +59,18 @@ fn sync_file(file: c_int, request: Request, argument: u64) -> Option<Result<(), 
     }
 }
 
-/// SYNC_IOC_MERGE.
+/// Executes the ioctl SYNC_IOC_MERGE.
 fn merge(file: c_int, argument: u64) -> Result<(), Errno> {
     let mut merge: MergeData = PROCESS.value(argument)?;
-    // (Linux sync_file.c, sync_file_ioctl_merge)
+    // A second descriptor that is not a sync file gives ENOENT. (Linux sync_file.c,
+    // sync_file_ioctl_merge)
     let second = PROCESS.sync_file(merge.fd2).map_err(|_| Errno::NOENT)?;
     let files = [PROCESS.sync_file(file)?, second];
     merge.fence = session::merge(files)?.into_raw_fd();
     PROCESS.put(argument, &merge)
 }
 
-/// SYNC_IOC_FILE_INFO. A merged sync file is reported as one fence.
+/// Executes the ioctl SYNC_IOC_FILE_INFO. A merged sync file is reported as one fence.
 fn info(file: c_int, argument: u64) -> Result<(), Errno> {
     let mut info: FileInfo = PROCESS.value(argument)?;
     let status = descriptors::status(PROCESS.duplicate(file)?);

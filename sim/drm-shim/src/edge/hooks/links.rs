@@ -1,4 +1,4 @@
-//! readlink, realpath.
+//! Hooks for readlink and realpath.
 
 use super::{c_path, find, find_at, hooks};
 use crate::edge::next::{self, fail};
@@ -40,7 +40,7 @@ hooks! {
     }
 }
 
-/// readlinkat.
+/// The hook for readlinkat.
 ///
 /// # Safety
 /// `name` is null or points to a string that ends with a zero byte. `out` has room for `size`
@@ -53,7 +53,8 @@ unsafe fn read_link(at: c_int, name: *const c_char, out: *mut c_char, size: size
         None => unsafe { libc::syscall(libc::SYS_readlinkat, at, name, out, size) as ssize_t },
         Some(Found::Elsewhere(path)) => {
             let path = c_path(&path);
-            // SAFETY: as above; `path` ends with a zero byte and lives until the call returns.
+            // SAFETY: `path` ends with a zero byte and lives until the call returns. The caller
+            // promises `out`.
             unsafe {
                 libc::syscall(libc::SYS_readlinkat, AT_FDCWD, path.as_ptr(), out, size) as ssize_t
             }
@@ -70,7 +71,7 @@ unsafe fn read_link(at: c_int, name: *const c_char, out: *mut c_char, size: size
     }
 }
 
-/// realpath.
+/// The hook for realpath.
 ///
 /// # Safety
 /// `name` is null or points to a string that ends with a zero byte. `out` is null or has room for
@@ -82,7 +83,8 @@ unsafe fn real_path(name: *const c_char, out: *mut c_char) -> *mut c_char {
         None => unsafe { next::realpath(name, out) },
         Some(Found::Elsewhere(path)) => {
             let path = c_path(&path);
-            // SAFETY: as above; `path` ends with a zero byte and lives until the call returns.
+            // SAFETY: `path` ends with a zero byte and lives until the call returns. The caller
+            // promises `out`.
             unsafe { next::realpath(path.as_ptr().cast(), out) }
         }
         Some(Found::Missing) => {

@@ -1,6 +1,6 @@
-//! mmap, munmap, mremap, madvise. A call that unmaps or discards pages first waits until the GPU
-//! has finished with these pages ([`session::wait_for_pages`]). Mappings of objects are recorded
-//! ([`mappings`]).
+//! Hooks for mmap, munmap, mremap and madvise. A call that unmaps or discards pages first waits
+//! until the GPU has finished with these pages ([`session::wait_for_pages`]). Mappings of objects
+//! are recorded ([`mappings`]).
 
 use super::{descriptor, hooks};
 use crate::edge::mappings::{self, Mapping};
@@ -70,7 +70,7 @@ hooks! {
     }
 }
 
-/// mmap.
+/// The hook for mmap.
 ///
 /// # Safety
 /// If the address is fixed, the caller owns what is mapped there and does not use it any more.
@@ -124,8 +124,8 @@ unsafe fn map(
     result
 }
 
-/// mremap. A mapping of an object moves with its memory. It cannot grow or be doubled, as in the
-/// kernel (Linux i915_gem_mmap.c: VM_DONTEXPAND; mm/mremap.c).
+/// The hook for mremap. A mapping of an object moves with its memory. It cannot grow or be
+/// duplicated, as in the kernel (Linux i915_gem_mmap.c: VM_DONTEXPAND; mm/mremap.c).
 ///
 /// # Safety
 /// The caller owns the old range, and the new one if its address is fixed.

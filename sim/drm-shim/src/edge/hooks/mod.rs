@@ -74,7 +74,7 @@ unsafe fn find(name: *const c_char, follow: bool) -> Option<Found<'static>> {
     if !name.starts_with('/') {
         return current_for(name).and_then(|start| find_from(&start, name, follow));
     }
-    // Creating the tree reads the options. Do not create it for other paths.
+    // Creating the tree reads the options. Do not create it for paths that cannot lead to it.
     let likely = ["/dev/", "/sys/", "//", "/."].iter().any(|start| name.starts_with(start))
         || name.contains("/../");
     if !likely || !Tree::covers(name) {

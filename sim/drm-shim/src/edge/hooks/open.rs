@@ -1,4 +1,4 @@
-//! open, fopen, lseek.
+//! Hooks for open, fopen and lseek.
 
 use super::{c_path, descriptor, find, find_at, hooks, number};
 use crate::device::descriptor::{Descriptor, Id};
@@ -81,7 +81,7 @@ fn open_found(path: &str, node: &Node, flags: c_int) -> Result<c_int, Errno> {
     }
 }
 
-/// openat.
+/// The hook for openat.
 ///
 /// # Safety
 /// `name` is null or points to a string that ends with a zero byte.
@@ -102,7 +102,7 @@ unsafe fn open_at(at: c_int, name: *const c_char, flags: c_int, mode: mode_t) ->
     }
 }
 
-/// fopen.
+/// The hook for fopen.
 ///
 /// # Safety
 /// `name` is null or points to a string that ends with a zero byte; `mode` points to one.
@@ -130,8 +130,8 @@ unsafe fn open_stream(name: *const c_char, mode: *const c_char) -> *mut FILE {
     }
 }
 
-/// lseek. Clients use lseek to get the size of a shared buffer, whose descriptor is a socket here
-/// and cannot seek. So the size and the start of the buffer are reported instead.
+/// The hook for lseek. Clients use lseek to get the size of a shared buffer. The buffer's
+/// descriptor is a socket and cannot seek, so the hook answers seeks to the start and the end.
 fn seek(file: c_int, offset: off_t, whence: c_int) -> off_t {
     // SAFETY: lseek takes three numbers and accesses no memory of the process.
     let result = unsafe { libc::syscall(libc::SYS_lseek, file, offset, whence) };

@@ -1,4 +1,4 @@
-//! stat, access, extended attributes.
+//! Hooks for stat, access and extended attributes.
 
 use super::{c_path, descriptor, find, find_at, hooks, path};
 use crate::device::descriptor::Descriptor;
@@ -178,7 +178,7 @@ fn descriptor_status(descriptor: Descriptor) -> Option<Status> {
 }
 
 impl Status {
-    /// A whole stat.
+    /// A complete `stat` structure.
     fn stat(&self) -> libc::stat {
         // SAFETY: a stat is a structure of integers, for which zeros are valid.
         let mut stat: libc::stat = unsafe { std::mem::zeroed() };
@@ -197,7 +197,7 @@ impl Status {
         stat.st_size = self.size as off_t;
     }
 
-    /// A whole statx.
+    /// A complete `statx` structure.
     fn statx(&self) -> libc::statx {
         // SAFETY: a statx is a structure of integers, for which zeros are valid.
         let mut statx: libc::statx = unsafe { std::mem::zeroed() };
@@ -229,7 +229,7 @@ fn of_socket(file: c_int, mode: c_uint) -> Option<Status> {
     }
 }
 
-/// fstatat.
+/// The hook for fstatat.
 ///
 /// # Safety
 /// `name` is null or points to a string that ends with a zero byte. `out` has room for a stat.
@@ -269,7 +269,7 @@ unsafe fn stat_at(at: c_int, name: *const c_char, out: *mut libc::stat, flags: c
     }
 }
 
-/// statx.
+/// The hook for statx.
 ///
 /// # Safety
 /// `name` is null or points to a string that ends with a zero byte. `out` has room for a statx.
@@ -314,7 +314,7 @@ unsafe fn statx_at(
     }
 }
 
-/// fstat.
+/// The hook for fstat.
 ///
 /// # Safety
 /// `out` has room for a stat.
@@ -332,7 +332,7 @@ unsafe fn stat_of(file: c_int, out: *mut libc::stat) -> c_int {
     }
 }
 
-/// faccessat.
+/// The hook for faccessat.
 ///
 /// # Safety
 /// `name` is null or points to a string that ends with a zero byte.
@@ -375,7 +375,8 @@ unsafe fn attributes(
         None => unsafe { libc::syscall(call, name, attribute, out, size) as ssize_t },
         Some(Found::Elsewhere(path)) => {
             let path = c_path(&path);
-            // SAFETY: as above; `path` ends with a zero byte and lives until the call returns.
+            // SAFETY: `path` ends with a zero byte and lives until the call returns. The caller
+            // promises `out` and `attribute`.
             unsafe { libc::syscall(call, path.as_ptr(), attribute, out, size) as ssize_t }
         }
         Some(Found::Missing) => fail(libc::ENOENT) as ssize_t,

@@ -1,4 +1,4 @@
-//! chdir, fchdir, getcwd.
+//! Hooks for chdir, fchdir and getcwd.
 
 use super::{c_path, descriptor, find, hooks};
 use crate::device::descriptor::Descriptor;
@@ -47,8 +47,8 @@ hooks! {
     }
 }
 
-/// getcwd. A null `out` stands for memory of malloc, of `size` bytes or, if `size` is 0, as much as
-/// the path needs.
+/// The hook for getcwd. If `out` is null, malloc provides the memory: `size` bytes or, if `size` is
+/// 0, as much as the path needs.
 ///
 /// # Safety
 /// `out` is null or has room for `size` bytes.

@@ -31,9 +31,9 @@ impl Ramp {
         Ramp::read(bytes, ends, falling, [-127, 127])
     }
 
-    /// If `falling` (the first end is greater than the second), six values lie between the ends.
-    /// Otherwise four values do, and the palette also has the least and the greatest value. Values
-    /// are exact quotients, rounded to a float.
+    /// If `falling` (the first endpoint is greater than the second), six values lie between the
+    /// endpoints. Otherwise four values do, and the palette also has the least and the greatest
+    /// value. Values are exact quotients, rounded to a float.
     #[inline(always)]
     fn read(
         bytes: &[u8; 8],

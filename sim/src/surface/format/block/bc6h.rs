@@ -88,7 +88,7 @@ const fn runs(layout: &[u8], mut place: u8) -> [Run; MOST_RUNS] {
     runs
 }
 
-/// Parses a number. Returns it and the position after it.
+/// Parses a number at position `at`. Returns the number and the position after it.
 const fn number(text: &[u8], mut at: usize) -> (u8, usize) {
     let mut number = 0;
     while at < text.len() && text[at].is_ascii_digit() {

@@ -85,7 +85,7 @@ impl Partition {
     }
 }
 
-/// Moves the bits of `word` to the even bits.
+/// Moves the bits of `word` to the even bits of the result.
 const fn spread(word: u16) -> u32 {
     let mut bits = word as u32;
     bits = (bits | bits << 8) & 0x00ff_00ff;

@@ -105,8 +105,8 @@ fn second(word: u64, wraps: bool) -> Result<[Rgb; 2], usize> {
     Ok([first, second].map(|colour| colour.map(|channel| expand(channel & 31, 5))))
 }
 
-/// Palettes of two halves with a base colour and a table each. Blocks with transparent texels have
-/// no small differences.
+/// Palettes of two halves with a base colour and a table each. In blocks with transparent texels,
+/// the small difference is 0.
 #[inline(always)]
 fn halves(
     word: u64,

@@ -94,7 +94,7 @@ fn four(colours: [Colour; 4]) -> [Colour; 8] {
     [first, second, third, fourth, TRANSPARENT, TRANSPARENT, TRANSPARENT, TRANSPARENT]
 }
 
-/// CC_HI: two colours, five between them, and transparent.
+/// CC_HI: the palette has two colours, five between them, and a transparent entry.
 fn high(bits: Bits) -> [Colour; 8] {
     let (first, second) = (bits.colour(96), bits.colour(111));
     std::array::from_fn(|n| if n < 7 { mix(first, second, n as u32, 6) } else { TRANSPARENT })
@@ -105,9 +105,9 @@ fn chroma(bits: Bits) -> [Colour; 8] {
     four([64, 79, 94, 109].map(|low| bits.colour(low)))
 }
 
-/// CC_MIXED: two colours for each half. If bit 124 is set, the palette also has their mean and
-/// transparent, and only the second colour has six bits of green. Otherwise it has two colours
-/// between them, and both colours of the half have six bits of green.
+/// CC_MIXED: two colours for each half. If bit 124 is set, the palette also has their mean and a
+/// transparent entry, and only the second colour has six bits of green. Otherwise it has two
+/// colours between them, and both colours of the half have six bits of green.
 fn mixed(bits: Bits, half: u32) -> [Colour; 8] {
     let low = 64 + 30 * half;
     let green = bits.field(125 + half, 1);
@@ -128,7 +128,7 @@ fn with_alpha(bits: Bits, number: u32) -> Colour {
     [red, green, blue, bits.five(109 + 5 * number)]
 }
 
-/// CC_ALPHA: three colours with alpha, and transparent.
+/// CC_ALPHA: the palette has three colours with alpha, and a transparent entry.
 fn alpha(bits: Bits) -> [Colour; 8] {
     four([with_alpha(bits, 0), with_alpha(bits, 1), with_alpha(bits, 2), TRANSPARENT])
 }

@@ -102,7 +102,7 @@ fn bc1(block: u64, four: bool, black: [u8; 4]) -> [[u8; 4]; 16] {
 #[test]
 fn bc1_is_what_direct3d_says() {
     let mut random = Random(1);
-    // All pairs of 6-bit values as ends, which include all pairs of 5-bit values; then random
+    // All pairs of 6-bit values as endpoints, which include all pairs of 5-bit values; then random
     // blocks.
     let pairs = (0..4096u64).map(|pair| {
         let colour = |six: u64| six >> 1 << 11 | six << 5 | six >> 1;
@@ -153,8 +153,8 @@ fn bc2_and_bc3_have_alpha_beside_colours() {
             colour[3] = sharp[4 * n + 3];
             assert_eq!(ours[0][n], value_of(colour));
             assert_eq!(ours[1][n][..3], value_of(colour)[..3]);
-            // Alpha is exact, as in BC4. bcdec_rs has bytes, which it rounds down except for the
-            // highest remainder.
+            // The alpha of BC3 is an exact quotient, as in BC4. bcdec_rs rounds it to a byte,
+            // mostly down.
             let alpha = f32::from_bits(ours[1][n][3]);
             assert!((alpha - alphas[n]).abs() <= f32::EPSILON);
             assert!((alpha * 255.0 - f32::from(smooth[4 * n + 3])).abs() < 1.0);
@@ -162,7 +162,8 @@ fn bc2_and_bc3_have_alpha_beside_colours() {
     }
 }
 
-/// BC4: all pairs of ends with all indices. BC5: random blocks, compared with two blocks of BC4.
+/// BC4: all pairs of endpoints with all indices. BC5: random blocks, compared with two blocks of
+/// BC4.
 #[test]
 fn bc4_and_bc5_are_exact_quotients() {
     let indices: u64 = (0..16).map(|n| (n as u64 & 7) << (3 * n)).sum();
@@ -191,7 +192,7 @@ fn bc4_and_bc5_are_exact_quotients() {
                 };
                 let exact = (sum / (parts * most)) as f32;
                 assert_eq!(ours, [exact.to_bits(), 0, 0, ONE], "{ends:#06x} {n} {signed}");
-                // bcdec rounds the ends before it mixes them.
+                // bcdec rounds the endpoints before it mixes them.
                 assert!((exact - theirs[n]).abs() <= f32::EPSILON);
             }
         }
@@ -211,7 +212,7 @@ fn bc4_and_bc5_are_exact_quotients() {
 #[test]
 fn bc6h_is_exact() {
     let mut random = Random(6);
-    // Two bits for the first two modes; the last four codes are reserved.
+    // The codes of the first two modes have two bits. The last four codes are reserved.
     let codes: Vec<(u32, u128)> = [(2, 0), (2, 1)]
         .into_iter()
         .chain((0..16).map(|n| (5, (n / 8) | 2 | ((n % 8) << 2))))
@@ -219,7 +220,7 @@ fn bc6h_is_exact() {
     for number in 0..BLOCKS {
         let (bits, code) = codes[number % codes.len()];
         let ends: u128 = match number / codes.len() % 8 {
-            // The least and the greatest ends.
+            // Test the least and the greatest endpoints.
             0 => 0,
             1 => u128::MAX,
             _ => random.block(),
@@ -244,7 +245,7 @@ fn bc6h_is_exact() {
 fn bc7_is_exact() {
     let mut random = Random(7);
     for number in 0..BLOCKS {
-        // Eight modes and the reserved one.
+        // Test the eight modes and the reserved one.
         let mode = number % 9;
         let bits = random.block();
         let block = if mode == 8 { bits >> 8 << 8 } else { (bits | 1) << mode };
@@ -345,7 +346,7 @@ fn eac_is_exact() {
     for number in 0..BLOCKS {
         let mut bytes = random.next().to_be_bytes();
         match number % 16 {
-            // Multiplier 0; the lowest signed base; the greatest unsigned and signed base.
+            // Test multiplier 0, the lowest signed base, and the greatest unsigned and signed base.
             0 | 1 => bytes[1] &= 0xf,
             2 => bytes[0] = 0x80,
             3 => bytes[0] = 0xff,
@@ -520,13 +521,13 @@ fn all_formats_with_blocks_are_decoded() {
         assert_eq!(decode_texel(format, &bytes, width, 0), None);
         assert_eq!(decode_texel(format, &bytes, 0, height), None);
         assert_eq!(decode_texel(format, &[], 0, 0), None);
-        // Two blocks, and room for the texels of one and a half.
+        // Decode two blocks with room for the texels of only one and a half.
         let mut places = vec![[7; 4]; texels + texels / 2];
         codec.decode(&bytes[..2 * size], &mut places);
         assert_eq!(places[..texels], decode(code, &bytes));
         assert!(places[texels..].iter().all(|value| *value == [7; 4]));
         assert!(!codec.has_channels() && !codec.typed_write());
     }
-    // As many as the table of SURFACE_FORMAT has (2b p.36-42).
+    // The table of SURFACE_FORMAT has the same number of formats with blocks (2b p.36-42).
     assert_eq!(count, 28);
 }
