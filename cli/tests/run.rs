@@ -282,8 +282,8 @@ fn damaged_draws_are_described() {
     assert!(told > 50 && problems > 0, "{told} {problems}");
 }
 
-/// The counts of the demo: 1024 threads, one for each block of the image, which has 256 x 256
-/// pixels of four bytes.
+/// The counts of the demo `fill`: 1024 threads, one for each block of the image, which has 256 x
+/// 256 pixels of four bytes.
 #[test]
 fn the_report_fits_a_screen() {
     let capture = tempdir().unwrap();
@@ -466,8 +466,8 @@ fn an_endless_batch_ends() {
     assert!(err.contains("still running after 100000"), "{err}");
 }
 
-/// A classic AUB file with a batch for the blitter that stores a dword to `target`, where 16 pages
-/// are mapped.
+/// A classic AUB file with a batch for the blitter that stores a dword to `target`. Its page table
+/// maps the first 16 pages to themselves.
 fn aub(target: u32) -> AubFile {
     let bytes =
         |dwords: &[u32]| dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect::<Vec<_>>();

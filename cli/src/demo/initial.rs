@@ -301,8 +301,8 @@ fn stages(batch: &mut Draws) -> Result<(), BatchError> {
         ThreeDStateConstantDs::new();
         ThreeDStateConstantGs::new();
         ThreeDStateConstantPs::new();
-        // After them are 64 vertices of 64 bytes. Addresses are in units of 8 KiB. Other stages
-        // have no entries.
+        // The URB entries of 64 vertices, 64 bytes each, follow the push constants. Starting
+        // addresses are in units of 8 KiB. Other stages have no entries.
         ThreeDStateUrbVs {
             vs_urb_starting_address: 4,
             vs_urb_entry_allocation_size: 1,

@@ -139,7 +139,7 @@ fn texture() -> Vec<u8> {
     bytes
 }
 
-/// Linear within a level and between two levels; the texture is repeated.
+/// The sampler filters linearly within a level and between two levels, and repeats the texture.
 const SAMPLER: SamplerState = SamplerState {
     min_mode_filter: SamplerStateMinModeFilter::LINEAR,
     mag_mode_filter: SamplerStateMagModeFilter::LINEAR,

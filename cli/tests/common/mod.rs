@@ -1,5 +1,5 @@
 //! Runs `genx` and builds inputs for it.
-#![allow(dead_code)] // each test file uses its part
+#![allow(dead_code)] // each test file uses only some of these functions
 
 use genx::demo::fill;
 use genxml::batch::{Batch, Buffer};

@@ -462,7 +462,8 @@ impl Converter<'_> {
             }
             _ => None,
         };
-        // In Mesa's files, other types are `nonzero` too; strict readers check those.
+        // In Mesa's files, fields of other types may be `nonzero` too. `emit::checks` generates
+        // their checks.
         if without.is_none() && !self.foreign {
             let message = format!("`nonzero` of `{}` leaves no range", field_name(element));
             let attribute = at.map_or(element.span.clone(), |at| element.at(at).value_span.clone());
