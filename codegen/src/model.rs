@@ -50,7 +50,7 @@ pub struct ContainerId(pub usize);
 pub struct Enum {
     /// The manual's name; `CONTAINER Field` for a list inside a field.
     pub name: String,
-    /// Index of the file it stands in.
+    /// Index in [`Spec::files`] of the file that contains it.
     pub file: usize,
     /// Prefix of the values (`prefix`), or empty. It is not a part of their names.
     pub prefix: String,
@@ -107,13 +107,13 @@ pub struct ValueSet {
 pub struct Container {
     /// The manual's name.
     pub name: String,
-    /// Index of the file it stands in.
+    /// Index in [`Spec::files`] of the file that contains it.
     pub file: usize,
     /// Structure, instruction or register.
     pub kind: Kind,
-    /// Size in bits of the fixed part: `length` dwords or `size` bits. 32 for a register without
-    /// `length`. For an instruction, or a structure of Mesa's, without them: up to the end of its
-    /// last field or group, rounded up to dwords. A variable group counts as empty.
+    /// Size in bits of the fixed part: `length` dwords or `size` bits. A register without `length`
+    /// has 32 bits. An instruction, or a structure of Mesa's, without these attributes ends with
+    /// its last field or group, rounded up to dwords. A variable group counts as empty.
     pub bits: u32,
     /// Fields in order of their first bit.
     pub fields: Vec<Field>,
@@ -437,11 +437,12 @@ pub enum Cond {
     /// Position of the last packet of this instruction before the current packet. With a condition,
     /// only packets whose fields satisfy the condition count.
     Last(ContainerId, Option<Box<Cond>>),
-    /// A statement about the elements of a group. `Count` has no body.
+    /// A statement about the elements of a group. The condition is evaluated for each element;
+    /// `Count` has none.
     Over(Quantifier, GroupRef, Option<Box<Cond>>),
     /// Number of the element, inside [`Cond::Over`].
     Index,
-    /// The kernels use the surface in this way.
+    /// True if the kernels use the surface in this way.
     Role(Role),
 }
 

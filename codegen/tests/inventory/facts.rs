@@ -129,8 +129,8 @@ fn offset_problem(row: &Row, spec: &Spec, container: &Container) -> Option<Strin
     let wanted = terms.map(number).sum::<Option<u64>>()?;
     let first: Vec<u32> = match (relative, per_engine) {
         (true, true) => (0..count).map(|index| offset + index * stride).collect(),
-        // Tables for all chips use an offset from a base for every register. Here, the register
-        // may belong to the render engine only.
+        // Tables for all chips use an offset from a base for every register. In the specification,
+        // the register may belong to the render engine only.
         (true, false) => {
             spec.engines.iter().map(|engine| offset.wrapping_sub(engine.base)).collect()
         }

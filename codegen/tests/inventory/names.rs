@@ -21,13 +21,15 @@ pub enum Item<'a> {
 
 /// A row of `inventory_names.tsv`.
 struct Other {
-    /// The name here; empty if it is the same, `-` if the item is omitted on purpose.
+    /// The name in the specification; empty if it is the same, `-` if the item is omitted on
+    /// purpose.
     here: String,
     values: Option<usize>,
     bits: Option<u32>,
 }
 
-/// Names of the specification, and the committed table of rows that have another name here.
+/// Names of the specification, and the committed table of rows whose item has another name in the
+/// specification.
 pub struct Names<'a> {
     spec: &'a Spec,
     /// Names and sizes that `genx spec list` prints.

@@ -70,8 +70,9 @@ fn step(ty: DataType, (register, accumulator, sources): Step) -> Instruction {
     }
 }
 
-// Registers: 2 zero, 3 one, 4 the denominator, 5 one half, 6 the numerator or radicand, 7 one and a
-// half; 8 the result.
+// Registers of the macros: r2 zero, r3 one, r4 the denominator, r5 one half, r6 the numerator or
+// radicand, r7 one and a half, r8 the result. `p` makes an operand with its sign, `m` a negated
+// one.
 const fn p(register: u8, accumulator: u8) -> (u8, u8, bool) {
     (register, accumulator, false)
 }

@@ -17,7 +17,7 @@ struct Condition {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum LoopKind {
-    /// Left by `break` at the top; `while` without a predicate.
+    /// Channels leave by a `break` at the start of a round; `while` has no predicate.
     While,
     /// `while` with a predicate.
     DoWhile,

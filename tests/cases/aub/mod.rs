@@ -21,7 +21,7 @@ const TARGET: u64 = BATCH + 0x1000;
 
 const END: u32 = 0x0500_0000;
 
-/// MI_STORE_DATA_IMM of a dword, through the context's tables.
+/// MI_STORE_DATA_IMM of a dword, through the context's page tables.
 fn store(address: u64, value: u32) -> [u32; 4] {
     [0x1000_0002, address as u32, (address >> 32) as u32, value]
 }
@@ -236,7 +236,7 @@ fn execution_lists() {
         let packets = ran[engine].engine_packets;
         assert!(packets[BASES[engine].0 as usize] >= 3, "{packets:?}");
         assert_eq!(packets.iter().sum::<u64>(), ran[engine].packets);
-        // The head in the context image is at the tail.
+        // The ring head in the context image equals the tail.
         let context = replay.gpu().context_on(BASES[engine].0).unwrap();
         assert_eq!(replay.gpu().vm(context).read_u32(TARGET).unwrap(), 0x1000 + engine as u32);
         assert_eq!(

@@ -30,7 +30,7 @@ fn run(name: &str, blit: &Blit) -> Result<(), Fault> {
     model.blit(&(command(name).packets)(blit)).map(|_| ())
 }
 
-/// The field that the fault names.
+/// Runs a blit that the model must refuse. Returns the field that the fault names.
 fn field(name: &str, blit: &Blit) -> &'static str {
     match run(name, blit) {
         Err(Fault::BadPacket { field, at, .. }) => {
@@ -143,8 +143,8 @@ fn fixed_patterns_are_unknown() {
     assert!(fault.to_string().contains("fixed patterns"), "{fault}");
 }
 
-/// From the page fault: the offset from [`DATA`], what the access was for, and whether it was a
-/// write.
+/// Runs a blit that must cause a page fault. Returns the fault's offset from [`DATA`], what the
+/// access was for, and true for a write.
 fn page(name: &str, blit: &Blit) -> (u64, String, bool) {
     match run(name, blit) {
         Err(Fault::Page { fault, what, at, .. }) => {

@@ -46,7 +46,7 @@ fn global(machine: &mut Machine, dword: u64) -> u32 {
     machine.gpu.global().read_u32(GLOBAL + 4 * dword).unwrap()
 }
 
-/// Copies dwords between packets, registers and both tables, in every combination of tables.
+/// Copies dwords between packets, registers and memory, in every combination of the two tables.
 #[test]
 fn moves() {
     for engine in EngineId::ALL {

@@ -323,7 +323,7 @@ fn broken_rings() {
     machine.ring(&mut context, &packets![MiBatchBufferEnd::new()]);
     machine.submit(&[&context]).unwrap();
     assert!(matches!(machine.gpu.run(), Err(Fault::BadPacket { .. })));
-    // A conditional end in a ring may compare, but must not end.
+    // MI_CONDITIONAL_BATCH_BUFFER_END in a ring may compare, but must not end anything.
     for (value, ends) in [(0, true), (1, false)] {
         let mut context = machine.context(EngineId::Render, 1, WIDE);
         let end = MiConditionalBatchBufferEnd {

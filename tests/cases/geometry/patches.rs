@@ -235,8 +235,8 @@ fn payloads_of_hull_shaders() {
     {
         stages.hs.instance_count = minus_one(instances);
         stages.hs.include_vertex_handles = handles;
-        // Two registers of constants between the handles and the data. As factors they are
-        // negative, so no point is generated.
+        // Two registers of constants between the handles and the data. If they were used as
+        // tessellation factors, they would be negative, so no point is generated.
         let constants = [0x8000_0007_u32; 16];
         model.put(DYNAMIC_STATE + 0x800, &constants);
         let mut draw = stages.draw(&mut model, points, &[[0.0; 8], [0.0; 8]]);

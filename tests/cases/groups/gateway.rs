@@ -110,7 +110,7 @@ fn time_stamps() {
     let mut model = one_thread(Media::new(KERNEL));
     let told = model.get(DATA, 16);
     assert_eq!(told[..4], [0x5555_5555; 4]);
-    // 64 bits each; the low dword holds only its upper 12 bits (7.1.5.2).
+    // Two values of 64 bits. Only the upper 12 bits of a low dword are valid (7.1.5.2).
     let time = |low: u32, high: u32| u64::from(high) << 12 | u64::from(low >> 20);
     let first = (time(told[4], told[5]), time(told[6], told[7]));
     let second = (time(told[8], told[9]), time(told[10], told[11]));

@@ -311,7 +311,7 @@ fn scratch_spills() {
         (W) send (8|M0)  null  r30  0xA  0x040e0003              // scratch block write: one register at hword 3
         (W) send (1|M0)  null  r10  0x3  0x02000004
         (W) wait         n0.0<0;1,0>:ud
-        (W) send (8|M0)  r5  r30  0xA  0x021c0003                // and back
+        (W) send (8|M0)  r5  r30  0xA  0x021c0003                // read it back
             shl (8|M0)   r4.0<1>:ud   r1.0<8;8,1>:ud  2:ud
         (W) shl (1|M0)   r20.0<1>:ud  r0.1<0;1,0>:ud  8:ud
             add (8|M0)   r4.0<1>:ud   r4.0<8;8,1>:ud  r20.0<0;1,0>:ud
@@ -354,7 +354,7 @@ fn scratch_slots_that_are_too_few() {
       loop:
         (W) add (1|M0) (ne)f0.0  r10.0<1>:d  r10.0<0;1,0>:d  -1:d
         (W&f0.0) jmpi    loop
-        (W) send (8|M0)  r5  r30  0xA  0x021c0003                // and back
+        (W) send (8|M0)  r5  r30  0xA  0x021c0003                // read it back
             shl (8|M0)   r4.0<1>:ud   r1.0<8;8,1>:ud  2:ud
         (W) shl (1|M0)   r20.0<1>:ud  r0.1<0;1,0>:ud  8:ud
             add (8|M0)   r4.0<1>:ud   r4.0<8;8,1>:ud  r20.0<0;1,0>:ud

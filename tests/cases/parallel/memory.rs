@@ -52,8 +52,8 @@ fn slots_across_pages() {
     }
 }
 
-/// A machine that allocates frames when they are first written, and has room for `pages` more
-/// frames.
+/// Returns a function that gives the model a new machine. This machine allocates frames when they
+/// are first written, and has room for `pages` more frames.
 fn with_room_for(pages: u64) -> impl Fn(&mut Model) {
     let machine = |limit| {
         let mut memory = Memory::with_limit(limit);

@@ -35,7 +35,8 @@ const DEPTH: u64 = 0xa0_0000;
 const STENCIL: u64 = 0xb0_0000;
 /// Offsets from the dynamic state base.
 const RANGES: u64 = 0x100;
-/// At the end of the mapped memory: one blend state entry fits, eight do not.
+/// Offset of the blend state from the dynamic state base. It is at the end of the mapped memory:
+/// one entry fits, eight do not.
 const BLEND: u64 = VERTICES + (64 << 10) - 64 - DYNAMIC_STATE;
 const CONSTANTS: u64 = 0x300;
 

@@ -354,7 +354,7 @@ fn dx9() {
     let send = Send::new(Type::SAMPLE, Mode::SIMD8, vec![[0.75f32.to_bits(); 16]]);
     let found = send.colors(&mut model, &state, &dx9)[0].map(f32::from_bits);
     assert_eq!(found, [2.0, 1.0, 1.0, 1.0]);
-    // Red in the lowest byte (2d p.371).
+    // The border colour has red in the lowest byte (2d p.371).
     crate::sampler::put_border(&mut model, [0x0033_66ff, 0, 0, 0]);
     let send = Send::new(Type::SAMPLE, Mode::SIMD8, vec![[1.5f32.to_bits(); 16]]);
     let found = send.colors(&mut model, &state, &dx9)[0];
