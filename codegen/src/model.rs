@@ -437,8 +437,8 @@ pub enum Cond {
     /// Position of the last packet of this instruction before the current packet. With a condition,
     /// only packets whose fields satisfy the condition count.
     Last(ContainerId, Option<Box<Cond>>),
-    /// A statement about the elements of a group. The condition is evaluated for each element;
-    /// `Count` has none.
+    /// A statement about the elements of a group. The last member is evaluated for each element; it
+    /// is `None` for `Count`.
     Over(Quantifier, GroupRef, Option<Box<Cond>>),
     /// Number of the element, inside [`Cond::Over`].
     Index,

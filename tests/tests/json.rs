@@ -120,7 +120,7 @@ fn what_is_not_described_comes_back() {
         json!({ "$dwords": [5, 6] })
     );
     there_and_back("MI_SEMAPHORE_MBOX", &[0x0b00_0001, 0, 0]);
-    // As drivers of earlier generations write it.
+    // PIPE_CONTROL of 4 to 8 dwords. Drivers of earlier generations write fewer than 6.
     let stall = 1 << 20;
     for length in 4..=8 {
         let mut dwords = vec![0x7a00_0000 | (length - 2), stall];

@@ -25,7 +25,7 @@ const BRANCHES: &[(&str, usize)] = &[
     // Width, height and pitch: at least 1 and at most the maximum; levels; address: canonical and
     // aligned.
     ("convert_surface", 12),
-    // Range and rounding of each.
+    // Range and rounding of each of three numbers.
     ("convert_sampler", 18),
 ];
 

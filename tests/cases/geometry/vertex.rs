@@ -208,7 +208,7 @@ fn index_sizes_and_cuts() {
     }
 }
 
-/// Counts and starts from registers, as MI_LOAD_REGISTER_MEM loads them.
+/// A draw takes its counts and starts from registers, which MI_LOAD_REGISTER_IMM sets.
 #[test]
 fn parameters_from_registers() {
     let mut model = model();

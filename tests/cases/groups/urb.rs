@@ -40,7 +40,7 @@ fn channels() {
         (W) send (8|M0)  null  r9  0xA  0x0a0a0400            // eight owords
         (W) mov (8|M0)   r20.0<1>:ud  r1.0<8;8,1>:ud
         (W) mov (8|M0)   r21.0<1>:ud  r2.0<8;8,1>:ud
-        (W) send (8|M0)  r10   r20  0x6  0x04420038            // read, offset 3, offsets: four components
+        (W) send (8|M0)  r10   r20  0x6  0x04420038      // read, offset 3, offsets: four components
         (W) mov (1|M0)   r9.2<1>:ud  8:ud
         (W) send (8|M0)  null  r9  0xA  0x0a0a0400
         (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud

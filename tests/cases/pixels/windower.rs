@@ -33,7 +33,7 @@ use genxml_core::{Shifted, UFix};
 
 const DEPTH: u64 = 0xa0_0000;
 const STENCIL: u64 = 0xb0_0000;
-/// Offsets from the dynamic state base.
+/// Offset of CC_VIEWPORT from the dynamic state base.
 const RANGES: u64 = 0x100;
 /// Offset of the blend state from the dynamic state base. It is at the end of the mapped memory:
 /// one entry fits, eight do not.

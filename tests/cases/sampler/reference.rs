@@ -104,8 +104,8 @@ impl Filter {
     }
 }
 
-/// True if each channel of a result is close to the expected value: the error is at most 3e-7, and
-/// for larger values than 1 in proportion.
+/// True if each channel of a result is close to the expected value: the error is at most 3e-7, or
+/// 3e-7 times the value if that is larger.
 pub fn near(found: [u32; 4], expected: Color) -> bool {
     found.iter().zip(expected).all(|(found, expected)| {
         let error = (f64::from(f32::from_bits(*found)) - expected).abs();

@@ -52,7 +52,7 @@ pub fn triangle() -> Scene {
     scene(&CORNERS).clipped()
 }
 
-/// Compares all pixels with f64.
+/// Compares all pixels with values computed in f64.
 pub fn compare(scene: &Scene, perspective: bool) {
     let pixels = scene.run().unwrap().floats(0, 0, 0);
     for (n, pixel) in pixels.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! A pixel shader has surfaces, samplers, four constant buffers and modes of its own. Its kernel
-//! samples a texture, adds the constants, and writes both and two dwords of `cr0` to a buffer.
-//! Oracle: the texel and the sum; 2a 3DSTATE_PS, 3DSTATE_SAMPLER_STATE_POINTERS_PS and
+//! samples a texture, adds the constants, and writes the texel, the sum and two dwords of `cr0` to
+//! a buffer. Oracle: the texel and the sum; 2a 3DSTATE_PS, 3DSTATE_SAMPLER_STATE_POINTERS_PS and
 //! 3DSTATE_CONSTANT_PS; 004:3081-3250 for `cr0`.
 
 use crate::screen::scene::{Scene, on_screen};
@@ -112,7 +112,7 @@ fn draw(ps: ThreeDStatePs) -> Vec<u32> {
     for index in 0..4 {
         model.put(buffer(index), &[10_u32.pow(2 * index as u32)]);
     }
-    // Of the default samplers, which are zeros, the address mode is wrap: it finds texel 1.
+    // A sampler state of zeros has the address mode wrap, and would return texel 1.
     let sampler = SamplerState { tcx_address_control_mode: Wrap::CLAMP, ..SamplerState::new() };
     model.put(DYNAMIC_STATE + SAMPLERS, &sampler.pack());
     let batch = scene.batch(&mut model);

@@ -26,7 +26,7 @@ fn raw(element: &[u8], channel: &Channel) -> u64 {
     })
 }
 
-/// The output channels of a letter.
+/// The output channels (0 red to 3 alpha) that the channel with this letter provides.
 fn outputs(letter: Letter) -> &'static [usize] {
     match letter {
         Letter::R | Letter::P => &[0],

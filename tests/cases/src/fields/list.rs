@@ -5,7 +5,7 @@ use std::fmt;
 /// What the model does with a field.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Class {
-    /// No difference was seen.
+    /// No other value of the field made a difference.
     Unused,
     /// Another value ends the batch with a fault about the value or a missing feature.
     Faulted,
