@@ -48,7 +48,7 @@ fn captures_become_error_states_and_captures_again() {
     fill_capture(&capture, |_| ());
     let aub = place.path().join("fill.aub");
     convert(&capture, &aub, &[]);
-    // Older kernels do not print the buffers of the program.
+    // Error states of older Linux versions do not have the buffers of the program.
     for (input, spelling) in [
         (&capture, "6.1"),
         (&capture, "6.1-plain"),

@@ -165,7 +165,7 @@ fn without_time(out: &str) -> String {
     out.lines().filter(|line| !line.starts_with("  time ")).collect::<Vec<_>>().join("\n")
 }
 
-/// The report about the second draw, without its counts.
+/// The report about the second draw of the demo `cube`, without its counts.
 const SECOND_CUBE: &str = "\
 submission 1, 3DPRIMITIVE at 0x0000_0010_04e4
   draws         TRILIST of 36 vertices by WORD index at 0x0000_0201_0000, 1 instance

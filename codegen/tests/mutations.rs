@@ -72,7 +72,7 @@ struct Mutation {
     range: Range<usize>,
     text: String,
     excuse: &'static str,
-    /// The container or enumeration.
+    /// Name of the container or enumeration that is changed.
     owner: String,
     what: String,
 }

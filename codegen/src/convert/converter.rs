@@ -6,7 +6,8 @@ use super::condition::{PendingRule, PendingView};
 use crate::diagnostic::Diagnostic;
 use crate::model::{ContainerId, Enum, EnumId};
 
-/// Names of declared types: the values of a field's `type` that are not built in.
+/// Declared enumerations and structures by name. A field's `type` has such a name unless the type
+/// is built in.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     pub enums: HashMap<String, EnumId>,

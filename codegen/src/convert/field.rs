@@ -454,7 +454,8 @@ impl Converter<'_> {
             (Type::Uint | Type::UFixed { .. }, Some((least, greatest))) => {
                 (greatest > 0).then_some((least.max(1), greatest))
             }
-            // A signed range with zero inside would become two ranges.
+            // A signed range is accepted only if it does not contain zero, because without zero it
+            // would become two ranges.
             (_, Some((least, greatest)))
                 if signed && (least as i64 > 0 || (greatest as i64) < 0) =>
             {

@@ -158,7 +158,7 @@ pub(super) fn draw(canvas: &mut Canvas, cells: &[Cell], indent: usize) {
 /// A dword.
 #[derive(Debug, PartialEq)]
 struct Row {
-    /// `+` at a bar, `-` elsewhere.
+    /// Frame line above or below the row: `+` where the row has a `|`, `-` elsewhere.
     edges: String,
     line: Vec<(String, Style)>,
     /// The row contains text.

@@ -91,8 +91,8 @@ fn facts() {
     finish(problems);
 }
 
-/// Differences in length and bias. The length of a packet with a tail is not compared, because the
-/// facts have only an observed length.
+/// Differences in length and bias between a row and a container. The length of a packet with a tail
+/// is not compared, because the facts have only an observed length.
 fn container_problems(row: &Row, container: &Container, other_bits: Option<u32>) -> Vec<String> {
     let mut problems = Vec::new();
     let variable = container.groups.iter().any(|group| group.count == 0);

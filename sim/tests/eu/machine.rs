@@ -38,8 +38,8 @@ fn fails(text: &str, launch: &Launch) -> Fault {
 // ---- jumps of the manuals ----
 
 /// Packed vectors with destinations of several widths and strides. Oracle: the values that Intel's
-/// OpenCL compiler writes these instructions for; for words, the manual's rule that the destination
-/// has a stride of one word.
+/// OpenCL compiler needs where it writes these instructions; for words, the manual's rule that the
+/// destination has a stride of one word.
 #[test]
 fn packed_vectors_follow_the_stride_of_the_destination() {
     let thread = run(

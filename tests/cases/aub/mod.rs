@@ -206,7 +206,7 @@ fn semaphores_that_the_file_writes() {
     }
 }
 
-/// A store on each engine. The file polls after each submission.
+/// A file that submits a store on each engine and polls after each submission.
 fn three_engines() -> AubFile {
     let mut file = AubFile::memory_trace();
     for engine in 0..3 {

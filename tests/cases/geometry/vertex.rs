@@ -215,7 +215,7 @@ fn parameters_from_registers() {
     let mut batch = Draw::new(Code::_3DPRIM_POINTLIST, 40).batch(&mut model);
     batch.truncate(batch.len() - PRIMITIVE);
     // 3DPRIM_START_VERTEX, VERTEX_COUNT, INSTANCE_COUNT, START_INSTANCE, BASE_VERTEX (gen8_facts
-    // 5.5).
+    // 2.7).
     let values = [(0x2430, 6), (0x2434, 3), (0x2438, 2), (0x243c, 0), (0x2440, 0)];
     let register = values.map(|(offset, value)| MiLoadRegisterImmRegister {
         register_offset: at(offset),

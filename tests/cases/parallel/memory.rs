@@ -19,14 +19,15 @@ fn mapped_twice(model: &mut Model) {
     model.gpu.map(model.context, DATA + BYTES, slots).unwrap();
 }
 
-/// Groups write through one address what others read through another.
+/// Each slot is mapped at two addresses. Groups write it through one address and read it through
+/// the other.
 #[test]
 fn two_addresses_of_one_frame() {
     let second = [1, SLOTS, !0];
     // Each group has its own slot: no conflicts.
     let (kept, repeated) = check_with(Case { write: second, ..APART }, FIVE, mapped_twice);
     assert!(kept >= 8 && repeated == 0, "{kept} {repeated}");
-    // Each reads what its neighbour wrote.
+    // Each group reads what its neighbour wrote.
     let chain = Case { read: [1, SLOTS - 1, SLOTS - 1], write: second, ..APART };
     let (_, repeated) = check_with(chain, FIVE, mapped_twice);
     assert!(repeated > 0);
@@ -36,7 +37,7 @@ fn two_addresses_of_one_frame() {
     assert!(kept >= 4 && repeated > 0, "{kept} {repeated}");
 }
 
-/// Slots 16 bytes further: every 128th slot crosses into the next page.
+/// The slots start 16 bytes later, so every 128th slot crosses into the next page.
 #[test]
 fn slots_across_pages() {
     let chain = Case { read: [1, SLOTS - 1, SLOTS - 1], ..APART };

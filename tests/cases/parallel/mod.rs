@@ -80,7 +80,8 @@ impl Case {
             .collect()
     }
 
-    /// The kernel in plain Rust, one group after the other. Slot numbers wrap around.
+    /// Does in plain Rust what the kernel does, one group after the other. Slot numbers wrap
+    /// around.
     fn expected(&self, memory: &mut [[u32; 8]]) {
         for group in 0..GROUPS {
             let slot = |[factor, summand, mask]: [u32; 3]| {
@@ -300,8 +301,8 @@ fn a_budget_that_ends() {
     }
 }
 
-/// Endless loops in the groups from number 900 on are found without running one for each part of
-/// the walk.
+/// The groups from number 900 on never end. The hang is found without running such a group in each
+/// part of the walk.
 #[test]
 fn an_endless_loop_in_the_middle() {
     const ENDLESS: &[u32] = &eu! {

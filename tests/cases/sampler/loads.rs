@@ -93,7 +93,7 @@ fn texels() {
     }
 }
 
-/// Elements of a buffer, by its pitch.
+/// Elements of a buffer. The surface pitch is the distance between elements.
 #[test]
 fn buffers() {
     let (mut model, mut random) = (model(), Random::new(2));

@@ -158,7 +158,8 @@ fn surfaces_samplers_constants_and_modes() {
             software_exception_enable: ps.software_exception_enable,
             illegal_opcode_enable: ps.illegal_opcode_exception_enable,
             mask_stack_enable: ps.mask_stack_exception_enable,
-            // As in other threads (2d INTERFACE_DESCRIPTOR_DATA, Denorm Mode).
+            // Subnormal halves and doubles are kept, as in other threads (2d
+            // INTERFACE_DESCRIPTOR_DATA, Denorm Mode).
             half_precision_denorms: true,
             double_precision_denorms: true,
             ..ControlRegister::new()

@@ -86,9 +86,9 @@ pub struct Target {
     pub samples: u32,
     /// Number of layers.
     pub layers: u32,
-    /// Y tiles; surfaces of several samples always have them.
+    /// True for Y tiles. Surfaces of several samples always have them.
     pub tiled: bool,
-    /// Initial contents, repeated.
+    /// Initial contents of its memory: these four dwords, repeated.
     pub before: [u32; 4],
 }
 

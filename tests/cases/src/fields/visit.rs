@@ -61,7 +61,7 @@ struct Known {
     class: Option<Class>,
     /// Hashes of the records in which the field was probed.
     records: HashSet<u64>,
-    /// Number of records of each case and module.
+    /// Number of these records by case and by module.
     cases: HashMap<String, usize>,
 }
 
@@ -197,7 +197,7 @@ impl Job {
         let mut hash = DefaultHasher::new();
         candidate.found.record.dwords.hash(&mut hash);
         candidate.instance.start.hash(&mut hash);
-        // Each seed chooses other cases, and other batches of cases with many.
+        // Each seed chooses other cases and, in cases with many batches, other batches.
         let sample = |what: &str| {
             let mut sample = DefaultHasher::new();
             (self.seed, &candidate.key, what).hash(&mut sample);
