@@ -171,7 +171,7 @@ fn each_distance() {
     }
 }
 
-/// MEDIA_OBJECT and MEDIA_OBJECT_GRPID wait for the thread at their left if they use the scoreboard.
+/// MEDIA_OBJECT and MEDIA_OBJECT_GRPID wait for the thread to the left if they use the scoreboard.
 #[test]
 fn objects() {
     for (used, mask, want) in [(false, 0b100, 2), (true, 0b100, 1), (true, 0b010, 2)] {
