@@ -111,7 +111,7 @@ fn what_is_not_described_comes_back() {
         assert_eq!(back, named, "{value}");
         value[name].clone()
     };
-    // Only the header of these is described.
+    // The specification describes only the header of these packets.
     let value = there_and_back("MEDIA_GATEWAY_STATE", &[0x7003_0002, 7, 0, 9]);
     assert_eq!(value, json!({ "$dwords": [7, 0, 9] }));
     there_and_back("GPGPU_OBJECT", &[0x7104_0004, 0, 0, 0, 0, 0]);

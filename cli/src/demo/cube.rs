@@ -31,8 +31,8 @@ const COLORS: [[u8; 4]; 6] = [
 
 /// The vertex shader, for eight vertices. Constants are in r2 to r4. r2 and r3 are the rows of the
 /// matrix to clip space. r4 has the direction to the light in the cube's coordinates, the ambient
-/// share of light, and the share of the lamp. The vertices follow: position in r5 to r8, normal in r9
-/// to r12, colour in r13 to r16.
+/// share of light, and the share of the lamp. The vertices follow: position in r5 to r8, normal in
+/// r9 to r12, colour in r13 to r16.
 const VERTEX: &[u32] = &eu! {
     (W) mov (8|M0)   r112.0<1>:ud  r1.0<8;8,1>:ud
     mov (8|M0)       r113.0<1>:ud  0:ud               // header

@@ -21,7 +21,7 @@ pub(crate) struct Converter<'a> {
     /// All enumerations read so far. Enumerations inside fields are added.
     pub enums: &'a mut Vec<Enum>,
     pub problems: &'a mut Vec<Diagnostic>,
-    /// The file is read by Mesa's rules.
+    /// True if the file is read by Mesa's rules.
     pub foreign: bool,
     /// Pipelines of instructions without the attribute `pipeline`.
     pub pipelines: u8,

@@ -161,7 +161,7 @@ struct Row {
     /// Frame line above or below the row: `+` where the row has a `|`, `-` elsewhere.
     edges: String,
     line: Vec<(String, Style)>,
-    /// The row contains text.
+    /// True if the row contains text.
     named: bool,
 }
 

@@ -250,9 +250,9 @@ pub struct Context {
     pub modes: Modes,
     /// The implicit accumulator element.
     pub accumulator: Value,
-    /// Source 0 is an accumulator.
+    /// True if source 0 is an accumulator.
     pub from_accumulator: bool,
-    /// The destination is an accumulator.
+    /// True if the destination is an accumulator.
     pub to_accumulator: bool,
 }
 

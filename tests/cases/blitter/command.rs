@@ -33,9 +33,9 @@ pub struct Command {
     pub name: &'static str,
     pub source: Takes,
     pub pattern: Takes,
-    /// It has a colour range for transparency.
+    /// True if the command has a colour range for transparency.
     pub key: bool,
-    /// It has coordinates and can use tiled surfaces (XY_ commands).
+    /// True if the command has coordinates and can use tiled surfaces (XY_ commands).
     pub xy: bool,
     pub packets: fn(&Blit) -> Vec<u32>,
 }

@@ -191,6 +191,6 @@ fn a_kernel_that_grows() {
     let (one, kept, repeated) = alike(&compute, FIVE, |_| {});
     let value = |group: u32| if group & 0x1ff == 0x1a0 { 3 * group } else { group };
     assert_eq!(one.memory, (0..GROUPS).flat_map(|group| [value(group); 8]).collect::<Vec<_>>());
-    // Only the part with the first of these groups runs again.
+    // Only the part of the walk with the first group that jumps to the new code runs again.
     assert!(kept > 0 && repeated == 1, "{kept} {repeated}");
 }

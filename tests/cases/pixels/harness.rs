@@ -67,7 +67,7 @@ pub struct Draw {
     pub topology: Code,
     /// The vertices.
     pub vertices: Vec<Vertex>,
-    /// Vertices have edge flags.
+    /// True if the vertices have edge flags.
     pub flags: bool,
     /// The pixel shader.
     pub kernel: Vec<u32>,

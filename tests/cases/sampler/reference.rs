@@ -10,9 +10,9 @@ pub type Color = [f64; 4];
 /// How to sample one level.
 #[derive(Clone, Copy, Debug)]
 pub struct Filter {
-    /// Two texels in each direction contribute, not only one.
+    /// True if two texels in each direction contribute, not only one.
     pub linear: bool,
-    /// Coordinates are rounded rather than truncated to 1/256 texel.
+    /// True if coordinates are rounded rather than truncated to 1/256 texel.
     pub round: bool,
     pub wrap: [Wrap; 3],
     pub normalized: bool,
