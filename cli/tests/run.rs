@@ -532,7 +532,7 @@ fn aub_files_that_end_early() {
     let path = place.path().join("store.aub");
     let whole = aub(0x3000).0;
 
-    // Truncated in the second submission: the first one has run.
+    // If the file is truncated in the second submission, the first one still runs.
     let second = [&whole[..], &whole[..whole.len() - 2]].concat();
     fs::write(&path, &second).unwrap();
     let (code, out, err) = run(&path, &[]);

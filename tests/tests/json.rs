@@ -129,7 +129,7 @@ fn what_is_not_described_comes_back() {
         assert_eq!(value.get("$length").is_some(), length < 6, "{value}");
         assert_eq!(value.get("$dwords").is_some(), length > 6, "{value}");
     }
-    // A tail, without and with half an element.
+    // A packet whose tail has whole elements, and one whose tail ends with half an element.
     there_and_back("MI_LOAD_REGISTER_IMM", &[0x1100_0003, 0x2358, 5, 0x235c, 6]);
     there_and_back("MI_LOAD_REGISTER_IMM", &[0x1100_0002, 0x2358, 5, 0x235c]);
 

@@ -47,7 +47,7 @@ fn plain(cond: Cond) -> Expr {
             Expr::Binary(op, Box::new(plain(*left)), Box::new(plain(*right)))
         }
         Cond::Number(value) => Expr::Number(value),
-        // Refused by `Resolver::only_rules`.
+        // `Resolver::only_rules` refuses these conditions.
         Cond::In(..)
         | Cond::Bits(..)
         | Cond::Last(..)

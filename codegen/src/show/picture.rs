@@ -85,7 +85,7 @@ pub(super) fn letters(fields: &[&Field]) -> Vec<Option<char>> {
     let mut alphabet = ('a'..='z').chain('A'..='Z');
     let mut dword = None;
     for at in order {
-        // Each dword begins with `a`.
+        // The letters of each dword begin with `a`.
         if dword.replace(fields[at].start / 32) != Some(fields[at].start / 32) {
             alphabet = ('a'..='z').chain('A'..='Z');
         }

@@ -100,7 +100,7 @@ impl<'a> Names<'a> {
             || names.iter().filter(|name| !name.is_empty()).find_map(|name| self.named(name));
         let found = match other.map_or("", |other| &other.here) {
             "" => by_name(),
-            // Left out on purpose.
+            // The item is omitted on purpose.
             "-" => {
                 if by_name().is_some() {
                     problems.push(format!(

@@ -376,7 +376,7 @@ fn descriptor_and_destination_in_registers() {
     for (address, fine) in [(640u16, true), (644, false), (4096 - 64, true), (4096 - 32, false)] {
         let mut thread = Thread::new(&all());
         thread.regs.grf_mut().fill(0xff);
-        // One register of payload, one of response.
+        // The descriptor: one register of payload, one of response.
         thread.regs.set_u32(A0 + 16, 0x0210_0000);
         thread.regs.set_u16(A0 + 6, address);
         let mut world = Alone::default();

@@ -306,7 +306,7 @@ fn int(x: &Context, s: [Value; 3], tuple: &[[Value; 2]]) -> Outcome {
         Opcode::Mul if x.to_accumulator && x.exec.size() == 4 => a * (b & 0xffff),
         Opcode::Mul => a * b,
         Opcode::Mac => x.accumulator.int() + a * b,
-        // 003:12133ff with the split of source 1 (004:667).
+        // The definition of 003:12133ff, with the split of source 1 (004:667).
         Opcode::Mach => {
             let sum = x.accumulator.int() + ((a * (b >> 16)) << 16);
             wrap(DataType::Q, sum) >> 32
@@ -382,7 +382,7 @@ fn float(x: &Context, s: [Value; 3], tuple: &[[Value; 2]]) -> Outcome {
     let value = match x.opcode {
         Opcode::Mov | Opcode::Movi => a,
         Opcode::Sel => match x.condition {
-            // 004:1520-1537: a number rather than a NaN; of two NaNs the second.
+            // 004:1520-1537: a number is preferred to a NaN; of two NaNs, the second is the result.
             Some(condition) => {
                 let (first, second) = (is_nan(x.exec, a), is_nan(x.exec, b));
                 let take =

@@ -251,7 +251,7 @@ fn execution_lists() {
 fn contexts_keep_their_state() {
     let mut file = AubFile::memory_trace();
     context(&mut file, 0);
-    // MI_LOAD_REGISTER_IMM and MI_STORE_REGISTER_MEM of CS_GPR 3.
+    // The batches load CS_GPR 3 with MI_LOAD_REGISTER_IMM and store it with MI_STORE_REGISTER_MEM.
     submit(&mut file, 0, &[0x1100_0001, 0x2618, 0xcafe, END]);
     poll(&mut file, 0);
     submit(&mut file, 0, &[0x1200_0002, 0x2618, TARGET as u32, (TARGET >> 32) as u32, END]);
@@ -381,7 +381,7 @@ fn what_cannot_be_run_is_named() {
     let Some(Step::Stuck(stuck)) = steps.last() else { panic!("{steps:?}") };
     has(stuck.to_string(), &["register 0x2234 & 0x10", "to become 0x10", "it is 0x0"]);
 
-    // Faults in batches.
+    // Batches that fault.
     let fault = |batch: &[u32]| {
         let mut file = AubFile::memory_trace();
         context(&mut file, 0);

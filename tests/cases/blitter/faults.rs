@@ -173,7 +173,7 @@ fn memory_ends_where_it_ends() {
     let pattern = Pattern::Color { place, seeds: [0; 2] };
     let blit = Blit { rop: 0xf0, source: Source::None, pattern, ..plain() };
     assert_eq!(page("XY_PAT_BLT", &blit), at_end("pattern", false));
-    // A negative row, above the first byte of memory.
+    // A negative row lies before the first byte of memory.
     let above = Blit { to: LINEAR, rectangle: [0, -1, 8, 8], ..plain() };
     match run("XY_SRC_COPY_BLT", &above) {
         Err(Fault::Page { fault, .. }) => assert_eq!(fault.address, DATA - 256),

@@ -204,7 +204,7 @@ fn read_once(
                     world.data
                         [picture.place(picture.column(x + column as i64), line(y + row as i64))]
                 }
-                // The model's choice (assumptions::MEDIA_BLOCK_GAPS_READ_ZERO).
+                // Gaps read as zero: the model's choice (assumptions::MEDIA_BLOCK_GAPS_READ_ZERO).
                 false => 0,
             };
             set_byte(&mut expected.answer, row * pitch + column, value);
@@ -213,7 +213,7 @@ fn read_once(
     let header = block_header(x, y, control(width, height, MediaBlockMessageMode::NORMAL), 0);
     let message = read_message(header, override_, registers);
     probe.check(&message, &world, &expected, false);
-    // The same read through the sampler cache.
+    // Send the same read through the sampler cache.
     let descriptor = ReadOnlyDataPortMessageDescriptor {
         message_control: u(override_.pack()[0].into()),
         message_type: MtDpRo::MT_SC_MB,

@@ -182,7 +182,7 @@ fn entries_of_the_table() {
             dwords.extend(entries.iter().flat_map(|entry| [*entry as u32, (entry >> 32) as u32]));
             dwords
         };
-        // Both pages are the context's data.
+        // Both entries map a page to the context's data.
         let seven = [u(7)];
         let through = |page: u64, dword: u64| MiStoreDataImm {
             use_global_gtt: true,

@@ -55,7 +55,7 @@ fn one_context() {
             assert!(!status(&machine).execlist_0_valid && machine.gpu.is_idle(engine));
             let done = ContextStatus { active_to_idle: true, ..of(&context, complete()) };
             assert_eq!(machine.events(engine, &mut read), [started(), done]);
-            // A second request in the same ring.
+            // Submit a second request in the same ring.
             machine.ring(&mut context, &packets![store(3, &[u(9)])]);
             machine.submit(&[&context]).unwrap();
             machine.gpu.run().unwrap();

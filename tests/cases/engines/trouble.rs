@@ -191,7 +191,7 @@ fn page_faults() {
         "{fault}"
     );
 
-    // An unmapped context image in the global table.
+    // A context image at an address that the global table does not map.
     let descriptor = genxml::gen8::memory::ContextDescriptorFormat {
         logical_ring_context_address_lrca: at(0x7f00_0000),
         ..context.descriptor()

@@ -46,7 +46,7 @@ const CONSTANTS: u64 = 0x62_0000;
 macro_rules! kernel {
     ($a:ident $b:ident $c:ident $d:ident $($stage:tt)*) => {
         &eu! {
-            // sample_l: level and U.
+            // Parameters of sample_l: level and U.
             (W) mov (8|M0)   r60.0<1>:f  0.0:f;
             (W) mov (8|M0)   r61.0<1>:f  1.25:f;
             (W) send (8|M0)  r62  r60  0x2  0x04422000;

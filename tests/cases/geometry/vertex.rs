@@ -289,7 +289,7 @@ fn dispatch_modes() {
             (0..count).map(|n| [100 + n, 1100 + n, 2100 + n, 3100 + n]).collect();
         assert_eq!(shaded(&mut model, TWO, two, count), want);
         total += 2 * count;
-        // VS_INVOCATION_COUNT.
+        // Register 0x2320 is VS_INVOCATION_COUNT.
         assert_eq!(register(&mut model, 0x2320), total);
     }
 }

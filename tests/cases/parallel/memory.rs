@@ -98,7 +98,7 @@ fn memory_that_is_used_up() {
             assert!(many == one, "{pages} pages: {:?} instead of {:?}", many.result, one.result);
         }
     }
-    // With enough room for all pages.
+    // With enough room for all pages, there is no fault.
     let (_, repeated) = check_with(Case { read: [0, 0, 0], factor: 0, ..APART }, FIVE, |model| {
         with_room_for(16)(model);
         work(model);

@@ -343,7 +343,7 @@ fn threads_know_their_object() {
             corners.swap(1, 2);
         }
     }
-    // The second viewport, and an array index outside the target.
+    // The vertices select the second viewport and an array index outside the target.
     let header = VertexElementState {
         valid: true,
         source_element_format: SurfaceFormat::R32G32B32A32_FLOAT,

@@ -161,7 +161,7 @@ fn derivatives() {
         let zero = [0; 16];
         let pair = round % 2 == 1;
         let send = if pair {
-            // u v r ai; dudx dudy dvdx dvdy.
+            // Register 0 has u, v, r and ai; register 1 has dudx, dudy, dvdx and dvdy.
             let mut registers = vec![zero; 2];
             for lane in 0..2 {
                 for n in 0..4 {

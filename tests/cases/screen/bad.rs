@@ -425,7 +425,7 @@ fn endless() {
             genxml::gen8::mi::MiBatchBufferStartSecondLevelBatchBuffer::from_bits(second);
         assert_eq!(about(&model.render(&packets![start]).unwrap_err()), "Hang");
     }
-    // Very many vertices that form no object, and very many instances.
+    // Draws with very many vertices that form no object, or with very many instances.
     for (vertices, instances) in [(u32::MAX, 1), (0, u32::MAX), (1, u32::MAX)] {
         let huge = ThreeDPrimitive {
             vertex_count_per_instance: U::from_bits(vertices.into()),

@@ -69,7 +69,7 @@ pub fn compare(scene: &Scene, perspective: bool) {
 fn with_and_without_perspective() {
     let mut scene = scene(&CORNERS).clipped();
     compare(&scene, true);
-    // Bit 3: linear barycentrics, in the same registers.
+    // Bit 3 selects linear barycentrics, which are in the same registers.
     scene.wm.barycentric_interpolation_mode = u(8);
     scene.clip.non_perspective_barycentric_enable = true;
     compare(&scene, false);

@@ -33,7 +33,7 @@ const SAMPLERS: u64 = 0xf000;
 
 /// r4 to r7 have the constants. Binding table entry 1 is the texture, entry 2 the buffer.
 const KERNEL: &[u32] = &eu! {
-    // sample_l: level and U.
+    // Parameters of sample_l: level and U.
     (W) mov (8|M0)   r60.0<1>:f  0.0:f
     (W) mov (8|M0)   r61.0<1>:f  1.25:f
     (W) send (8|M0)  r62  r60  0x2  0x04422001

@@ -209,6 +209,6 @@ fn less_than_a_byte() {
     let (zero, one) = (0f32.to_bits(), 1f32.to_bits());
     assert_eq!(bits(SurfaceFormat::R1_UNORM, 1), [one, zero, zero, one]);
     assert_eq!(bits(SurfaceFormat::R1_UNORM, 0), [zero, zero, zero, one]);
-    // A palette index.
+    // The value of a palette format is the palette index.
     assert_eq!(bits(SurfaceFormat::P2_UNORM_PALETTE1, 3)[0], 3);
 }

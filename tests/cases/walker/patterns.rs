@@ -285,7 +285,7 @@ fn groups_by_loops() {
         (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
         (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
     };
-    // 2 x 1 blocks of 3 x 2 positions, 2 colours at each.
+    // 2 x 1 blocks of 3 x 2 positions, with 2 colours at each position.
     let walker = MediaObjectWalker {
         color_count_minus_one: u(1),
         local_loop_exec_count: u(0x3ff),
