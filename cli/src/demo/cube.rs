@@ -86,7 +86,7 @@ fn product(a: &Matrix, b: &Matrix) -> Matrix {
 
 /// The constants of the vertex shader for a cube: three registers.
 fn constants(place: &Matrix, size: f32) -> Vec<u8> {
-    // The light is rotated by the inverse, instead of rotating each normal.
+    // The direction to the light is rotated by the inverse, so that no normal needs a rotation.
     let light = [0, 1, 2].map(|n| (0..3).map(|k| place[k][n] * LIGHT[k]).sum::<f32>() / size);
     let mut rows = product(&PERSPECTIVE, place).to_vec();
     rows.extend([[light[0], light[1], light[2], 0.3], [0.7, 0.0, 0.0, 0.0]]);

@@ -1,4 +1,5 @@
-//! The macro knows only the names of these types, which have 2 and 7 bits. The attributes differ.
+//! The macro knows only the names of these types, which have 2 and 7 bits. The attributes give
+//! other widths.
 use genxml::Packet;
 use genxml::core::U;
 use genxml::gen8::blitter::BlitColorDepth;

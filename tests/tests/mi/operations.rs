@@ -160,8 +160,8 @@ fn division_by_all_small_constants() {
     }
 }
 
-/// Every combination of widths through memory, registers and variables. Bytes that are not stored
-/// to keep their value.
+/// Every combination of widths through memory, registers and variables. All other bytes keep their
+/// value.
 #[test]
 fn copies() {
     const VALUE: u64 = 0x0123_4567_89ab_cdef;
