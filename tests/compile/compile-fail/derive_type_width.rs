@@ -1,5 +1,4 @@
-//! The macro knows only the names of these types, which have 2 and 7 bits. The attributes give
-//! other widths.
+//! The macro knows only the names of these types. They have 2 and 7 bits, the attributes others.
 use genxml::Packet;
 use genxml::core::U;
 use genxml::gen8::blitter::BlitColorDepth;
