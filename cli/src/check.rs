@@ -119,7 +119,7 @@ fn unknown(rules: &Rules, id: &str, error: &check::UnknownRule) -> Error {
 /// Maximum number of listed findings. Further findings are only counted.
 const MOST: usize = 50_000;
 
-/// The findings of a check, up to [`MOST`], and their numbers.
+/// The first [`MOST`] findings of a check, and the number of violations of each rule.
 #[derive(Default)]
 struct Found {
     list: Vec<Finding>,
@@ -193,7 +193,8 @@ fn write_text(
     let mut all = found.list.iter().peekable();
     while let Some(finding) = all.next() {
         write_finding(out, finding)?;
-        // Findings of one packet share a quote; it is printed after the last of them.
+        // Findings of one packet share one quote (the packets around it). It is printed after the
+        // last of these findings.
         let next = all.peek().and_then(|next| next.quote.as_ref());
         if let Some(quote) = finding.quote.as_ref().filter(|_| !args.no_quote)
             && next.is_none_or(|next| !Arc::ptr_eq(next, quote))
@@ -237,7 +238,7 @@ pub fn exit(summary: &Summary) -> Exit {
     if summary.errors > 0 { Exit::Differs } else { Exit::Ok }
 }
 
-/// The numbers of a check in one line.
+/// Formats the counts of a check (packets, errors, warnings and so on) as one line.
 pub fn verdict(summary: &Summary) -> String {
     let count =
         |number: u64, word: &str| format!("{number} {word}{}", if number == 1 { "" } else { "s" });
@@ -283,7 +284,7 @@ pub fn verdict(summary: &Summary) -> String {
     text
 }
 
-/// Conditions of this many bytes or more are not printed with every finding.
+/// A finding prints the condition of its rule only if its text has fewer bytes than this.
 const LONG: usize = 200;
 
 /// Writes a finding as text: the problem, where it is, and the values that cause it.

@@ -14,7 +14,7 @@ const PIECE: u64 = 1 << 20;
 pub struct Kernel {
     path: PathBuf,
     source: Source,
-    /// Offset of the first byte in the source.
+    /// Offset in the source of the kernel's first byte.
     start: u64,
     /// Number of bytes.
     length: u64,

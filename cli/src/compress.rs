@@ -25,7 +25,7 @@ pub enum Output {
 }
 
 /// A thread that compresses the bytes of a pipe. The thread is needed because the compressor reads
-/// its input, but [`Output`] is written.
+/// its input from a reader, but users of [`Output`] write to it.
 pub struct Zstd {
     pipe: BufWriter<PipeWriter>,
     thread: JoinHandle<io::Result<()>>,
@@ -47,13 +47,13 @@ impl Zstd {
         let Zstd { pipe, thread } = self;
         let written = pipe.into_inner().map(drop).map_err(io::IntoInnerError::into_error);
         let stopped = || Err(io::Error::other("the compressor stopped"));
-        // An error of the compressor is the cause of an error in the pipe, so it comes first.
+        // If both fail, return the error of the thread: it caused the error of the pipe.
         thread.join().unwrap_or_else(|_| stopped()).and(written)
     }
 }
 
-/// The input of the compressor. The compressor cannot handle errors, so an error of the pipe ends
-/// the input.
+/// The input of the compressor: the read end of the pipe. The compressor cannot handle errors, so
+/// an error of the pipe ends the input.
 struct Source(PipeReader);
 
 impl Read for Source {

@@ -110,7 +110,7 @@ struct End {
     missing: Option<String>,
 }
 
-/// The contents of a dump.
+/// Reads a dump. Returns the selected contents, and how reading ended.
 fn tree(args: &Args, path: &Path, ignore: &Ignore, filter: &Filter) -> Result<(Tree, End), Error> {
     let mut dump = args.raw.open(path)?;
     let options =

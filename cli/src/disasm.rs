@@ -131,7 +131,8 @@ fn write_text(out: &mut dyn Write, kernel: &mut Kernel, syntax: Syntax) -> io::R
 fn write_json(out: &mut dyn Write, kernel: &mut Kernel, syntax: Syntax) -> io::Result<()> {
     let mut position = 0;
     loop {
-        // The bytes of an instruction are read again, because the iterator has the kernel.
+        // The iterator borrows the kernel, so it is dropped before `json_line` reads the bytes of
+        // the instruction again.
         let mut all = Instructions::from_position(&mut *kernel, position);
         let Some(line) = all.next() else { break };
         position = all.position();

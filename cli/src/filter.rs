@@ -68,7 +68,8 @@ impl Filters {
     }
 }
 
-/// Returns an error if nothing has such a name.
+/// Returns an error if no packet, structure, register or data record has a name that matches
+/// `glob`.
 pub fn known_container(tables: &Tables, glob: &Glob) -> Result<(), Error> {
     let names = || DATA_NAMES.into_iter().chain(tables.names());
     // The register of one engine, such as `RING_TAIL of VCS`, is in the tables as `RING_TAIL`.
@@ -81,7 +82,7 @@ pub fn known_container(tables: &Tables, glob: &Glob) -> Result<(), Error> {
     Err(unknown("packet, structure or register", glob, names()))
 }
 
-/// Returns an error if no field has such a name.
+/// Returns an error if no field has a name that matches `glob`.
 fn known_field(tables: &Tables, glob: &Glob) -> Result<(), Error> {
     // A path with the names of enclosing structures is not looked up.
     if glob.as_str().contains(['.', '[']) {
@@ -113,7 +114,8 @@ fn of_container(container: &Container, names: &mut Vec<&'static str>) {
 fn unknown<'a>(what: &str, glob: &Glob, names: impl Iterator<Item = &'a str>) -> Error {
     let upper = glob.as_str().to_uppercase();
     let names: Vec<&str> = names.collect();
-    // Names are in upper case or in mixed case.
+    // Names of the specification are in upper case or in mixed case, so both spellings are
+    // compared.
     let nearest = suggest::nearest(glob.as_str(), names.iter().copied())
         .or_else(|| suggest::nearest(&upper, names.iter().copied()));
     bad_input(match nearest {
@@ -170,7 +172,7 @@ fn draws(text: &str) -> Result<RangeInclusive<u64>, String> {
     }
 }
 
-/// Parses `N`, or `N..M` with both ends included.
+/// Parses `N`, or `N..M`, where M is included.
 fn numbers(text: &str) -> Result<RangeInclusive<u64>, String> {
     let number = |text: &str| text.parse::<u64>().map_err(|_| "write 3, or 3..5".to_owned());
     let (first, last) = match text.split_once("..") {

@@ -279,8 +279,8 @@ fn vulkan_icd() -> Option<PathBuf> {
     files.into_iter().find(|file| named(file, "intel_hasvk_icd"))
 }
 
-/// Finds the library: at GENX_SHIM_LIBRARY if it is set; else beside this executable, in `deps`, in
-/// `../lib` or in `../lib/genx` from there.
+/// Finds the library: at GENX_SHIM_LIBRARY if it is set; otherwise in the folder of this
+/// executable, or in `deps`, `../lib` or `../lib/genx` relative to this folder.
 fn library() -> Option<PathBuf> {
     if let Some(path) = env::var_os("GENX_SHIM_LIBRARY") {
         return Some(PathBuf::from(path)).filter(|path| path.is_file());

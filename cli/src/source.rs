@@ -57,7 +57,7 @@ pub fn render(report: &Report) -> String {
     report.render(stderr().is_terminal())
 }
 
-/// The files at `paths`; of folders, every `*.xml`.
+/// The files among `paths`, and every `*.xml` of the folders among them.
 pub fn xml_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
     for path in paths {

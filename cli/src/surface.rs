@@ -121,8 +121,8 @@ mod tests {
     #[test]
     fn texels_become_pixels() {
         let mut bytes = vec![0; 8192];
-        // Linear: texel 2 of row 1. X tiles: a row of a tile is 512 bytes, so it is the same. Y
-        // tiles: columns of 16 bytes.
+        // Texel 2 of row 1. In linear and X-tiled surfaces, a row has 512 bytes, so the texel is at
+        // 512 + 8. In Y tiles, a row of a column has 16 bytes, so it is at 16 + 8.
         bytes[512 + 8..][..4].copy_from_slice(&[1, 2, 3, 4]);
         bytes[16 + 8..][..4].copy_from_slice(&[5, 6, 7, 8]);
         let memory: (u64, &[u8]) = (0x10000, &bytes);
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(picture(&surface(SurfaceFormat::BC1_UNORM, TileMode::LINEAR), &memory), None);
     }
 
-    /// Memory at every address, or at none.
+    /// Memory that has the same bytes at every address. Without bytes, all memory is missing.
     struct Everywhere<'a>(&'a [u8]);
 
     impl Memory for Everywhere<'_> {

@@ -1,7 +1,7 @@
 //! Tables for the decoder from a specification that is read at run time.
 //!
-//! The decoder's tables link to each other by `&'static`, as the generated tables do. The tables made
-//! here are leaked, because a command reads only one specification.
+//! The decoder's tables link to each other by `&'static`, as the generated tables do. The tables
+//! that this module makes are leaked, because a command reads only one specification.
 
 use genxml::decode::Tables;
 use genxml_codegen::emit::{length_field, opcode};

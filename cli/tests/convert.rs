@@ -24,8 +24,8 @@ fn run(input: &Path) -> (i32, String, String) {
     finish(genx(["run", input.to_str().unwrap()]))
 }
 
-/// Of the first submission of a capture: the address of its batch, its engine, and its memory by
-/// page, without the zeros at the end of each page.
+/// Returns, for the first submission of a capture: the address of its batch, its engine, and its
+/// memory by page, without the zeros at the end of each page.
 fn first(path: &Path) -> (u64, EngineId, BTreeMap<u64, Vec<u8>>) {
     let capture = Capture::open(path).unwrap();
     let mut playback = Playback::new(&capture);
@@ -48,7 +48,7 @@ fn captures_become_error_states_and_captures_again() {
     fill_capture(&capture, |_| ());
     let aub = place.path().join("fill.aub");
     convert(&capture, &aub, &[]);
-    // Older kernels do not print the buffers of the program.
+    // Error states of older Linux versions do not have the buffers of the program.
     for (input, spelling) in [
         (&capture, "6.1"),
         (&capture, "6.1-plain"),
@@ -68,7 +68,7 @@ fn captures_become_error_states_and_captures_again() {
         }
         assert_eq!(first(&again), first(&capture), "{spelling}");
     }
-    // From the error state format of one Linux version to that of another; unusable options.
+    // Converts an error state to the format of another Linux version. Then tests unusable options.
     let (new, old) = (place.path().join("fill.error.gz"), place.path().join("old.txt"));
     let (code, _, err) = convert(&new, &old, &["--spelling", "4.4"]);
     assert_eq!(code, 0, "{err}");

@@ -111,8 +111,8 @@ fn decode_shows_what_is_asked_for() {
     assert_eq!(code, 2, "{err}");
 }
 
-/// MEDIA_CURBE_LOAD of 64 bytes at offset 0x80 from the dynamic state base, which is the start of
-/// the batch.
+/// The batch has a MEDIA_CURBE_LOAD of 64 bytes at offset 0x80 from the dynamic state base, which
+/// is the start of the batch.
 #[test]
 fn decode_shows_as_much_data_as_is_asked_for() {
     let place = tempdir().unwrap();
@@ -167,8 +167,8 @@ fn numbers_that_the_dump_does_not_have() {
     assert_eq!(finish(genx(["diff", path, path, "--draw", "1"])).0, 0);
 }
 
-/// Every name of a record is a name for --packet. The demo has a kernel; its dump has none of the
-/// other data.
+/// --packet accepts every name of a data record. The dump of the demo `fill` has a kernel, but no
+/// other data with these names.
 #[test]
 fn data_is_selected_by_name() {
     let capture = tempdir().unwrap();

@@ -68,7 +68,8 @@ fn page_faults() {
     }
 }
 
-/// A page fault of the same store, in an AUB file: through a ring and page tables in memory.
+/// The store of `storing` also faults in an AUB file, in which a ring starts the batch and page
+/// tables are in memory.
 #[test]
 fn page_faults_of_aub_files() {
     let place = tempdir().unwrap();
@@ -121,7 +122,7 @@ fn without_a_fault_there_is_none() {
     let (code, _, err) = finish(genx(args));
     assert_eq!((code, err.as_str()), (0, ""));
     assert!(!file.exists());
-    // The name selects the compression.
+    // The suffix of the file name selects the compression.
     storing(&capture, 0x8_0000_0000);
     assert_eq!(finish(genx(args)).0, 3);
     assert_eq!(fs::read(&file).unwrap()[..2], [0x1f, 0x8b]);

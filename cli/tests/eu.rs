@@ -106,7 +106,7 @@ fn mistakes_are_shown() {
     let (code, _, err) = finish(genx(["disasm", &file("odd.hex")]));
     assert_eq!(code, 2);
     assert!(err.contains("odd.hex:1: `6z`"), "{err}");
-    // A predicate control that the manual reserves, and a nop.
+    // The first instruction has a predicate control that the manual reserves. The second is a nop.
     let gap = "01 00 6f 00 08 06 80 20 00 00 00 00 07 00 00 00\n7e 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00\n";
     fs::write(file("gap.hex"), gap).unwrap();
     let (code, out, _) = finish(genx(["disasm", &file("gap.hex")]));
@@ -207,7 +207,7 @@ fn validation_names_rules() {
     fs::write(file("good.asm"), KERNEL).unwrap();
     let (code, out, err) = finish(genx(["eu", "validate", &file("good.asm"), "--quiet"]));
     assert_eq!(code, 0, "{out}{err}");
-    // Overlapping rows of eight elements.
+    // A source region whose rows of eight elements overlap.
     fs::write(file("bad.asm"), KERNEL.replace("r0.0<8;8,1>:ud", "r0.0<4;8,1>:ud")).unwrap();
     let (code, out, _) = finish(genx(["eu", "validate", &file("bad.asm")]));
     assert_eq!(code, 1);

@@ -1,4 +1,5 @@
-//! The command, run as a program. One test program, so that it is linked once.
+//! Tests that run the command as a program. All of them are in one test program, so that it is
+//! linked once.
 
 mod common;
 mod convert;

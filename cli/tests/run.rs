@@ -165,7 +165,7 @@ fn without_time(out: &str) -> String {
     out.lines().filter(|line| !line.starts_with("  time ")).collect::<Vec<_>>().join("\n")
 }
 
-/// The report about the second draw, without its counts.
+/// The report about the second draw of the demo `cube`, without its counts.
 const SECOND_CUBE: &str = "\
 submission 1, 3DPRIMITIVE at 0x0000_0010_04e4
   draws         TRILIST of 36 vertices by WORD index at 0x0000_0201_0000, 1 instance
@@ -282,8 +282,8 @@ fn damaged_draws_are_described() {
     assert!(told > 50 && problems > 0, "{told} {problems}");
 }
 
-/// The counts of the demo: 1024 threads, one for each block of the image, which has 256 x 256
-/// pixels of four bytes.
+/// The counts of the demo `fill`: 1024 threads, one for each block of the image, which has 256 x
+/// 256 pixels of four bytes.
 #[test]
 fn the_report_fits_a_screen() {
     let capture = tempdir().unwrap();
@@ -466,8 +466,8 @@ fn an_endless_batch_ends() {
     assert!(err.contains("still running after 100000"), "{err}");
 }
 
-/// A classic AUB file with a batch for the blitter that stores a dword to `target`, where 16 pages
-/// are mapped.
+/// A classic AUB file with a batch for the blitter that stores a dword to `target`. Its page table
+/// maps the first 16 pages to themselves.
 fn aub(target: u32) -> AubFile {
     let bytes =
         |dwords: &[u32]| dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect::<Vec<_>>();
@@ -532,7 +532,7 @@ fn aub_files_that_end_early() {
     let path = place.path().join("store.aub");
     let whole = aub(0x3000).0;
 
-    // Truncated in the second submission: the first one has run.
+    // If the file is truncated in the second submission, the first one still runs.
     let second = [&whole[..], &whole[..whole.len() - 2]].concat();
     fs::write(&path, &second).unwrap();
     let (code, out, err) = run(&path, &[]);

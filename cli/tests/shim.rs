@@ -61,8 +61,8 @@ fn devices() {
     }
 }
 
-/// A library path that LD_PRELOAD cannot contain is an error that says what to do. Other paths become
-/// absolute.
+/// A library path that LD_PRELOAD cannot contain is an error that says what to do. Other paths
+/// become absolute.
 #[test]
 fn libraries() {
     let directory = tempfile::tempdir().unwrap();

@@ -37,7 +37,7 @@ fn dumps_are_decoded_with_tables_of_mesas_schema() {
         7,
         0x0000_235c,
         8,
-        0x7fff_0000, // nothing
+        0x7fff_0000, // not a packet of the toy specification
     ];
     fs::write(&dump, dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect::<Vec<_>>())
         .unwrap();
@@ -98,7 +98,7 @@ fn foreign_files_are_checked_one_by_one() {
     }
 }
 
-/// A folder needs no index. With one, removed and moved items are found.
+/// A folder needs no index. If it has one, removed and moved items are found.
 #[test]
 fn the_index_is_compared_and_renewed() {
     let place = tempdir().unwrap();
@@ -118,7 +118,7 @@ fn the_index_is_compared_and_renewed() {
     let (code, out, err) = finish(genx(["spec", "check", "--bless", text(&folder)]));
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("index.tsv: 2 containers and enumerations"), "{out}");
-    // A folder of folders selects the folders inside.
+    // For a folder that has only subfolders, each subfolder is checked.
     assert_eq!((check(&folder).0, check(place.path()).0), (0, 0));
     for (after, what) in [
         (before.replace("7:0", "8:1"), "differs from the index in a name, position"),

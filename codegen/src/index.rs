@@ -171,7 +171,8 @@ fn of_enum(list: &Enum) -> Entry {
     let mut digest = Digest::default();
     digest.add(&list.prefix);
     digest.values(&list.values);
-    // The width follows from the fields of this type, which other lines include.
+    // The width of an enumeration is left out: it follows from the fields of this type, which are
+    // part of their containers' lines.
     Entry { bits: 0, fields: 0, values: list.values.len(), digest: digest.0 }
 }
 
@@ -181,8 +182,8 @@ fn of_container(spec: &Spec, container: &Container) -> Entry {
         Kind::Struct { align } => digest.add(&align),
         Kind::Instruction { engines, pipelines, bias } => {
             digest.add(&(engine_names(engines), bias));
-            // Only if the instruction names pipelines, so that the digests of all other
-            // instructions stay the same.
+            // Pipelines are added only if the instruction names some, so that the digests of all
+            // other instructions stay the same.
             if pipelines != ALL_PIPELINES {
                 digest.add(&pipeline_names(pipelines));
             }

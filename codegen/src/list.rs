@@ -27,7 +27,7 @@ pub struct Listed {
     pub bits: u32,
     /// `bits` in dwords, rounded up; 1 for an enumeration.
     pub dwords: u32,
-    /// A tail of variable length follows.
+    /// True if a tail of variable length follows the fixed part.
     pub variable: bool,
     /// Number of fields, or of an enumeration's values. Each field of a group counts once; fields
     /// of groups inside groups do not count.
@@ -35,13 +35,13 @@ pub struct Listed {
     /// Byte offset of a register; from the base of each engine if `per_engine`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u32>,
-    /// Every engine has the register.
+    /// True if every engine has the register.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub per_engine: bool,
     /// Number of registers in an array of them; 1 for everything else.
     #[serde(skip_serializing_if = "is_one")]
     pub count: u32,
-    /// Only the header is described.
+    /// True if the specification describes only the header.
     pub partial: bool,
     /// Volume and page, or the fact's origin.
     pub source: String,

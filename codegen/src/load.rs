@@ -180,7 +180,7 @@ fn read_with(roots: &[String], read: Read<'_>, dialect: Dialect) -> Loaded {
 struct Tree {
     file: usize,
     root: Element,
-    /// The same as [`SourceFile::foreign`].
+    /// True if the file is read by Mesa's rules, as in [`SourceFile::foreign`].
     foreign: bool,
     /// Imported files, each with the names that the import excludes.
     imports: Vec<(usize, HashSet<String>)>,

@@ -29,7 +29,7 @@ pub struct EngineBase {
     pub name: String,
     /// Byte offset of its registers in the register space.
     pub base: u32,
-    /// One line in our own words.
+    /// Documentation: one line in our own words.
     pub doc: String,
     /// Volume and page, or the fact's origin.
     pub source: String,
@@ -50,7 +50,7 @@ pub struct ContainerId(pub usize);
 pub struct Enum {
     /// The manual's name; `CONTAINER Field` for a list inside a field.
     pub name: String,
-    /// Index of the file it stands in.
+    /// Index in [`Spec::files`] of the file that contains it.
     pub file: usize,
     /// Prefix of the values (`prefix`), or empty. It is not a part of their names.
     pub prefix: String,
@@ -61,7 +61,7 @@ pub struct Enum {
     pub values: Vec<EnumValue>,
     /// Named sets of values (`set`), for conditions.
     pub sets: Vec<ValueSet>,
-    /// One line in our own words.
+    /// Documentation: one line in our own words.
     pub doc: String,
     /// Volume and page, or the fact's origin.
     pub source: String,
@@ -78,12 +78,12 @@ pub struct EnumValue {
     pub value: u64,
     /// Bits that a compaction index with this value expands to (`expansion`).
     pub expansion: Option<u64>,
-    /// A second name for a number that another value already has (`alias`).
+    /// True if this is a second name for a number that another value already has (`alias`).
     pub alias: bool,
     /// Size in bits of the thing that the value names (`bits`), such as an element of a surface
     /// format.
     pub bits: Option<u64>,
-    /// One line in our own words.
+    /// Documentation: one line in our own words.
     pub doc: String,
     /// The element's opening tag.
     pub span: Span,
@@ -96,7 +96,7 @@ pub struct ValueSet {
     pub name: String,
     /// The numbers as ranges (first, last). The ranges are ascending and do not touch.
     pub ranges: Vec<(u64, u64)>,
-    /// One line in our own words.
+    /// Documentation: one line in our own words.
     pub doc: String,
     /// The element's opening tag.
     pub span: Span,
@@ -107,13 +107,13 @@ pub struct ValueSet {
 pub struct Container {
     /// The manual's name.
     pub name: String,
-    /// Index of the file it stands in.
+    /// Index in [`Spec::files`] of the file that contains it.
     pub file: usize,
     /// Structure, instruction or register.
     pub kind: Kind,
-    /// Size in bits of the fixed part: `length` dwords or `size` bits. 32 for a register without
-    /// `length`. For an instruction, or a structure of Mesa's, without them: up to the end of its
-    /// last field or group, rounded up to dwords. A variable group counts as empty.
+    /// Size in bits of the fixed part: `length` dwords or `size` bits. A register without `length`
+    /// has 32 bits. An instruction, or a structure of Mesa's, without these attributes ends with
+    /// its last field or group, rounded up to dwords. A variable group counts as empty.
     pub bits: u32,
     /// Fields in order of their first bit.
     pub fields: Vec<Field>,
@@ -126,12 +126,13 @@ pub struct Container {
     /// Set if the newest packet or structure of this type stays in force for later packets
     /// (`latch`).
     pub latch: Option<Latch>,
-    /// Only some bits are described, such as the header (`partial`). Bits without a field are
-    /// unknown, not reserved.
+    /// True if only some bits are described, such as the header (`partial`). Bits without a field
+    /// are unknown, not reserved.
     pub partial: bool,
-    /// Fields may overlap without being variants: `overlap="allowed"`, or the file is Mesa's.
+    /// True if fields may overlap without being variants: `overlap="allowed"`, or the file is
+    /// Mesa's.
     pub overlap_allowed: bool,
-    /// One line in our own words.
+    /// Documentation: one line in our own words.
     pub doc: String,
     /// Volume and page, or the fact's origin.
     pub source: String,
@@ -215,7 +216,7 @@ pub enum Kind {
     Register {
         /// Byte offset; from the base of each engine if `per_engine`.
         offset: u32,
-        /// Every engine has a copy.
+        /// True if every engine has a copy of the register.
         per_engine: bool,
         /// Number of registers in the array; 1 for a single register.
         count: u32,
@@ -224,7 +225,7 @@ pub enum Kind {
         /// Name of the per-engine register that this describes in more detail for one engine, or
         /// empty.
         instance_of: String,
-        /// Bits 31:16 are write enables of 15:0.
+        /// True if bits 31:16 are the write enables of bits 15:0.
         masked: bool,
         /// Access from commands.
         access: Access,
@@ -285,13 +286,14 @@ pub struct Field {
     pub default: Option<u64>,
     /// Least and greatest stored value (`range`), sign-extended to 64 bits for signed types.
     pub range: Option<(u64, u64)>,
-    /// Part of the opcode: always written, checked when read, not a member of the Rust type.
+    /// True for a part of the opcode, which is always written, checked when read, and not a member
+    /// of the Rust type.
     pub opcode: bool,
-    /// The field `DWord Length`, which holds the packet's length minus the bias.
+    /// True for the field `DWord Length`, which holds the packet's length minus the bias.
     pub length: bool,
-    /// Must be given by the program (`required`).
+    /// True if the program must give a value (`required`).
     pub required: bool,
-    /// Must not be zero (`nonzero`).
+    /// True if the value must not be zero (`nonzero`).
     pub nonzero: bool,
     /// The condition under which the field exists (`exists-if`).
     pub exists_if: Option<Expr>,
@@ -299,7 +301,7 @@ pub struct Field {
     pub variant: Option<(String, String)>,
     /// Unit of measurement; may be empty.
     pub unit: String,
-    /// One line in our own words; may be empty.
+    /// Documentation: one line in our own words; may be empty.
     pub doc: String,
     /// Volume and page, or the fact's origin; empty if it is that of the container.
     pub source: String,
@@ -437,11 +439,12 @@ pub enum Cond {
     /// Position of the last packet of this instruction before the current packet. With a condition,
     /// only packets whose fields satisfy the condition count.
     Last(ContainerId, Option<Box<Cond>>),
-    /// A statement about the elements of a group. `Count` has no body.
+    /// A statement about the elements of a group. The last member is evaluated for each element; it
+    /// is `None` for `Count`.
     Over(Quantifier, GroupRef, Option<Box<Cond>>),
     /// Number of the element, inside [`Cond::Over`].
     Index,
-    /// The kernels use the surface in this way.
+    /// True if the kernels use the surface in this way.
     Role(Role),
 }
 

@@ -17,7 +17,7 @@ pub struct SourceFile {
     pub pipelines: u8,
     /// The whole text.
     pub text: String,
-    /// The file is read by Mesa's rules, which allow gaps and overlaps.
+    /// True if the file is read by Mesa's rules, which allow gaps and overlaps.
     pub foreign: bool,
 }
 

@@ -109,7 +109,8 @@ fn both_spellings_say_the_same() {
     }
 }
 
-/// Code can be generated. The tests crate tests that it compiles and works.
+/// Rust code can be generated from both spellings. The tests crate tests that such code compiles
+/// and works.
 #[test]
 fn code_is_generated() {
     for name in ["old/gen8.xml", "new/gen80.xml"] {

@@ -1,4 +1,5 @@
-//! The tests of this crate that use its public items. One program, so that it is linked once.
+//! The tests of this crate that use its public items. All of them are in one program, so that it is
+//! linked once.
 
 mod cases;
 mod emit;

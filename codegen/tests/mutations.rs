@@ -72,7 +72,7 @@ struct Mutation {
     range: Range<usize>,
     text: String,
     excuse: &'static str,
-    /// The container or enumeration.
+    /// Name of the container or enumeration that is changed.
     owner: String,
     what: String,
 }
@@ -280,7 +280,8 @@ fn number(tag: &str, attribute: &str) -> Option<u64> {
 struct Tally {
     tried: usize,
     seen: usize,
-    /// The reasons why the checks alone do not detect the others, with their numbers.
+    /// The reasons why the checks alone do not detect the other mutations, each with its number of
+    /// mutations.
     excuses: BTreeMap<&'static str, usize>,
 }
 

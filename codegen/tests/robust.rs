@@ -39,7 +39,8 @@ fn the_good_one_is_good() {
     exercise(&GOOD);
 }
 
-/// Every prefix of the good specification: it ends in every element and attribute.
+/// Tests every prefix of the good specification, so the text ends inside every element and
+/// attribute.
 #[test]
 fn prefixes() {
     for end in (0..GOOD.len()).filter(|end| GOOD.is_char_boundary(*end)) {

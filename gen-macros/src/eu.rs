@@ -196,8 +196,9 @@ fn flatten(tokens: TokenStream, flat: &mut Vec<(String, Span)>) {
 /// sequence of lines. A token that `macro_rules!` inserted has a line elsewhere in the source, so
 /// its line is usually not in that sequence.
 fn in_order(lines: &[usize]) -> Vec<Option<usize>> {
-    // `ends`: for each length, the index of the smallest last line of a sequence of that length.
-    // `before`: the index before each index in its sequence.
+    // `ends`: for each length of a sequence, the index of the token whose line is the smallest
+    // possible last line. `before`: for each token, the index of the token before it in its
+    // sequence.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(lines.len());
     for (index, line) in lines.iter().enumerate() {

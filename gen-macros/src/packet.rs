@@ -138,7 +138,7 @@ impl Packet<'_> {
     fn value(&self, expr: &Expr, path: &mut Vec<String>) -> Result<TokenStream> {
         match expr {
             Expr::Lit(literal) => self.number(&literal.lit, None, expr, path),
-            // A value from the `$value:expr` of another macro.
+            // A group contains a value from the `$value:expr` of another macro.
             Expr::Group(group) => self.value(&group.expr, path),
             Expr::Unary(unary) => match (&unary.op, &*unary.expr) {
                 (UnOp::Neg(minus), Expr::Lit(literal)) => {

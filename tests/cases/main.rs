@@ -1,4 +1,4 @@
-//! The tests. They are one program, so that it is linked once.
+//! The tests of the model. They are one program, so that it is linked once.
 
 mod aub;
 mod blitter;

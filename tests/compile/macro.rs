@@ -1,16 +1,16 @@
 //! The compiler and the built crates of the caller, for tests that compile small programs.
 //!
-//! Such a test calls `rustc` with the crates that cargo built for the test itself. With cargo it
-//! would build them a second time, with other features.
+//! Such a test calls `rustc` with the crates that cargo built for the test itself. If the test
+//! called cargo, cargo would build them a second time, with other features.
 
 use proc_macro::{Literal, TokenStream};
 
 /// The command line that compiles a program against the crates of the caller, as an array of
 /// strings `&[&str]`: the path of `rustc`, then `-L dependency=FOLDER` and `--extern NAME=FILE` for
-/// each. Macros run in the compiler, so these are the arguments that cargo gave to it.
+/// each dependency. Macros run in the compiler, so these are the arguments that cargo gave to it.
 ///
-/// Takes no tokens; what is given is ignored. A library has no compiled dependencies under `cargo
-/// check`: the files then hold only metadata, so the macro is of use in tests, which cargo builds.
+/// Ignores its tokens. Under `cargo check` the files contain only metadata, so programs can be
+/// compiled only in tests, for which cargo builds the dependencies.
 #[proc_macro]
 pub fn compiler(_: TokenStream) -> TokenStream {
     let mut arguments = std::env::args();

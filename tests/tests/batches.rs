@@ -43,13 +43,13 @@ fn submission() -> Result<Submission, BatchError> {
     let mut batch = Batch::<Render>::growing(Arena::new("batch", 0x10_0000, 0x10_0000, 4096))?;
     batch.call(&routine)?;
     store(&mut batch, &target, 2, 20)?;
-    // Forward, over one store.
+    // A jump forward, over one store.
     let skip: Label<_> = batch.label();
     batch.jump(skip)?;
     store(&mut batch, &target, 3, 30)?;
     batch.bind(skip)?;
     store(&mut batch, &target, 4, 40)?;
-    // To another batch and back.
+    // A jump to another batch and back.
     let back = batch.label();
     let mut aside = Batch::<Render>::new("aside", 0x30_0000, 4096)?;
     let start = aside.here();
@@ -58,7 +58,7 @@ fn submission() -> Result<Submission, BatchError> {
     store(&mut batch, &target, 6, 60)?;
     batch.bind(back)?;
     aside.jump_to(&batch.target(back)?)?;
-    // More than three buffers full.
+    // These stores fill more than three buffers.
     for index in 0..1000 {
         store(&mut batch, &target, 16 + index, 1000 + index)?;
     }

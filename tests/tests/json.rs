@@ -111,7 +111,7 @@ fn what_is_not_described_comes_back() {
         assert_eq!(back, named, "{value}");
         value[name].clone()
     };
-    // Only the header of these is described.
+    // The specification describes only the header of these packets.
     let value = there_and_back("MEDIA_GATEWAY_STATE", &[0x7003_0002, 7, 0, 9]);
     assert_eq!(value, json!({ "$dwords": [7, 0, 9] }));
     there_and_back("GPGPU_OBJECT", &[0x7104_0004, 0, 0, 0, 0, 0]);
@@ -120,7 +120,7 @@ fn what_is_not_described_comes_back() {
         json!({ "$dwords": [5, 6] })
     );
     there_and_back("MI_SEMAPHORE_MBOX", &[0x0b00_0001, 0, 0]);
-    // As drivers of earlier generations write it.
+    // PIPE_CONTROL of 4 to 8 dwords. Drivers of earlier generations write fewer than 6.
     let stall = 1 << 20;
     for length in 4..=8 {
         let mut dwords = vec![0x7a00_0000 | (length - 2), stall];
@@ -129,7 +129,7 @@ fn what_is_not_described_comes_back() {
         assert_eq!(value.get("$length").is_some(), length < 6, "{value}");
         assert_eq!(value.get("$dwords").is_some(), length > 6, "{value}");
     }
-    // A tail, without and with half an element.
+    // A packet whose tail has whole elements, and one whose tail ends with half an element.
     there_and_back("MI_LOAD_REGISTER_IMM", &[0x1100_0003, 0x2358, 5, 0x235c, 6]);
     there_and_back("MI_LOAD_REGISTER_IMM", &[0x1100_0002, 0x2358, 5, 0x235c]);
 

@@ -1,5 +1,5 @@
-//! End-to-end tests. One program, so that it is linked once; `readers.rs` alone is a program of its
-//! own.
+//! End-to-end tests. They are one program, so that it is linked once. Only `readers.rs` is a
+//! program of its own.
 
 mod batches;
 mod decode_cases;

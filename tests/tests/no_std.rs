@@ -53,7 +53,7 @@ fn without_the_standard_library() {
     let status = Command::new(target().join(&host).join("debug/no-std")).status().unwrap();
     assert!(status.success(), "{status}: the number is that of `run` in no-std/src/main.rs");
 
-    // The test would detect the standard library.
+    // Check that the test would detect the standard library.
     let error = build(&host, "std").unwrap_err();
     assert!(error.contains("found duplicate lang item `panic_impl`"), "{error}");
 

@@ -1,5 +1,5 @@
-//! The tests of a crate are modules of one program, `tests/main.rs`. A file that no program has as a
-//! module would not be compiled, and its tests would not run.
+//! The tests of a crate are modules of one program, `tests/main.rs`. A file that no program has as
+//! a module would not be compiled, and its tests would not run.
 
 use std::fs;
 use std::path::Path;

@@ -213,7 +213,7 @@ fn tails() {
         Err(UnpackError::Truncated { needed: 7, available: 4, .. })
     ));
     assert_eq!(ThreeDToyTable::unpack_lossy(&out[..4]).pair.len(), 1);
-    // A reserved bit of the second element.
+    // A reserved bit of the second element is set.
     let wrong = [0x6124_0004, 7, 0x2358, 0, 1, 0];
     assert!(matches!(
         ThreeDToyTable::unpack(&wrong),
@@ -280,7 +280,7 @@ fn packets_of_engines() {
 #[test]
 fn registers() {
     assert_eq!((ToyStatus::OFFSET, ToyMode::OFFSET), (0x2358, 0x7000));
-    // The write enables of all fields, unless set otherwise.
+    // By default, the write enables of all fields are set.
     assert_eq!(packet! { ToyMode { fast: true, level: 2, .. } }.pack(), [0x000f_0005]);
     assert_eq!(packet! { ToyMode { fast: true, mask: 1, .. } }.pack(), [0x0001_000b]);
 }

@@ -18,14 +18,14 @@ use std::process::Command;
 const BRANCHES: &[(&str, usize)] = &[
     // The values decide which fields exist: planar or auxiliary surface, view or none.
     ("values_surface", 2),
-    // The loop over eight entries, if it is not unrolled.
+    // The loop over eight entries has a branch if it is not unrolled.
     ("values_blend", 1),
-    // Any number of elements in a slice.
+    // The slice may have any number of elements.
     ("values_vertex_elements", 3),
-    // Width, height and pitch: at least 1 and at most the maximum; levels; address: canonical and
-    // aligned.
+    // Checks: width, height and pitch are at least 1 and at most the maximum; the levels are in
+    // range; the address is canonical and aligned.
     ("convert_surface", 12),
-    // Range and rounding of each.
+    // Checks of the range and the rounding of each of three numbers.
     ("convert_sampler", 18),
 ];
 

@@ -31,8 +31,8 @@ const COLORS: [[u8; 4]; 6] = [
 
 /// The vertex shader, for eight vertices. Constants are in r2 to r4. r2 and r3 are the rows of the
 /// matrix to clip space. r4 has the direction to the light in the cube's coordinates, the ambient
-/// share of light, and the share of the lamp. The vertices follow: position in r5 to r8, normal in r9
-/// to r12, colour in r13 to r16.
+/// share of light, and the share of the lamp. The vertices follow: position in r5 to r8, normal in
+/// r9 to r12, colour in r13 to r16.
 const VERTEX: &[u32] = &eu! {
     (W) mov (8|M0)   r112.0<1>:ud  r1.0<8;8,1>:ud
     mov (8|M0)       r113.0<1>:ud  0:ud               // header
@@ -51,16 +51,16 @@ const VERTEX: &[u32] = &eu! {
     mad (8|M0)       r120.0<1>:f   r3.7<0;0>:f     r5.0<2;1>:f   r3.4<0>:f      // w
     mad (8|M0)       r120.0<1>:f   r120.0<2;1>:f   r6.0<2;1>:f   r3.5<0>:f
     mad (8|M0)       r120.0<1>:f   r120.0<2;1>:f   r7.0<2;1>:f   r3.6<0>:f
-    send (8|M0)      null  r112  0x6  0x12080007      // to the URB, from the start: header and position
+    send (8|M0)      null  r112  0x6  0x12080007      // URB write: header and position
     mul (8|M0)       r20.0<1>:f    r9.0<8;8,1>:f   r4.0<0;1,0>:f                // normal times direction,
     mad (8|M0)       r20.0<1>:f    r20.0<2;1>:f    r10.0<2;1>:f  r4.1<0>:f
-    mad (8|M0)       (sat)r20.0<1>:f  r20.0<2;1>:f  r11.0<2;1>:f  r4.2<0>:f     // 0 on the far side
-    mad (8|M0)       r20.0<1>:f    r4.3<0;0>:f     r20.0<2;1>:f  r4.4<0>:f      // all light
+    mad (8|M0)       (sat)r20.0<1>:f  r20.0<2;1>:f  r11.0<2;1>:f  r4.2<0>:f  // 0 on the unlit side
+    mad (8|M0)       r20.0<1>:f    r4.3<0;0>:f     r20.0<2;1>:f  r4.4<0>:f      // add ambient light
     mul (8|M0)       r113.0<1>:f   r13.0<8;8,1>:f  r20.0<8;8,1>:f
     mul (8|M0)       r114.0<1>:f   r14.0<8;8,1>:f  r20.0<8;8,1>:f
     mul (8|M0)       r115.0<1>:f   r15.0<8;8,1>:f  r20.0<8;8,1>:f
     mov (8|M0)       r116.0<1>:f   r16.0<8;8,1>:f
-    send (8|M0)      null  r112  0x26  0x0A080027  {EOT}    // after them: colour
+    send (8|M0)      null  r112  0x26  0x0A080027  {EOT}    // URB write: colour, after the position
 };
 
 type Matrix = [[f32; 4]; 4];
@@ -86,7 +86,7 @@ fn product(a: &Matrix, b: &Matrix) -> Matrix {
 
 /// The constants of the vertex shader for a cube: three registers.
 fn constants(place: &Matrix, size: f32) -> Vec<u8> {
-    // The light is rotated by the inverse, instead of rotating each normal.
+    // The direction to the light is rotated by the inverse, so that no normal needs a rotation.
     let light = [0, 1, 2].map(|n| (0..3).map(|k| place[k][n] * LIGHT[k]).sum::<f32>() / size);
     let mut rows = product(&PERSPECTIVE, place).to_vec();
     rows.extend([[light[0], light[1], light[2], 0.3], [0.7, 0.0, 0.0, 0.0]]);

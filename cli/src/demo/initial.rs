@@ -178,7 +178,8 @@ pub fn vertices(
 }
 
 /// Emits the vertex shader, for eight vertices at a time. Registers from r2 on have the constants,
-/// then `pairs` pairs of vertex elements. Its output is the header, the position, and one attribute.
+/// then `pairs` pairs of vertex elements. Its output is the header, the position, and one
+/// attribute.
 ///
 /// # Errors
 /// If the batch is full.
@@ -258,8 +259,8 @@ impl Heaps {
 }
 
 /// A new batch that selects the 3D pipeline and emits the whole state once: no shaders, no depth
-/// test, one sample, no blending, a viewport of `size` x `size` pixels. Clip space -1, -1 is its lower
-/// left corner.
+/// test, one sample, no blending, a viewport of `size` x `size` pixels. The point -1, -1 of clip
+/// space is the lower left corner of the viewport.
 ///
 /// # Errors
 /// None in practice.
@@ -301,8 +302,8 @@ fn stages(batch: &mut Draws) -> Result<(), BatchError> {
         ThreeDStateConstantDs::new();
         ThreeDStateConstantGs::new();
         ThreeDStateConstantPs::new();
-        // After them are 64 vertices of 64 bytes. Addresses are in units of 8 KiB. Other stages
-        // have no entries.
+        // The URB entries of 64 vertices, 64 bytes each, follow the push constants. Starting
+        // addresses are in units of 8 KiB. Other stages have no entries.
         ThreeDStateUrbVs {
             vs_urb_starting_address: 4,
             vs_urb_entry_allocation_size: 1,

@@ -54,7 +54,8 @@ impl Kernel {
         self.instructions.push(instruction);
     }
 
-    /// Puts 0, 1, .. 7 into the first eight words of `to`: an immediate vector makes words.
+    /// Appends an instruction that writes 0, 1, .. 7 to the first eight words of `to`. The elements
+    /// of an immediate vector become words.
     pub fn channel_numbers(&mut self, to: Register) {
         const ZERO_TO_SEVEN: Immediate = Immediate { ty: DataType::Uv, bits: 0x7654_3210 };
         let mut instruction = Instruction::new(Opcode::Mov, 8);
@@ -64,7 +65,8 @@ impl Kernel {
         self.instructions.push(instruction);
     }
 
-    /// Sends the registers from `payload` on. The descriptor has their number.
+    /// Appends a `send` whose message is in the registers from `payload` on. The descriptor has the
+    /// number of registers.
     pub fn send(
         &mut self,
         function: SharedFunction,

@@ -1,6 +1,6 @@
-//! A tiled floor in perspective: one quad without a vertex shader, and a texture whose mip levels the
-//! sampler blends. Each level has its own colour and shows its number, so that the picture shows
-//! which level the sampler uses where.
+//! A tiled floor in perspective: one quad without a vertex shader, and a texture whose mip levels
+//! the sampler blends. Each level has its own colour and shows its number, so that the picture
+//! shows which level the sampler uses where.
 
 use super::initial::{self, BUFFERS, Heaps};
 use genxml::batch::Submission;
@@ -25,8 +25,8 @@ pub const SIZE: u32 = 256;
 const BACKGROUND: [u8; 4] = [120, 170, 220, 255];
 
 /// The corners of the floor: x, y, z and w in clip space, then the texture coordinates. The floor
-/// starts at the lower edge of the picture, 1 away from the eye, and ends 40 away. At the lower edge,
-/// a tile is as wide as the picture.
+/// starts at the lower edge of the picture, 1 away from the eye, and ends 40 away. At the lower
+/// edge, a tile is as wide as the picture.
 const VERTICES: [[f32; 6]; 4] = [
     [-24.0, -1.0, 0.0, 1.0, -11.5, 0.0],
     [24.0, -1.0, 0.0, 1.0, 12.5, 0.0],
@@ -114,8 +114,8 @@ fn texel(level: usize, u: usize, v: usize) -> [u8; 4] {
     [red, green, blue, 255]
 }
 
-/// Start of a level, in texels. Level 1 is below level 0. The other levels are to the right of level
-/// 1, one below the other, each aligned to four rows.
+/// Start of a level, in texels. Level 1 is below level 0. The other levels are to the right of
+/// level 1, one below the other, each aligned to four rows.
 fn origin(level: usize) -> (usize, usize) {
     match level {
         0 => (0, 0),
@@ -139,7 +139,7 @@ fn texture() -> Vec<u8> {
     bytes
 }
 
-/// Linear within a level and between two levels; the texture is repeated.
+/// The sampler filters linearly within a level and between two levels, and repeats the texture.
 const SAMPLER: SamplerState = SamplerState {
     min_mode_filter: SamplerStateMinModeFilter::LINEAR,
     mag_mode_filter: SamplerStateMagModeFilter::LINEAR,

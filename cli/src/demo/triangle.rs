@@ -24,8 +24,8 @@ const VERTICES: [[f32; 5]; 3] =
 const BACKGROUND: [u8; 4] = [24, 26, 32, 255];
 
 /// The vertex shader, for eight vertices at a time. r1 has the URB handles of its outputs, r2 to r5
-/// have x, y, z and w, and r6 to r9 have red, green, blue and alpha. Each register has the values of
-/// eight vertices. The shader writes position and colour unchanged.
+/// have x, y, z and w, and r6 to r9 have red, green, blue and alpha. Each register has the values
+/// of eight vertices. The shader writes position and colour unchanged.
 const VERTEX: &[u32] = &eu! {
     (W) mov (8|M0)   r112.0<1>:ud  r1.0<8;8,1>:ud     // URB handles
     mov (8|M0)       r113.0<1>:ud  0:ud               // header: no flags,

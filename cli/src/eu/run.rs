@@ -221,7 +221,7 @@ struct End<'a> {
     stopped: String,
     /// True if the thread ended with a message that has EOT.
     ended: bool,
-    /// Offset of the next instruction in the file.
+    /// Offset in the file of the next instruction.
     position: u32,
     waiting: Vec<(u8, u32)>,
     before: &'a [u8],
@@ -504,7 +504,8 @@ fn element_bits(text: &str, ty: Type) -> Result<u64, String> {
         None => (false, digits.as_str()),
     };
     let hexadecimal = plain.strip_prefix("0x").or(plain.strip_prefix("0X"));
-    // A float in hexadecimal is given by its bits.
+    // Parse a float in decimal. A float in hexadecimal is given by its bits, so it is parsed below
+    // like an integer.
     if let (None, Type::F | Type::Df) = (hexadecimal, ty) {
         let bad = |_| format!("`{text}` is not a number");
         return Ok(match ty {

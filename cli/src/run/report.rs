@@ -144,7 +144,7 @@ pub enum Verdict {
 }
 
 impl Report {
-    /// The report before the run.
+    /// The empty report before the run.
     pub fn new(name: &str, path: &Path, input: Input) -> Self {
         Report {
             name: name.to_owned(),

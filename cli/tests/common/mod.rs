@@ -1,5 +1,5 @@
 //! Runs `genx` and builds inputs for it.
-#![allow(dead_code)] // each test file uses its part
+#![allow(dead_code)] // each test file uses only some of these functions
 
 use genx::demo::fill;
 use genxml::batch::{Batch, Buffer};
@@ -24,8 +24,8 @@ pub fn finish(output: Output) -> (i32, String, String) {
     (output.status.code().expect("no signal"), text(output.stdout), text(output.stderr))
 }
 
-/// A capture of the demo's batch. Oracle: the formula of the image. `change` may change the
-/// expected bytes.
+/// Writes a capture of the demo `fill` that expects the image of the demo. Oracle: the formula of
+/// the image. `change` may change the expected bytes.
 pub fn fill_capture(directory: &Path, change: impl FnOnce(&mut Vec<u8>)) {
     let submission = fill::submission().unwrap();
     let mut writer = CaptureWriter::new("fill");
@@ -36,12 +36,13 @@ pub fn fill_capture(directory: &Path, change: impl FnOnce(&mut Vec<u8>)) {
     writer.finish(directory).unwrap();
 }
 
-/// The bytes of the demo's image, from its formula.
+/// The bytes of the image of the demo `fill`, from its formula.
 pub fn fill_picture() -> Vec<u8> {
     (0..fill::HEIGHT).flat_map(|y| (0..fill::WIDTH).flat_map(move |x| fill::pixel(x, y))).collect()
 }
 
-/// A capture of a batch that `build` fills, with a target buffer of a page at 0x10000.
+/// Writes a capture of a batch that `build` fills. The capture also has a buffer of one page at
+/// 0x10000, named `target`.
 pub fn batch_capture<E: Engine>(directory: &Path, build: impl FnOnce(&mut Batch<E>)) {
     let target = Buffer::new("target", 0x1_0000, 4096).unwrap();
     let mut batch = Batch::<E>::new("batch", 0x2_0000, 4096).unwrap();

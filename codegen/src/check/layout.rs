@@ -1,6 +1,6 @@
 //! Checks of the positions of fields: each field lies inside its container, and each bit belongs to
-//! exactly one field. Alternatives of a variant set may share bits. Containers marked `overlap` or
-//! `partial` are not checked for overlaps or for gaps.
+//! exactly one field. Alternatives of a variant set may share bits. Containers marked `overlap` are
+//! not checked for overlaps. Containers marked `partial` are not checked for gaps.
 
 use super::context::{Check, Scope, for_each_scope};
 use crate::diagnostic::{Code, Diagnostic};

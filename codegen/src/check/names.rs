@@ -131,7 +131,7 @@ fn values(check: &mut Check<'_>) {
 
 fn sources(check: &mut Check<'_>) {
     let spec = check.spec;
-    // An enumeration inside a field has the field's source, or the container's.
+    // An enumeration inside a field needs no `source`: that of the field or container applies.
     let inline = |spec: &Spec, span: &Span| {
         spec.files[span.file]
             .text

@@ -6,7 +6,8 @@ use super::condition::{PendingRule, PendingView};
 use crate::diagnostic::Diagnostic;
 use crate::model::{ContainerId, Enum, EnumId};
 
-/// Names of declared types: the values of a field's `type` that are not built in.
+/// Declared enumerations and structures by name. A field's `type` has such a name unless the type
+/// is built in.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     pub enums: HashMap<String, EnumId>,
@@ -20,7 +21,7 @@ pub(crate) struct Converter<'a> {
     /// All enumerations read so far. Enumerations inside fields are added.
     pub enums: &'a mut Vec<Enum>,
     pub problems: &'a mut Vec<Diagnostic>,
-    /// The file is read by Mesa's rules.
+    /// True if the file is read by Mesa's rules.
     pub foreign: bool,
     /// Pipelines of instructions without the attribute `pipeline`.
     pub pipelines: u8,

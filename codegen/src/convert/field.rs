@@ -454,7 +454,8 @@ impl Converter<'_> {
             (Type::Uint | Type::UFixed { .. }, Some((least, greatest))) => {
                 (greatest > 0).then_some((least.max(1), greatest))
             }
-            // A signed range with zero inside would become two ranges.
+            // A signed range is accepted only if it does not contain zero, because without zero it
+            // would become two ranges.
             (_, Some((least, greatest)))
                 if signed && (least as i64 > 0 || (greatest as i64) < 0) =>
             {
@@ -462,7 +463,8 @@ impl Converter<'_> {
             }
             _ => None,
         };
-        // In Mesa's files, other types are `nonzero` too; strict readers check those.
+        // In Mesa's files, fields of other types may be `nonzero` too. `emit::checks` generates
+        // their checks.
         if without.is_none() && !self.foreign {
             let message = format!("`nonzero` of `{}` leaves no range", field_name(element));
             let attribute = at.map_or(element.span.clone(), |at| element.at(at).value_span.clone());

@@ -375,7 +375,7 @@ impl Quick {
         }
     }
 
-    /// The place whose bit 0 is bit `base`, for conditions that read fields.
+    /// The [`Place`] that starts at bit `base`. Conditions read fields relative to it.
     fn place(&self, base: u32) -> Place {
         let base = (base > 0).then(|| number(base));
         let base = match (&self.at, base) {

@@ -176,7 +176,8 @@ pub fn field(field: &Field, relative: bool) -> Vec<String> {
     lines
 }
 
-/// Returns the meant value of a stored value as text.
+/// Formats the value that a stored pattern represents, for example the pattern plus one for
+/// `minus-one`.
 fn meant(field: &Field, stored: u64, width: u32, signed: bool) -> String {
     let mask = u64::MAX >> (64 - width.clamp(1, 64));
     let value = match (&field.ty, field.stored) {

@@ -8,7 +8,8 @@ use quote::quote;
 pub(super) struct Emit<'a> {
     pub plan: &'a Plan<'a>,
     pub file: usize,
-    /// The container has a float, at any depth, so its type cannot implement `Eq`.
+    /// True if the container has a float, at any depth. Types that derive their traits then do not
+    /// derive `Eq`.
     pub float: bool,
 }
 

@@ -46,7 +46,8 @@ pub struct Place {
     pub put: TokenStream,
     /// The argument of `get` for the dwords.
     pub get: TokenStream,
-    /// `dwords` is an array of the container's size, so code can index it with constants.
+    /// True if `dwords` is an array of the container's size, so that code can index it with
+    /// constants.
     pub array: bool,
 }
 

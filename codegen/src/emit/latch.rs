@@ -1,4 +1,5 @@
-//! Generates where latched state is stored (`Slots`): for each type, and for each packet.
+//! Generates the code that returns where latched state is stored (`Slots`), for each type and for
+//! each packet.
 
 use super::field::{ident, number};
 use super::plan::Plan;

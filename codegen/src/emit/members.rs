@@ -335,7 +335,7 @@ impl Emit<'_> {
         Some(for_each(&index(0), group.count, &write))
     }
 
-    /// Statements that must run first, and the values of the members.
+    /// The code that reads a block: statements that must run first, and the values of the members.
     pub(super) fn reads(
         &self,
         block: &Block,

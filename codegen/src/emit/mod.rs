@@ -105,7 +105,7 @@ pub fn rust(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<(String, String)
         ));
         quote!(pub mod packets; pub use packets::{#(#names),*};)
     });
-    // No file has this number, so every name gets its path.
+    // No file has the index `usize::MAX`, so every name is generated with its path.
     let last = rules::Rules { plan: &plan, lasts: &lasts, file: usize::MAX }.lasts();
     files.push((
         "rule_tables.rs".into(),

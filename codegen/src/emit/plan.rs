@@ -39,7 +39,8 @@ pub struct Body<'a> {
     pub block: Block<'a>,
     /// The array of variable length at the end.
     pub tail: Option<Array<'a>>,
-    /// The container has a float, at any depth, so its type cannot implement `Eq`.
+    /// True if the container has a float, at any depth. Types that derive their traits then do not
+    /// derive `Eq`.
     pub float: bool,
 }
 

@@ -13,7 +13,7 @@ use quote::quote;
 pub struct Lasts<'a>(Vec<(ContainerId, Option<&'a Cond>)>);
 
 impl<'a> Lasts<'a> {
-    /// Collects the calls of all rules.
+    /// Collects the calls of `last` in all rules.
     pub fn new(spec: &'a Spec) -> Self {
         let mut lasts = Self::default();
         for rule in spec.containers.iter().flat_map(|container| &container.rules) {

@@ -47,7 +47,7 @@ fn plain(cond: Cond) -> Expr {
             Expr::Binary(op, Box::new(plain(*left)), Box::new(plain(*right)))
         }
         Cond::Number(value) => Expr::Number(value),
-        // Refused by `Resolver::only_rules`.
+        // `Resolver::only_rules` refuses these conditions.
         Cond::In(..)
         | Cond::Bits(..)
         | Cond::Last(..)
@@ -148,7 +148,8 @@ fn no_value(name: &str, range: &Range<usize>, list: &Enum) -> Box<ExprError> {
     ExprError::new(Code::ExpressionName, range.clone(), message, hint)
 }
 
-/// The range in the text of a name or `in` in the tree; `0..0` if the tree has neither.
+/// The position in the text of the first name or `in` operator of the tree, as a byte range; `0..0`
+/// if the tree has neither.
 fn place(tree: &Tree) -> Range<usize> {
     match tree {
         Tree::Number(_) => 0..0,

@@ -85,7 +85,7 @@ pub(super) fn letters(fields: &[&Field]) -> Vec<Option<char>> {
     let mut alphabet = ('a'..='z').chain('A'..='Z');
     let mut dword = None;
     for at in order {
-        // Each dword begins with `a`.
+        // The letters of each dword begin with `a`.
         if dword.replace(fields[at].start / 32) != Some(fields[at].start / 32) {
             alphabet = ('a'..='z').chain('A'..='Z');
         }
@@ -158,10 +158,10 @@ pub(super) fn draw(canvas: &mut Canvas, cells: &[Cell], indent: usize) {
 /// A dword.
 #[derive(Debug, PartialEq)]
 struct Row {
-    /// `+` at a bar, `-` elsewhere.
+    /// Frame line above or below the row: `+` where the row has a `|`, `-` elsewhere.
     edges: String,
     line: Vec<(String, Style)>,
-    /// The row contains text.
+    /// True if the row contains text.
     named: bool,
 }
 

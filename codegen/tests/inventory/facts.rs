@@ -91,8 +91,8 @@ fn facts() {
     finish(problems);
 }
 
-/// Differences in length and bias. The length of a packet with a tail is not compared, because the
-/// facts have only an observed length.
+/// Differences in length and bias between a row and a container. The length of a packet with a tail
+/// is not compared, because the facts have only an observed length.
 fn container_problems(row: &Row, container: &Container, other_bits: Option<u32>) -> Vec<String> {
     let mut problems = Vec::new();
     let variable = container.groups.iter().any(|group| group.count == 0);
@@ -129,8 +129,8 @@ fn offset_problem(row: &Row, spec: &Spec, container: &Container) -> Option<Strin
     let wanted = terms.map(number).sum::<Option<u64>>()?;
     let first: Vec<u32> = match (relative, per_engine) {
         (true, true) => (0..count).map(|index| offset + index * stride).collect(),
-        // Tables for all chips use an offset from a base for every register. Here, the register
-        // may belong to the render engine only.
+        // Tables for all chips use an offset from a base for every register. In the specification,
+        // the register may belong to the render engine only.
         (true, false) => {
             spec.engines.iter().map(|engine| offset.wrapping_sub(engine.base)).collect()
         }

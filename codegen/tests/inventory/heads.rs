@@ -16,7 +16,7 @@ pub fn volume(shared: &Path) -> Option<Vec<String>> {
     Some(std::fs::read_to_string(file).ok()?.lines().map(str::to_owned).collect())
 }
 
-/// The default dwords of the table that starts at `line`; empty if they are lost.
+/// The default dwords of the table that starts at `line`; empty if the text does not have them.
 pub fn words(volume: &[String], line: usize) -> Vec<u32> {
     let head = volume.iter().skip(line.saturating_sub(1)).take(14);
     let text = head
@@ -29,7 +29,7 @@ pub fn words(volume: &[String], line: usize) -> Vec<u32> {
 
 /// Contradictions between the default dwords and the defaults of fields: a default that differs
 /// from bits that are set, and set bits that are in no default. Zero bits are not compared, because
-/// the text after them may have the default.
+/// the manual may print a default only in the text after these dwords.
 pub fn compare(spec: &Spec, container: &Container, words: &[u32]) -> Vec<String> {
     let mut problems = Vec::new();
     let mut left = words.to_vec();

@@ -119,7 +119,7 @@ pub fn find_at<'p, 'a>(
     if !found.is_empty() {
         return (Match::Same, found);
     }
-    // A pointer that the manual prints as `X` and `X High` is one field here.
+    // A pointer that the manual prints as `X` and `X High` is one field in the specification.
     let whole = name.strip_suffix("HIGH").unwrap_or(name);
     let inside =
         |place: &&Place| place.start <= start && place.end >= end && plain(place.name) == whole;
@@ -156,7 +156,8 @@ pub fn explained<'p, 'a>(
     cover(start, end, here, places)
 }
 
-/// The places of the names in `here`; an error if they do not cover the bits.
+/// The places whose names are listed in `here`; an error if they do not cover bits `start` to
+/// `end`.
 pub fn cover<'p, 'a>(
     start: u32,
     end: u32,

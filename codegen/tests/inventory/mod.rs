@@ -6,9 +6,10 @@
 //! pass. Names are compared by their letters and digits. The tables of `codegen/tests/data` have
 //! the differences, each with its reason:
 //!
-//! * `inventory_names.tsv`: rows that have another name here, or another number of values or bits;
+//! * `inventory_names.tsv`: rows whose item has another name in the specification, or another
+//!   number of values or bits;
 //! * `field_explanations.tsv`: fields that differ in name or bits;
-//! * `fact_explanations.tsv`: the same for facts;
+//! * `fact_explanations.tsv`: fields of the facts that differ in name or bits;
 //! * `default_explanations.tsv`: printed defaults that differ from the field's default.
 
 mod explanations;
@@ -312,8 +313,8 @@ fn fields_and_defaults() {
     finish(problems);
 }
 
-/// Compares the defaults of fields that are enumerations here: each must be a value of the
-/// enumeration.
+/// Compares the defaults of fields whose type in the specification is an enumeration: each must be
+/// a value of this enumeration.
 fn enum_defaults<'a>(
     name: &str,
     rows: impl Iterator<Item = &'a Row>,

@@ -21,13 +21,15 @@ pub enum Item<'a> {
 
 /// A row of `inventory_names.tsv`.
 struct Other {
-    /// The name here; empty if it is the same, `-` if the item is omitted on purpose.
+    /// The name in the specification; empty if it is the same, `-` if the item is omitted on
+    /// purpose.
     here: String,
     values: Option<usize>,
     bits: Option<u32>,
 }
 
-/// Names of the specification, and the committed table of rows that have another name here.
+/// Names of the specification, and the committed table of rows whose item has another name in the
+/// specification.
 pub struct Names<'a> {
     spec: &'a Spec,
     /// Names and sizes that `genx spec list` prints.
@@ -98,7 +100,7 @@ impl<'a> Names<'a> {
             || names.iter().filter(|name| !name.is_empty()).find_map(|name| self.named(name));
         let found = match other.map_or("", |other| &other.here) {
             "" => by_name(),
-            // Left out on purpose.
+            // The item is omitted on purpose.
             "-" => {
                 if by_name().is_some() {
                     problems.push(format!(

@@ -1,5 +1,5 @@
-//! Operations. Oracle: the same operations in Rust's own arithmetic, written for one value, and
-//! worked examples of the manuals where named.
+//! Tests of EU operations. Oracle: the same operations in Rust's own arithmetic, written for one
+//! value, and worked examples of the manuals where named.
 
 use crate::eu::support::{alu, grf, immediate, read, run, write};
 use DataType::{B, D, Df, F, Hf, Q, Ub, Ud, Uq, Uw, W};

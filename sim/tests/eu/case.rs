@@ -9,7 +9,7 @@ use genxml_eu::ops::{Modifiers, Opcode, Traits};
 use genxml_eu::signature::Combination;
 use genxml_testkit::Random;
 
-/// Random operands.
+/// A source of random operands.
 pub trait Values {
     /// A value of a type: special values, small values, values with similar exponents, or any bits.
     fn value(&mut self, ty: DataType) -> u64;
@@ -68,7 +68,7 @@ impl Values for Random {
     }
 }
 
-/// First registers of the sources.
+/// First register of each source.
 pub const SOURCES: [u8; 3] = [10, 30, 50];
 pub const DESTINATION: u8 = 80;
 /// Number of registers that a source may reach, from its first one on.
@@ -233,8 +233,8 @@ fn greatest(combination: &Combination) -> u8 {
     if divides || one { 8 } else { 32 }
 }
 
-/// `cr0.0`: all rounding modes, subnormal bits, and ALT mode if all operands are singles and the
-/// operation is not a division.
+/// A random value for `cr0.0`: any rounding mode and subnormal bits, and sometimes ALT mode if all
+/// operands are singles and the operation is not a division.
 fn control(
     types: &[DataType],
     destination: DataType,
@@ -350,7 +350,8 @@ fn source(
     }
     let dots = matches!(i.opcode, Opcode::Dp2 | Opcode::Dp3 | Opcode::Dp4 | Opcode::Dph);
     if i.math.is_some() || dots {
-        // Packed from the register's first byte, or a scalar.
+        // The region is packed and starts at the register's first byte. For math it may also be a
+        // scalar.
         if i.math.is_some() && random.one_in(4) {
             source.region = Region::SCALAR;
         }

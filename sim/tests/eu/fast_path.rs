@@ -1,5 +1,5 @@
-//! Every body of the fast path against the general path. Oracle: the general path, which the other
-//! tests check against Rust's own arithmetic. Both run the same random instructions, from any
+//! Compares every body of the fast path with the general path. Oracle: the general path, which the
+//! other tests check against Rust's own arithmetic. Both run the same random instructions, from any
 //! region, under any mask and mode.
 
 use crate::eu::support::{decode, end, run_from};
@@ -124,7 +124,8 @@ fn source(random: &mut Random, ty: DataType, size: u8, last: bool, modifiers: bo
     Operand::Register(source)
 }
 
-/// Coefficients and coordinates, sometimes in registers that only the general path supports.
+/// Operands of `line` and `pln`: coefficients and coordinates, sometimes in registers that only the
+/// general path supports.
 fn plane(random: &mut Random, opcode: Opcode, size: u8, modifiers: bool) -> [Operand; 3] {
     let mut operand = |number: u8, byte: u8, region: Region| {
         let mut source = Source::new(Register::Grf { number, byte }, DataType::F, region);
@@ -272,7 +273,7 @@ fn agree_with_the_general_path() {
         let counts: Vec<u32> =
             (0..6).map(|size| hits.get(&(operation, size)).copied().unwrap_or(0)).collect();
         println!("{}: {counts:?} for 1, 2, 4, 8, 16, 32 channels", row.name);
-        // Planes need four channels.
+        // `line` and `pln` need at least four channels.
         let least = if matches!(row.opcode, Opcode::Line | Opcode::Pln) { 2 } else { 0 };
         if counts[least..].contains(&0) {
             missed.push(row.name);

@@ -38,8 +38,8 @@ fn fails(text: &str, launch: &Launch) -> Fault {
 // ---- jumps of the manuals ----
 
 /// Packed vectors with destinations of several widths and strides. Oracle: the values that Intel's
-/// OpenCL compiler writes these instructions for; for words, the manual's rule that the destination
-/// has a stride of one word.
+/// OpenCL compiler needs where it writes these instructions; for words, the manual's rule that the
+/// destination has a stride of one word.
 #[test]
 fn packed_vectors_follow_the_stride_of_the_destination() {
     let thread = run(
@@ -115,7 +115,8 @@ fn jump_table() {
 }
 
 /// Oracle: 001:21868-21872: a jmpi by -16, or by -8 if it is compacted, is an endless loop at that
-/// jmpi. The two instructions before it are executed once. The end after it is not executed.
+/// jmpi. The two instructions before it are executed once. The end of thread after it is not
+/// executed.
 #[test]
 fn compact_jump_to_itself() {
     for (option, length) in [("", 16), (" {Compacted}", 8)] {
@@ -321,8 +322,9 @@ proptest! {
         }
     }
 
-    /// Oracle: 000:555-581 and 003:8660-8690: any and all over aligned groups of the whole flag
-    /// register, including channels that are not dispatched. The inversion comes last.
+    /// Oracle: 000:555-581 and 003:8660-8690: predicates `any` and `all` combine aligned groups of
+    /// bits of the whole flag register, including bits of channels that are not dispatched. The
+    /// inversion comes last.
     #[test]
     fn groups_of_predicates(
         flags: u32,
@@ -374,7 +376,7 @@ fn descriptor_and_destination_in_registers() {
     for (address, fine) in [(640u16, true), (644, false), (4096 - 64, true), (4096 - 32, false)] {
         let mut thread = Thread::new(&all());
         thread.regs.grf_mut().fill(0xff);
-        // One register of payload, one of response.
+        // The descriptor: one register of payload, one of response.
         thread.regs.set_u32(A0 + 16, 0x0210_0000);
         thread.regs.set_u16(A0 + 6, address);
         let mut world = Alone::default();
@@ -536,10 +538,11 @@ fn exceptions_without_a_routine() {
 }
 
 /// While its exception is disabled, an illegal opcode sets its status and works as `nop`. So does
-/// any unused opcode, also with bit 7. Oracle: 003:9342-9346, 001:21677-21700.
+/// any unused opcode, also if bit 7 of the instruction is set. Oracle: 003:9342-9346,
+/// 001:21677-21700.
 #[test]
 fn disabled_illegal_opcodes_are_nops() {
-    // 0x01 with bit 7 is a `mov` without it. 0x7d is unused.
+    // 0x01 is `mov` if bit 7 is clear; with bit 7 set it is illegal. 0x7d is unused.
     for (opcode, bit_7, compact) in [
         (0x00, false, false),
         (0x7d, false, false),
@@ -670,8 +673,8 @@ fn the_system_routine_of_the_manual() {
     assert_eq!(control.pack()[1] >> 16, 0, "no exception may be left pending");
 }
 
-/// Oracle: 004:3481-3490, in the routine, `cr0.2` has the address of the instruction, or of the
-/// next one for software exceptions.
+/// Oracle: 004:3481-3490, in the routine, `cr0.2` has the address of the instruction that raised
+/// the exception, or of the instruction after it for a software exception.
 #[test]
 fn application_pointer() {
     let keep = "
@@ -693,8 +696,8 @@ fn application_pointer() {
     }
 }
 
-/// Oracle: G45 vol 4, 12.4.5: with the status left set and the suppress bit, each return executes
-/// one instruction.
+/// Oracle: G45 vol 4, 12.4.5: if the routine leaves the exception status set and sets the suppress
+/// bit, each return from it executes one instruction.
 #[test]
 fn single_steps() {
     let step = "

@@ -70,8 +70,9 @@ fn step(ty: DataType, (register, accumulator, sources): Step) -> Instruction {
     }
 }
 
-// Registers: 2 zero, 3 one, 4 the denominator, 5 one half, 6 the numerator or radicand, 7 one and a
-// half; 8 the result.
+// Registers of the macros: r2 zero, r3 one, r4 the denominator, r5 one half, r6 the numerator or
+// radicand, r7 one and a half, r8 the result. `p` makes an operand with its sign, `m` a negated
+// one.
 const fn p(register: u8, accumulator: u8) -> (u8, u8, bool) {
     (register, accumulator, false)
 }
@@ -79,7 +80,8 @@ const fn m(register: u8, accumulator: u8) -> (u8, u8, bool) {
     (register, accumulator, true)
 }
 
-/// Single quotient. The compiler restores the rounding mode before the last step.
+/// Steps of a quotient of single floats. The compiler restores the rounding mode before the last
+/// step.
 const SINGLE_QUOTIENT: [Step; 7] = [
     (9, 1, [p(2, NONE), p(6, NONE), p(8, 0)]),
     (10, 2, [p(3, NONE), m(4, NONE), p(8, 0)]),
@@ -90,7 +92,7 @@ const SINGLE_QUOTIENT: [Step; 7] = [
     (8, NONE, [p(9, 5), p(12, 6), p(1, 3)]),
 ];
 
-/// Double quotient, as in the corpus.
+/// Steps of a quotient of doubles, as in the corpus.
 const DOUBLE_QUOTIENT: [Step; 10] = [
     (54, 1, [p(2, NONE), p(6, NONE), p(8, 0)]),
     (20, 2, [p(3, NONE), m(4, NONE), p(8, 0)]),

@@ -9,7 +9,7 @@ use rustc_apfloat::ieee::{Double, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, Status, StatusAnd};
 use std::cmp::Ordering;
 
-/// Runs an expression with `$t` the software float of a type.
+/// Evaluates an expression in which `$t` is the software float type for the data type `$ty`.
 macro_rules! on {
     ($ty:expr, $t:ident => $e:expr) => {
         match $ty {
@@ -40,7 +40,7 @@ pub struct Modes {
 }
 
 impl Modes {
-    /// From `cr0.0`, by eu.md 3.3.
+    /// Reads the modes from a value of `cr0.0` (eu.md 3.3).
     pub fn new(control: u32) -> Modes {
         let bit = |n: u32| control >> n & 1 == 1;
         let round = [
@@ -115,14 +115,15 @@ pub fn flush(ty: DataType, bits: u64) -> u64 {
     if is_subnormal(ty, bits) { bits & sign(ty) } else { bits }
 }
 
-/// A float in another format, and whether it was too great for that format.
+/// Converts a float to another format. The second result is true if the value was too great for
+/// that format.
 pub fn convert(from: DataType, to: DataType, bits: u64, round: Round) -> (u64, bool) {
     on!(from, A => on!(to, B => {
         let mut lost = false;
         let status = FloatConvert::<B>::convert_r(A::from_bits(bits.into()), round, &mut lost);
         let value: B = status.value;
-        // If the rounding mode makes the greatest finite number of a value that is too great, LLVM
-        // reports the result as inexact and not as an overflow.
+        // If a value is too great and the rounding mode turns it into the greatest finite number,
+        // LLVM reports the result as inexact and not as an overflow.
         let limit = A::from_u128(1).value.scalbn(if to == Hf { 16 } else { 128 });
         let beyond = status.status.contains(Status::INEXACT)
             && A::from_bits(bits.into()).abs().partial_cmp(&limit) != Some(Ordering::Less)
@@ -131,7 +132,7 @@ pub fn convert(from: DataType, to: DataType, bits: u64, round: Round) -> (u64, b
     }))
 }
 
-/// An integer as a float.
+/// Converts an integer to a float. The second result is true if the value was too great.
 pub fn from_int(to: DataType, value: i128, round: Round) -> (u64, bool) {
     on!(to, T => {
         let status = T::from_i128_r(value, round);
@@ -140,8 +141,8 @@ pub fn from_int(to: DataType, value: i128, round: Round) -> (u64, bool) {
     })
 }
 
-/// A float as an integer of type `to`: toward zero, clamped, NaN to 0 (004:1640-1681). The second
-/// is true if the value was out of range.
+/// Converts a float to an integer of type `to`: toward zero, clamped, NaN to 0 (004:1640-1681). The
+/// second result is true if the value was out of range.
 pub fn to_int(from: DataType, to: DataType, bits: u64) -> (i128, bool) {
     let width = 8 * usize::from(to.size());
     on!(from, T => {
@@ -249,9 +250,9 @@ pub struct Context {
     pub modes: Modes,
     /// The implicit accumulator element.
     pub accumulator: Value,
-    /// Source 0 is an accumulator.
+    /// True if source 0 is an accumulator.
     pub from_accumulator: bool,
-    /// The destination is an accumulator.
+    /// True if the destination is an accumulator.
     pub to_accumulator: bool,
 }
 
@@ -305,7 +306,7 @@ fn int(x: &Context, s: [Value; 3], tuple: &[[Value; 2]]) -> Outcome {
         Opcode::Mul if x.to_accumulator && x.exec.size() == 4 => a * (b & 0xffff),
         Opcode::Mul => a * b,
         Opcode::Mac => x.accumulator.int() + a * b,
-        // 003:12133ff with the split of source 1 (004:667).
+        // The definition of 003:12133ff, with the split of source 1 (004:667).
         Opcode::Mach => {
             let sum = x.accumulator.int() + ((a * (b >> 16)) << 16);
             wrap(DataType::Q, sum) >> 32
@@ -381,7 +382,7 @@ fn float(x: &Context, s: [Value; 3], tuple: &[[Value; 2]]) -> Outcome {
     let value = match x.opcode {
         Opcode::Mov | Opcode::Movi => a,
         Opcode::Sel => match x.condition {
-            // 004:1520-1537: a number rather than a NaN; of two NaNs the second.
+            // 004:1520-1537: a number is preferred to a NaN; of two NaNs, the second is the result.
             Some(condition) => {
                 let (first, second) = (is_nan(x.exec, a), is_nan(x.exec, b));
                 let take =

@@ -17,7 +17,7 @@ struct Condition {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum LoopKind {
-    /// Left by `break` at the top; `while` without a predicate.
+    /// Channels leave by a `break` at the start of a round; `while` has no predicate.
     While,
     /// `while` with a predicate.
     DoWhile,
@@ -98,12 +98,12 @@ impl Geometry {
 /// The context of a statement.
 #[derive(Clone, Copy)]
 struct Context {
-    /// The end of the innermost block.
+    /// Label at the end of the innermost block.
     end: usize,
-    /// The `while` of the innermost loop, and the loop's kind.
+    /// Label of the `while` of the innermost loop, and the kind of this loop.
     innermost: Option<(usize, LoopKind)>,
     function: Option<usize>,
-    /// Outside of any block.
+    /// True for statements outside of any block.
     outermost: bool,
 }
 
@@ -129,7 +129,7 @@ impl Compiler {
         writeln!(self.text, "    {}", text.as_ref()).unwrap();
     }
 
-    /// `(16|M0)`.
+    /// Execution size and channel offset as assembly writes them, such as `(16|M0)`.
     fn channels(&self) -> String {
         format!("({}|M{})", self.geometry.size, self.geometry.first)
     }

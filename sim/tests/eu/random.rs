@@ -66,7 +66,7 @@ impl Instructions for Random {
             bits |= 1 << 35 | 1 << 41 | 1 << 61 | 1 << 89;
         }
         if choice >> 48 & 3 == 0 {
-            // Jumps that lead to another instruction.
+            // Give jumps distances that lead to another instruction.
             let distance = |bits: u64| ((bits % 17) as i32 - 8) * 8;
             let (jip, uip) = (distance(choice >> 50) as u32, distance(choice >> 56) as u32);
             bits = bits & u128::from(u64::MAX) | u128::from(uip) << 64 | u128::from(jip) << 96;

@@ -47,7 +47,7 @@ proptest! {
         // destination.
         let before = expected.clone();
         let first = 32 * 10 + usize::from(element * bytes);
-        // Row by row, as the manual's figures do.
+        // Go through the region row by row, as the manual's figures do.
         let mut channel = 0;
         for row in 0..channels / width {
             for column in 0..width {
@@ -66,7 +66,7 @@ proptest! {
     }
 }
 
-/// Oracle: 004:4130-4144, r4.1<16;8,2>:w: channel 0 at byte 130, channel 8 one register on.
+/// Oracle: 004:4130-4144, r4.1<16;8,2>:w: channel 0 at byte 130, channel 8 one register later.
 #[test]
 fn example_of_the_manual() {
     let source =

@@ -69,7 +69,7 @@ pub fn run(body: &[Instruction], mask: u32, setup: impl Fn(&mut Thread)) -> Resu
     run_with(body, mask, 0, setup)
 }
 
-/// As [`run`], with `control` as the initial value of `cr0.0`.
+/// Does the same as [`run`], with `control` as the initial value of `cr0.0`.
 pub fn run_with(
     body: &[Instruction],
     mask: u32,

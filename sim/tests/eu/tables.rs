@@ -41,7 +41,8 @@ fn float(opcode: Opcode, control: u32, values: &[f32]) -> f32 {
     f32::from_bits(one(plain(opcode, F, &types), control, &values).0 as u32)
 }
 
-/// -inf, -finite, -subnormal, -0, +0, +subnormal, +finite, +inf, NaN.
+/// One value for each row and column of the tables: -inf, -finite, -subnormal, -0, +0, +subnormal,
+/// +finite, +inf, NaN.
 const SINGLES: [f32; 9] =
     [f32::NEG_INFINITY, -2.5, -1e-40, -0.0, 0.0, 1e-40, 2.5, f32::INFINITY, f32::NAN];
 const DOUBLES: [f64; 9] =
@@ -499,7 +500,7 @@ fn fractions_and_integral_values() {
     }
 }
 
-/// Oracle: 004:1640-1681, single floats as integers.
+/// Oracle: 004:1640-1681, conversions of single floats to integers.
 #[test]
 fn floats_to_integers() {
     let types = [Ud, D, Uw, W, Ub, B];
@@ -527,8 +528,8 @@ fn floats_to_integers() {
     }
 }
 
-/// Oracle: 004:1731-1776: classes of doubles as singles and of singles as doubles. Subnormal
-/// numbers are kept in every mode (004:1329).
+/// Oracle: 004:1731-1776: conversions of each class of doubles to singles, and of singles to
+/// doubles. Subnormal numbers are kept in every mode (004:1329).
 #[test]
 fn doubles_and_singles() {
     for (a, expected) in DOUBLES.into_iter().zip("i?zzZZ?In".bytes()) {

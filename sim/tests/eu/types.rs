@@ -248,8 +248,8 @@ impl<'a> Oracle<'a> {
             .fold(0, |bits, n| bits | u64::from(self.case.registers[(at + n) % 4096]) << (8 * n))
     }
 
-    /// Byte offset of a channel's element from the first (004:4130-4160; Align16: 2b p.9, eu.md
-    /// 4.6).
+    /// Byte offset of a channel's element from the source's first element (004:4130-4160; Align16:
+    /// 2b p.9, eu.md 4.6).
     fn offset(&self, source: &Source, c: usize) -> usize {
         let size = usize::from(source.ty.size());
         if source.replicate {

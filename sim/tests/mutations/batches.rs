@@ -2,7 +2,7 @@
 //! touch memory that is not mapped.
 //!
 //! The batches are those of the corpus (folder `images`, less than 256 KiB of objects), if there is
-//! one, and a batch of this file.
+//! one, and one batch that this file makes.
 
 use genxml::capture::{Capture, Event, Playback};
 use genxml::engine::EngineId;

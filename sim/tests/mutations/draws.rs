@@ -152,7 +152,7 @@ impl Machine {
         }
     }
 
-    /// Maps the buffers again of which `damage` has unmapped pages.
+    /// Maps each buffer again of which `damage` unmapped pages.
     fn repair(&mut self, damage: &[Damage]) {
         for damage in damage {
             let Damage::Unmapped(at) = *damage else { continue };

@@ -126,8 +126,8 @@ impl Target {
                 let to = place(random, &other);
                 damage.extend([Damage::Dword(at, read(to)), Damage::Dword(to, read(at))]);
             }
-            // From here to the end of the region: zeros, dwords of another region, or extreme
-            // values.
+            // Overwrite the dwords from `at` to the end of the region, at most 64, with zeros,
+            // dwords of another region, or extreme values.
             13 | 14 => {
                 let other = self.region(random);
                 let end = region.address + 4 * region.dwords;

@@ -21,7 +21,7 @@ const TARGET: u64 = BATCH + 0x1000;
 
 const END: u32 = 0x0500_0000;
 
-/// MI_STORE_DATA_IMM of a dword, through the context's tables.
+/// MI_STORE_DATA_IMM of a dword, through the context's page tables.
 fn store(address: u64, value: u32) -> [u32; 4] {
     [0x1000_0002, address as u32, (address >> 32) as u32, value]
 }
@@ -206,7 +206,7 @@ fn semaphores_that_the_file_writes() {
     }
 }
 
-/// A store on each engine. The file polls after each submission.
+/// A file that submits a store on each engine and polls after each submission.
 fn three_engines() -> AubFile {
     let mut file = AubFile::memory_trace();
     for engine in 0..3 {
@@ -236,7 +236,7 @@ fn execution_lists() {
         let packets = ran[engine].engine_packets;
         assert!(packets[BASES[engine].0 as usize] >= 3, "{packets:?}");
         assert_eq!(packets.iter().sum::<u64>(), ran[engine].packets);
-        // The head in the context image is at the tail.
+        // The ring head in the context image equals the tail.
         let context = replay.gpu().context_on(BASES[engine].0).unwrap();
         assert_eq!(replay.gpu().vm(context).read_u32(TARGET).unwrap(), 0x1000 + engine as u32);
         assert_eq!(
@@ -251,7 +251,7 @@ fn execution_lists() {
 fn contexts_keep_their_state() {
     let mut file = AubFile::memory_trace();
     context(&mut file, 0);
-    // MI_LOAD_REGISTER_IMM and MI_STORE_REGISTER_MEM of CS_GPR 3.
+    // The batches load CS_GPR 3 with MI_LOAD_REGISTER_IMM and store it with MI_STORE_REGISTER_MEM.
     submit(&mut file, 0, &[0x1100_0001, 0x2618, 0xcafe, END]);
     poll(&mut file, 0);
     submit(&mut file, 0, &[0x1200_0002, 0x2618, TARGET as u32, (TARGET >> 32) as u32, END]);
@@ -381,7 +381,7 @@ fn what_cannot_be_run_is_named() {
     let Some(Step::Stuck(stuck)) = steps.last() else { panic!("{steps:?}") };
     has(stuck.to_string(), &["register 0x2234 & 0x10", "to become 0x10", "it is 0x0"]);
 
-    // Faults in batches.
+    // Batches that fault.
     let fault = |batch: &[u32]| {
         let mut file = AubFile::memory_trace();
         context(&mut file, 0);

@@ -1,4 +1,4 @@
-//! Every command of the blitter as a batch for a [`Blit`].
+//! Builds the batch of a [`Blit`] for each command of the blitter.
 
 use super::oracle::{Blit, Packing, Pattern, Place, Side, Source, Tiling};
 use genxml::core::{S, U};
@@ -33,9 +33,9 @@ pub struct Command {
     pub name: &'static str,
     pub source: Takes,
     pub pattern: Takes,
-    /// It has a colour range for transparency.
+    /// True if the command has a colour range for transparency.
     pub key: bool,
-    /// It has coordinates and can use tiled surfaces (XY_ commands).
+    /// True if the command has coordinates and can use tiled surfaces (XY_ commands).
     pub xy: bool,
     pub packets: fn(&Blit) -> Vec<u32>,
 }
@@ -302,7 +302,7 @@ fn pixel(blit: &Blit) -> Vec<u32> {
     batch
 }
 
-/// Scan lines, after either of the two setup packets.
+/// XY_SCANLINES_BLT, after one of the two setup packets.
 fn scanlines(blit: &Blit) -> Vec<u32> {
     let mut packet = XyScanlinesBlt::new();
     rectangle!(packet, blit);
@@ -396,7 +396,7 @@ const fn short(
     Command { name, source, pattern, key: false, xy: true, packets }
 }
 
-/// All commands except the one with fixed patterns, which no source describes.
+/// All commands except XY_PAT_BLT_FIXED, because no source describes its patterns.
 pub const COMMANDS: &[Command] = &[
     command!(XyColorBlt, none, solid, none),
     command!(XyPatBlt, none, color, none),

@@ -30,7 +30,7 @@ fn run(name: &str, blit: &Blit) -> Result<(), Fault> {
     model.blit(&(command(name).packets)(blit)).map(|_| ())
 }
 
-/// The field that the fault names.
+/// Runs a blit that the model must refuse. Returns the field that the fault names.
 fn field(name: &str, blit: &Blit) -> &'static str {
     match run(name, blit) {
         Err(Fault::BadPacket { field, at, .. }) => {
@@ -143,8 +143,8 @@ fn fixed_patterns_are_unknown() {
     assert!(fault.to_string().contains("fixed patterns"), "{fault}");
 }
 
-/// From the page fault: the offset from [`DATA`], what the access was for, and whether it was a
-/// write.
+/// Runs a blit that must cause a page fault. Returns the fault's offset from [`DATA`], what the
+/// access was for, and true for a write.
 fn page(name: &str, blit: &Blit) -> (u64, String, bool) {
     match run(name, blit) {
         Err(Fault::Page { fault, what, at, .. }) => {
@@ -173,7 +173,7 @@ fn memory_ends_where_it_ends() {
     let pattern = Pattern::Color { place, seeds: [0; 2] };
     let blit = Blit { rop: 0xf0, source: Source::None, pattern, ..plain() };
     assert_eq!(page("XY_PAT_BLT", &blit), at_end("pattern", false));
-    // A negative row, above the first byte of memory.
+    // A negative row lies before the first byte of memory.
     let above = Blit { to: LINEAR, rectangle: [0, -1, 8, 8], ..plain() };
     match run("XY_SRC_COPY_BLT", &above) {
         Err(Fault::Page { fault, .. }) => assert_eq!(fault.address, DATA - 256),

@@ -275,7 +275,8 @@ fn scrolling() {
     }
 }
 
-/// Surfaces that share memory in other ways: different pitch, different tiling, overlapping rows.
+/// Source and destination that share memory but have different pitches or tilings, or overlapping
+/// rows.
 #[test]
 fn strange_overlaps() {
     let mut random = Random::new(4);

@@ -1,4 +1,4 @@
-//! Untyped atomic operations, with 64-bit addresses, and append counters.
+//! Untyped atomic operations, also at 64-bit addresses, and append counters.
 //!
 //! Oracle: 2d p.14-16 (what each operation does and returns), p.124-130 and p.306-317 (operands and
 //! responses). The slots run in ascending order, which is the model's choice
@@ -16,7 +16,7 @@ use genxml::gen8::state::{
 };
 use genxml_cases::{Random, at, raw_buffer, u};
 
-/// Operation numbers from here on are operations on floats.
+/// Operation numbers from this one on are operations on floats.
 const FLOAT: u64 = 16;
 const FLOATS: [u64; 3] = [FLOAT + 1, FLOAT + 2, FLOAT + 3];
 
@@ -38,7 +38,7 @@ fn float(number: u64, old: u32, a: u32, b: u32) -> u32 {
     if takes { a } else { old }
 }
 
-/// Floats near each other, and NaNs.
+/// A random float: values near each other, and NaNs.
 fn single(random: &mut Random) -> u64 {
     let few = [
         0.0,
@@ -109,7 +109,7 @@ fn operands(number: u64) -> usize {
     }
 }
 
-/// Interesting operands: near each other and near the limits of the type.
+/// A random operand: values near each other and near the limits of the type.
 fn number(random: &mut Random, op: u64, bits: u32) -> u64 {
     if op >= FLOAT {
         return single(random);
@@ -375,7 +375,7 @@ fn long(random: &mut Random, probe: &mut Probe, simd: MdcSm3, wide: bool, op: u6
         payload[register][column + 1] = (address >> 32) as u32;
     }
     if wide {
-        // Whole qwords: MDP_A64_AOP4X2_QW2, MDP_A64_AOP8_QW2.
+        // Each operand is a whole qword: MDP_A64_AOP4X2_QW2, MDP_A64_AOP8_QW2.
         for source in &sources {
             let mut registers = vec![[0; 8]; if simd == MdcSm3::SIMD4X2 { 1 } else { 2 }];
             for (n, value) in source.iter().enumerate() {

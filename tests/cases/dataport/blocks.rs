@@ -121,7 +121,7 @@ fn one(
     let (count, half) = owords(size);
     let registers = (count + half).div_ceil(2);
     let mask = masks(random, channels);
-    // Inside the buffers, a little after their end, or far outside.
+    // The block is inside the buffer, a little after its end, or far outside.
     let mut byte = random.below(1600) as u32 & !3;
     if place != Place::Stateless && random.below(8) == 0 {
         byte = 0xffff_fff0;
@@ -230,7 +230,7 @@ fn dual_blocks() {
                         let offset = 16 * (global + offsets[block]) + byte as u32;
                         locate(place, offset, None).map(|(_, byte)| byte)
                     });
-                    // Channels 7:0 for each register.
+                    // Each register of the block uses channels 7:0.
                     let on = |column: usize| mask >> column & 1 == 1;
                     let expected =
                         moves(&world, &cells, &payload[data..], write, |cell| match write {

@@ -149,7 +149,7 @@ fn headers() {
     illegal(&message(Unit::Port1, media.pack(), 1), "without a header");
 }
 
-/// Untyped surface reads: SIMD mode, channel mask and binding table index.
+/// Reserved SIMD modes, channel masks and binding table indexes of untyped surface reads.
 #[test]
 fn reserved_values_of_surface_messages() {
     let port_1 = |descriptor: [u32; 1], registers| message(Unit::Port1, descriptor, registers);
@@ -165,7 +165,7 @@ fn reserved_values_of_surface_messages() {
     }
 }
 
-/// Blocks of owords: binding table index, size and subtype.
+/// Reserved binding table indexes, sizes and subtypes of oword blocks.
 #[test]
 fn reserved_values_of_blocks() {
     let port_1 = |descriptor: [u32; 1], registers| message(Unit::Port1, descriptor, registers);
@@ -196,7 +196,7 @@ fn reserved_values_of_blocks() {
     illegal(&port_1(block.pack(), 2), "A64 Block Message Subtype = 1");
 }
 
-/// Scattered messages: binding table index, size and subtype.
+/// Reserved binding table indexes, sizes and subtypes of scattered messages.
 #[test]
 fn reserved_values_of_scattered_messages() {
     let port_1 = |descriptor: [u32; 1], registers| message(Unit::Port1, descriptor, registers);
@@ -231,7 +231,7 @@ fn reserved_values_of_scattered_messages() {
     illegal(&port_1(scattered.pack(), 2), "A64 Scattered Message Subtype = 3");
 }
 
-/// Atomics and append counters: operations and SIMD modes.
+/// Reserved operations and SIMD modes of atomics and append counters.
 #[test]
 fn reserved_values_of_atomics() {
     let port_1 = |descriptor: [u32; 1], registers| message(Unit::Port1, descriptor, registers);
@@ -262,7 +262,7 @@ fn reserved_values_of_atomics() {
     illegal(&port_1(counter.pack(), 1), "without an append counter");
 }
 
-/// Message types without a description.
+/// Message types that the manual does not describe.
 #[test]
 fn reserved_message_types() {
     let port_1 = |descriptor: [u32; 1], registers| message(Unit::Port1, descriptor, registers);
@@ -456,7 +456,7 @@ fn unmapped_memory() {
             ..READ
         };
         let mut message = message(Unit::Port1, descriptor.pack(), if write { 3 } else { 2 });
-        // Slot 2 alone.
+        // Only slot 2 is enabled.
         message.mask = 4;
         message.payload[0][4] = far as u32;
         message.payload[0][5] = (far >> 32) as u32;

@@ -30,7 +30,7 @@ struct Picture {
     /// Bytes of the group that is repeated outside the left and right edges.
     element: i64,
     boundary: Boundary,
-    /// Vertical Line Stride and its offset.
+    /// Vertical Line Stride Offset if Vertical Line Stride is 1; `None` if it is 0.
     field: Option<u64>,
     /// X Offset and Y Offset.
     origin: (u64, u64),
@@ -204,7 +204,7 @@ fn read_once(
                     world.data
                         [picture.place(picture.column(x + column as i64), line(y + row as i64))]
                 }
-                // The model's choice (assumptions::MEDIA_BLOCK_GAPS_READ_ZERO).
+                // Gaps read as zero: the model's choice (assumptions::MEDIA_BLOCK_GAPS_READ_ZERO).
                 false => 0,
             };
             set_byte(&mut expected.answer, row * pitch + column, value);
@@ -213,7 +213,7 @@ fn read_once(
     let header = block_header(x, y, control(width, height, MediaBlockMessageMode::NORMAL), 0);
     let message = read_message(header, override_, registers);
     probe.check(&message, &world, &expected, false);
-    // The same read through the sampler cache.
+    // Send the same read through the sampler cache.
     let descriptor = ReadOnlyDataPortMessageDescriptor {
         message_control: u(override_.pack()[0].into()),
         message_type: MtDpRo::MT_SC_MB,
@@ -403,7 +403,7 @@ fn writes() {
                 height = height.min(64 / (width / 4));
                 let (mut x, mut y) =
                     (random.below(35) as i64 * 4 - 32, random.below(24) as i64 - 5);
-                // In this mode the size is fixed, whatever the header says.
+                // In pixel mask mode the size is fixed, whatever the header says.
                 if mode == MediaBlockMessageMode::PIXEL_MASK {
                     (x, y) = (x.div_euclid(32) * 32, y.div_euclid(4) * 4);
                 }
@@ -428,8 +428,8 @@ fn writes() {
                             MediaBlockMessageMode::NORMAL => true,
                             MediaBlockMessageMode::BYTE_MASK => mask >> column & 1 == 1,
                             _ => {
-                                // A square has four pixels, a half has four squares, and there are
-                                // two halves.
+                                // The pixel mask has two halves of four squares. A square has 2 x 2
+                                // pixels.
                                 let pixel = column / 4;
                                 let square = pixel % 4 / 2 + row / 2 * 2;
                                 let inner = pixel % 2 + row % 2 * 2;

@@ -1,4 +1,4 @@
-//! One message of one thread.
+//! Sends one message from one thread, and reads back the results.
 
 use genxml::eu;
 use genxml::gen8::media::{GpgpuWalkerSimdSize, MediaVfeState};
@@ -12,9 +12,9 @@ use genxml_sim::Fault;
 
 /// Address of the memory that messages work on.
 pub const DATA: u64 = 0x40_0000;
-/// Bytes of this memory.
+/// Size in bytes of the memory at [`DATA`].
 pub const DATA_BYTES: usize = 0x2000;
-/// Bytes of shared local memory.
+/// Size in bytes of shared local memory.
 pub const LOCAL_BYTES: usize = 0x1000;
 /// Address where the kernel stores the response.
 const RESULT: u64 = 0x50_0000;

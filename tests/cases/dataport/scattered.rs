@@ -19,7 +19,7 @@ pub fn header(place: Place, global: u32) -> Register {
     let base = if place == Place::Stateless { DATA + 1024 } else { 0 };
     MhA32Go {
         global_offset: u(global.into()),
-        // 8 KiB, more than the memory that exists.
+        // Scratch space of 8 KiB, more than the memory that exists.
         per_thread_scratch_space: MhcPtss { per_thread_scratch_space: u(3) },
         buffer_base_address: MhcA32Bba { buffer_base_address_offset: at(base + 0x3ff) },
     }
@@ -184,7 +184,7 @@ fn bytes_once(
         let mut value = 0u32;
         for k in 0..length {
             let first = u64::from(global) + u64::from(offsets[n]);
-            // assumptions::LOCAL_MEMORY_OFFSET_BITS
+            // Only bits 15:0 of the offset count (assumptions::LOCAL_MEMORY_OFFSET_BITS).
             let first = if place == Place::Local { first & 0xffff } else { first };
             match (byte_at(place, first + k as u64), write) {
                 (Some((false, byte)), false) => value |= u32::from(world.data[byte]) << (8 * k),

@@ -71,7 +71,7 @@ pub fn locate(place: Place, offset: u32, inner: Option<u32>) -> Option<(bool, us
         }
         Place::Null => None,
         Place::Local => {
-            // assumptions::LOCAL_MEMORY_OFFSET_BITS
+            // Only bits 15:0 of the offset count (assumptions::LOCAL_MEMORY_OFFSET_BITS).
             let offset = offset & 0xffff;
             (offset + 4 <= LOCAL_BYTES as u64).then_some((true, offset as usize))
         }
@@ -98,7 +98,7 @@ pub fn offset(random: &mut Random, place: Place, span: u32) -> (u32, u32) {
         Place::Null => (random.bits() as u32 & !3, random.bits() as u32 & !3),
         Place::Local => match random.below(4) {
             0 => (LOCAL_BYTES as u32 - span + dwords(random, 32), 0),
-            // The form of address that compilers use.
+            // Compilers make offsets of this form, with bit 28 set.
             1 => (0x1000_0000 | dwords(random, LOCAL_BYTES as u64), 0),
             _ => (dwords(random, LOCAL_BYTES as u64), 0),
         },
@@ -118,7 +118,7 @@ pub fn header(place: Place, pixels: u32) -> Register {
     .pack()
 }
 
-/// Slots of a SIMD mode.
+/// Number of slots of a SIMD mode.
 pub fn slots(simd: MdcSm3) -> usize {
     match simd {
         MdcSm3::SIMD4X2 => 2,

@@ -46,7 +46,7 @@ fn global(machine: &mut Machine, dword: u64) -> u32 {
     machine.gpu.global().read_u32(GLOBAL + 4 * dword).unwrap()
 }
 
-/// Copies dwords between packets, registers and both tables, in every combination of tables.
+/// Copies dwords between packets, registers and memory, in every combination of the two tables.
 #[test]
 fn moves() {
     for engine in EngineId::ALL {
@@ -182,7 +182,7 @@ fn entries_of_the_table() {
             dwords.extend(entries.iter().flat_map(|entry| [*entry as u32, (entry >> 32) as u32]));
             dwords
         };
-        // Both pages are the context's data.
+        // Both entries map a page to the context's data.
         let seven = [u(7)];
         let through = |page: u64, dword: u64| MiStoreDataImm {
             use_global_gtt: true,

@@ -17,7 +17,7 @@ fn started() -> ContextStatus {
     ContextStatus { idle_to_active: true, ..ContextStatus::new() }
 }
 
-/// An event of a context.
+/// Returns `status` with the number of the context.
 fn of(context: &Logical, status: ContextStatus) -> ContextStatus {
     ContextStatus { context_id: U::new(context.number.into()).unwrap(), ..status }
 }
@@ -55,7 +55,7 @@ fn one_context() {
             assert!(!status(&machine).execlist_0_valid && machine.gpu.is_idle(engine));
             let done = ContextStatus { active_to_idle: true, ..of(&context, complete()) };
             assert_eq!(machine.events(engine, &mut read), [started(), done]);
-            // A second request in the same ring.
+            // Submit a second request in the same ring.
             machine.ring(&mut context, &packets![store(3, &[u(9)])]);
             machine.submit(&[&context]).unwrap();
             machine.gpu.run().unwrap();
@@ -234,8 +234,8 @@ fn preemption_at_arb_check() {
 }
 
 /// Without Inhibit Synchronous Context Switch, a semaphore that does not pass ends the turn of the
-/// list element. The second element runs, the command is in the status page of the context (2d
-/// p.305), and a resubmission continues there.
+/// list element. The second element runs. The status page of the first context holds the command
+/// (2d p.305), and after a resubmission this context continues at it.
 #[test]
 fn semaphores_switch_contexts() {
     let mut machine = Machine::new();
@@ -415,7 +415,7 @@ fn a_request_of_the_kernel() {
 }
 
 /// Batches that run at each restore: first the commands of INDIRECT_CTX, whose size counts cache
-/// lines, then the batch of BB_PER_CTX_PTR. Both lie in the global table.
+/// lines, then the batch of BB_PER_CTX_PTR. Both are read through the global table.
 #[test]
 fn batches_of_a_restore() {
     let mut machine = Machine::new();

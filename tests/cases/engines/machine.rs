@@ -229,7 +229,7 @@ impl Machine {
         }
         .pack();
         Image {
-            // As Linux i915: Restore Inhibit, and Inhibit Synchronous Context Switch.
+            // Linux i915 sets Restore Inhibit and Inhibit Synchronous Context Switch.
             control: 0x0009_0009,
             head: 0,
             tail: 0,

@@ -224,11 +224,11 @@ fn registers_of_the_host() {
     let gpu = &mut machine.gpu;
     for (offset, value, expected) in [
         (base(engine) + CsGpr::OFFSET + 4, 0xffff_ffff, 0xffff_ffff),
-        // Masked: bits 31:16 of the value enable 15:0.
+        // Masked registers: bits 31:16 of the value enable bits 15:0.
         (Instpm::OFFSET, 0x0040_0040, 0x40),
         (Instpm::OFFSET, 0x0000_0080, 0x40),
         (base(engine) + RingMiMode::OFFSET, 0x4000_4000, 0x4200),
-        // Read-only and write-only.
+        // Read-only registers, and a write-only register.
         (base(engine) + RingActhd::OFFSET, 7, 0),
         (base(engine) + RingExeclistStatusHi::OFFSET, 7, 0),
         (base(engine) + RingElsp::OFFSET, 7, 0),

@@ -191,7 +191,7 @@ fn page_faults() {
         "{fault}"
     );
 
-    // An unmapped context image in the global table.
+    // A context image at an address that the global table does not map.
     let descriptor = genxml::gen8::memory::ContextDescriptorFormat {
         logical_ring_context_address_lrca: at(0x7f00_0000),
         ..context.descriptor()
@@ -323,7 +323,7 @@ fn broken_rings() {
     machine.ring(&mut context, &packets![MiBatchBufferEnd::new()]);
     machine.submit(&[&context]).unwrap();
     assert!(matches!(machine.gpu.run(), Err(Fault::BadPacket { .. })));
-    // A conditional end in a ring may compare, but must not end.
+    // MI_CONDITIONAL_BATCH_BUFFER_END in a ring may compare, but must not end anything.
     for (value, ends) in [(0, true), (1, false)] {
         let mut context = machine.context(EngineId::Render, 1, WIDE);
         let end = MiConditionalBatchBufferEnd {

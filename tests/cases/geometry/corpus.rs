@@ -54,7 +54,8 @@ fn geometry_shader() {
     assert_eq!(colours(&capture, TARGET, 256 * 256), green());
 }
 
-/// arb_tessellation_shader barrier: threads of a patch read what other threads of it wrote.
+/// arb_tessellation_shader barrier: threads of a patch read what other threads of the same patch
+/// wrote.
 #[test]
 fn tessellation() {
     let Some(capture) = driver("pg_tess_barrier") else { return };

@@ -38,13 +38,13 @@ pub struct Draw {
     pub vertices: Vec<Vec<u32>>,
     /// Indices if the draw is indexed; all ones is a cut.
     pub indices: Option<Vec<u32>>,
-    /// Instances.
+    /// Number of instances.
     pub instances: u64,
     /// Packets of shaders.
     pub stages: Vec<u32>,
-    /// The stream output.
+    /// The packet that sets up stream output.
     pub streamout: ThreeDStateStreamout,
-    /// Its buffers.
+    /// The buffers of the stream output.
     pub buffers: Vec<ThreeDStateSoBuffer>,
     /// Declarations of stream 0, for buffer 0. Every further stream n has the same declarations,
     /// for buffer n.

@@ -52,8 +52,8 @@ const DOMAIN: &[u32] = &eu! {
     send (8|M0)      null  r112  0x26  0x0A080007  {EOT}
 };
 
-/// Writes r1. Its halves hold the coordinates of two points; the last dwords are the patch's handle
-/// and its number.
+/// Writes r1. Each half has the coordinates of a point. The last dword of the first half is the
+/// patch's URB handle, that of the second half is the primitive ID.
 const DOMAIN_OF_TWO: &[u32] = &eu! {
     (W) mov (8|M0)   r112.0<1>:ud  r0.0<8;8,1>:ud
     (W) mov (1|M0)   r112.5<1>:ud  0xff00:ud
@@ -235,8 +235,8 @@ fn payloads_of_hull_shaders() {
     {
         stages.hs.instance_count = minus_one(instances);
         stages.hs.include_vertex_handles = handles;
-        // Two registers of constants between the handles and the data. As factors they are
-        // negative, so no point is generated.
+        // Two registers of constants between the handles and the data. If they were used as
+        // tessellation factors, they would be negative, so no point is generated.
         let constants = [0x8000_0007_u32; 16];
         model.put(DYNAMIC_STATE + 0x800, &constants);
         let mut draw = stages.draw(&mut model, points, &[[0.0; 8], [0.0; 8]]);

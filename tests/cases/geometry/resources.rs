@@ -1,6 +1,6 @@
 //! Each shader stage has a binding table, samplers and four constant buffers of its own. Its kernel
-//! samples a texture and adds the constants, and writes both to a buffer. Oracle: the texel and the
-//! sum; 2a 3DSTATE_BINDING_TABLE_POINTERS_VS, 3DSTATE_SAMPLER_STATE_POINTERS_VS and
+//! samples a texture, adds the constants, and writes the texel and the sum to a buffer. Oracle: the
+//! texel and the sum; 2a 3DSTATE_BINDING_TABLE_POINTERS_VS, 3DSTATE_SAMPLER_STATE_POINTERS_VS and
 //! 3DSTATE_CONSTANT_VS, and those of the other stages.
 //!
 //! The kernels also write `cr0`, in which threads find the modes and exceptions of their stage
@@ -41,12 +41,12 @@ const RESULTS: u64 = 0x61_0000;
 /// Address of the constant buffers, 256 bytes for each stage, 64 for each buffer.
 const CONSTANTS: u64 = 0x62_0000;
 
-/// A kernel that samples the texture at 1.25, adds the constants in four registers, and writes both
-/// and two dwords of `cr0` to the buffer; then the instructions of the stage.
+/// A kernel that samples the texture at 1.25, adds the constants in four registers, and writes the
+/// texel, the sum and two dwords of `cr0` to the buffer. The instructions of the stage follow.
 macro_rules! kernel {
     ($a:ident $b:ident $c:ident $d:ident $($stage:tt)*) => {
         &eu! {
-            // sample_l: level and U.
+            // Parameters of sample_l: level and U.
             (W) mov (8|M0)   r60.0<1>:f  0.0:f;
             (W) mov (8|M0)   r61.0<1>:f  1.25:f;
             (W) send (8|M0)  r62  r60  0x2  0x04422000;
@@ -148,7 +148,7 @@ fn resources(model: &mut Model, n: u32) -> (u64, u64, ThreeDStateConstantBody) {
         let entry = BindingTableState { surface_state_pointer: at(state) };
         model.put(SURFACE_STATE + table + 4 * index, &entry.pack());
     }
-    // Of the default samplers, which are zeros, the address mode is wrap: it finds texel 1.
+    // A sampler state of zeros has the address mode wrap, and would return texel 1.
     let samplers = at_stage(0x2000, 0x40);
     let sampler = SamplerState { tcx_address_control_mode: Wrap::CLAMP, ..SamplerState::new() };
     model.put(DYNAMIC_STATE + samplers, &sampler.pack());
@@ -161,7 +161,7 @@ fn resources(model: &mut Model, n: u32) -> (u64, u64, ThreeDStateConstantBody) {
         constant_buffer_1_read_length: u(1),
         constant_buffer_2_read_length: u(1),
         constant_buffer_3_read_length: u(1),
-        // Buffer 0 is an offset from the dynamic state base, like those of other cases.
+        // The pointer to buffer 0 is an offset from the dynamic state base.
         pointer_to_constant_buffer_0: at(buffer(0) - DYNAMIC_STATE),
         pointer_to_constant_buffer_1: at(buffer(1)),
         pointer_to_constant_buffer_2: at(buffer(2)),
@@ -273,8 +273,8 @@ fn shaders([alternate, single, vector, exceptions, mask_stack]: [bool; 5]) -> Ve
     batch
 }
 
-/// A draw with one of the switches of all stages on: Floating Point Mode, Single Program Flow,
-/// Vector Mask Enable, the exceptions of software and illegal opcodes, and that of the mask stack.
+/// A draw in which one switch is on in all stages: Floating Point Mode, Single Program Flow, Vector
+/// Mask Enable, the exceptions of software and illegal opcodes, and that of the mask stack.
 fn stages(switch: u32) {
     let on = [0, 1, 2, 3, 4].map(|n| n == switch);
     let [alternate, single, vector, exceptions, mask_stack] = on;

@@ -221,7 +221,7 @@ fn cuts_and_counts() {
         ..gs(Mode::SIMD8, 1)
     };
     let mut draw = shaded(&mut model, SEVEN, &state, Code::_3DPRIM_POINTLIST, 0);
-    // Control data and count of each object.
+    // The control data and the vertex count of each object.
     draw.vertices = vec![
         vec![0, 7, 0, 0],
         vec![0b100, 6, 0, 0],
@@ -232,7 +232,7 @@ fn cuts_and_counts() {
     let strips: [&[u32]; 5] =
         [&[0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6], &[0, 1, 1, 2, 3, 4, 4, 5], &[], &[], &[1, 2]];
     assert_eq!(firsts(&draw.run(&mut model).unwrap()), strips.concat());
-    // More vertices than fit in the URB entry.
+    // An object with more vertices than fit in its URB entry.
     draw.vertices = vec![vec![0, 13, 0, 0]];
     assert!(matches!(
         draw.run(&mut model),

@@ -79,7 +79,7 @@ fn cuts_and_instances() {
 #[test]
 fn overflow_and_offsets() {
     let mut model = model();
-    // Room for two triangles and two vertices.
+    // The buffer has room for two triangles and two vertices.
     let small = ThreeDStateSoBuffer { surface_size: MinusOne::new(4 * 8).unwrap(), ..buffer(0) };
     let draw = Draw { buffers: vec![small], ..Draw::new(Code::_3DPRIM_TRILIST, 9) };
     assert_eq!(firsts(&draw.run(&mut model).unwrap()), [0, 1, 2, 3, 4, 5]);
@@ -130,7 +130,7 @@ fn offsets_in_memory() {
     draw(vec![stay]).run(&mut model).unwrap();
     assert_eq!(register(&mut model, 0x5280), 208 + 48);
     assert_eq!(model.get(KEPT, 1), [208]);
-    // Unmapped memory.
+    // The address of the offset or of the buffer is in unmapped memory.
     let nowhere =
         ThreeDStateSoBuffer { stream_output_buffer_offset_address: at(0x7000_0000), ..load };
     assert!(matches!(draw(vec![nowhere]).run(&mut model), Err(Fault::Page { .. })));

@@ -208,14 +208,14 @@ fn index_sizes_and_cuts() {
     }
 }
 
-/// Counts and starts from registers, as MI_LOAD_REGISTER_MEM loads them.
+/// A draw takes its counts and starts from registers, which MI_LOAD_REGISTER_IMM sets.
 #[test]
 fn parameters_from_registers() {
     let mut model = model();
     let mut batch = Draw::new(Code::_3DPRIM_POINTLIST, 40).batch(&mut model);
     batch.truncate(batch.len() - PRIMITIVE);
     // 3DPRIM_START_VERTEX, VERTEX_COUNT, INSTANCE_COUNT, START_INSTANCE, BASE_VERTEX (gen8_facts
-    // 5.5).
+    // 2.7).
     let values = [(0x2430, 6), (0x2434, 3), (0x2438, 2), (0x243c, 0), (0x2440, 0)];
     let register = values.map(|(offset, value)| MiLoadRegisterImmRegister {
         register_offset: at(offset),
@@ -289,7 +289,7 @@ fn dispatch_modes() {
             (0..count).map(|n| [100 + n, 1100 + n, 2100 + n, 3100 + n]).collect();
         assert_eq!(shaded(&mut model, TWO, two, count), want);
         total += 2 * count;
-        // VS_INVOCATION_COUNT.
+        // Register 0x2320 is VS_INVOCATION_COUNT.
         assert_eq!(register(&mut model, 0x2320), total);
     }
 }

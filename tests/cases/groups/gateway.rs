@@ -35,29 +35,29 @@ fn open_forward_close() {
         (W) mov (1|M0)   r11.1<1>:ud  0x22222222:ud
         (W) or (1|M0)    r11.4<1>:ud  r50.0<0;1,0>:ud  0x77:ud
         (W) mov (1|M0)   r11.5<1>:ud  0x00080200:ud
-        (W) send (8|M0)  r60  r11  0x3  0x02104002             // closed: 2
+        (W) send (8|M0)  r60  r11  0x3  0x02104002             // gateway closed: result 2
         (W) mov (1|M0)   r10.5<1>:ud  0x05000600:ud
-        (W) send (8|M0)  r61  r10  0x3  0x02104000             // 64 registers: 1
+        (W) send (8|M0)  r61  r10  0x3  0x02104000             // open 64 registers: result 1
         (W) mov (1|M0)   r10.4<1>:ud  0x78:ud
         (W) mov (1|M0)   r10.5<1>:ud  0x05000100:ud            // r40, two registers, key 0x78
-        (W) send (8|M0)  r62  r10  0x3  0x02104000             // open: 0
-        (W) send (8|M0)  r63  r11  0x3  0x02104002             // wrong key: 3
+        (W) send (8|M0)  r62  r10  0x3  0x02104000             // open: result 0
+        (W) send (8|M0)  r63  r11  0x3  0x02104002             // wrong key: result 3
         (W) or (1|M0)    r11.4<1>:ud  r50.0<0;1,0>:ud  0x78:ud
-        (W) send (8|M0)  r64  r11  0x3  0x0210c002             // arrives, with a notification: 0
+        (W) send (8|M0)  r64  r11  0x3  0x0210c002             // arrives and notifies: result 0
         (W) wait         n0.0<0;1,0>:ud
         (W) mov (1|M0)   r11.5<1>:ud  0x00230000:ud            // a byte to byte 0x23
-        (W) send (8|M0)  r65  r11  0x3  0x0211c002             // the same with Notify = 3: 0
+        (W) send (8|M0)  r65  r11  0x3  0x0211c002             // the same with Notify = 3: result 0
         (W) wait         n0.0<0;1,0>:ud
         (W) mov (1|M0)   r11.5<1>:ud  0x00400200:ud
-        (W) send (8|M0)  r66  r11  0x3  0x02104002             // beyond two registers: 4
+        (W) send (8|M0)  r66  r11  0x3  0x02104002             // beyond two registers: result 4
         (W) mov (1|M0)   r11.5<1>:ud  0x00080500:ud
-        (W) send (8|M0)  r67  r11  0x3  0x02114002             // no such length, Notify = 2: 6
+        (W) send (8|M0)  r67  r11  0x3  0x02114002             // bad length, Notify = 2: result 6
         (W) mov (1|M0)   r11.5<1>:ud  0x00300300:ud            // two dwords to byte 0x30
         (W) send (8|M0)  null  r11  0x3  0x02008002
         (W) wait         n0.0<0;1,0>:ud
-        (W) send (8|M0)  r68  r10  0x3  0x02104001             // close: 0
-        (W) send (8|M0)  r69  r11  0x3  0x02104002             // closed: 2
-        (W) send (8|M0)  r70  r10  0x3  0x02104007             // no such message: 5
+        (W) send (8|M0)  r68  r10  0x3  0x02104001             // close: result 0
+        (W) send (8|M0)  r69  r11  0x3  0x02104002             // gateway closed: result 2
+        (W) send (8|M0)  r70  r10  0x3  0x02104007             // no such message: result 5
         (W) mov (8|M0)   r100.0<1>:ud  0:ud
         (W) mov (8|M0)   r101.0<1>:ud  0:ud
         (W) mov (1|M0)   r100.0<1>:ud  r60.0<0;1,0>:ud
@@ -110,7 +110,7 @@ fn time_stamps() {
     let mut model = one_thread(Media::new(KERNEL));
     let told = model.get(DATA, 16);
     assert_eq!(told[..4], [0x5555_5555; 4]);
-    // 64 bits each; the low dword holds only its upper 12 bits (7.1.5.2).
+    // Two values of 64 bits. Only the upper 12 bits of a low dword are valid (7.1.5.2).
     let time = |low: u32, high: u32| u64::from(high) << 12 | u64::from(low >> 20);
     let first = (time(told[4], told[5]), time(told[6], told[7]));
     let second = (time(told[8], told[9]), time(told[10], told[11]));

@@ -59,7 +59,7 @@ fn row(
     picture([3, 1], kernel, vfe, mask, colors)
 }
 
-/// The same in a column of three positions.
+/// Starts and ends of the threads in a column of three positions.
 fn column(
     kernel: &[u32],
     vfe: impl Fn(MediaVfeState) -> MediaVfeState,
@@ -69,7 +69,7 @@ fn column(
     picture([1, 3], kernel, vfe, mask, colors)
 }
 
-/// The same in a picture of some columns and rows.
+/// Starts and ends of the threads in an area of `columns` x `rows` positions.
 fn picture(
     [columns, rows]: [u64; 2],
     kernel: &[u32],
@@ -102,7 +102,7 @@ fn picture(
     told
 }
 
-/// A dependency on the thread to the left.
+/// Returns a function that enables the scoreboard, with a dependency on the thread to the left.
 fn left(kind: MediaVfeStateScoreboardType) -> impl Fn(MediaVfeState) -> MediaVfeState {
     move |vfe| MediaVfeState {
         scoreboard_enable: MediaVfeStateScoreboardEnable::SCOREBOARD_ENABLED,
@@ -171,7 +171,7 @@ fn each_distance() {
     }
 }
 
-/// MEDIA_OBJECT and MEDIA_OBJECT_GRPID wait for the thread at their left if they use the scoreboard.
+/// MEDIA_OBJECT and MEDIA_OBJECT_GRPID wait for the thread to the left if they use the scoreboard.
 #[test]
 fn objects() {
     for (used, mask, want) in [(false, 0b100, 2), (true, 0b100, 1), (true, 0b010, 2)] {
@@ -222,7 +222,7 @@ fn non_stalling() {
     assert_eq!(most(&row(LONG, &non_stalling, 0b100, 1)), 3);
 }
 
-/// Maximum Number of Threads (2a p.510).
+/// Maximum Number of Threads limits how many threads run at the same time (2a p.510).
 #[test]
 fn thread_limit() {
     for limit in [1, 2, 3] {

@@ -182,9 +182,9 @@ fn matrix_product() {
         (W) and (1|M0)   r10.2<1>:ud  r0.2<0;1,0>:ud  0x0f000000:ud
             and (8|M0)   r2.0<1>:ud   r1.0<8;8,1>:ud  7:ud          // column in the tile
             shr (8|M0)   r3.0<1>:ud   r1.0<8;8,1>:ud  3:ud          // row in the tile
-            shl (8|M0)   r30.0<1>:ud  r1.0<8;8,1>:ud  2:ud          // own offset in shared memory
+            shl (8|M0)   r30.0<1>:ud  r1.0<8;8,1>:ud  2:ud          // offset in shared memory
         (W) shl (1|M0)   r21.0<1>:ud  r0.1<0;1,0>:ud  3:ud          // first column of the tile
-        (W) shl (1|M0)   r21.1<1>:ud  r0.6<0;1,0>:ud  3:ud          // first row
+        (W) shl (1|M0)   r21.1<1>:ud  r0.6<0;1,0>:ud  3:ud          // first row of the tile
             mov (8|M0)   r40.0<1>:f   0:f
         (W) mov (1|M0)   r20.0<1>:ud  0:ud                          // first of eight terms
       tile:
@@ -207,7 +207,7 @@ fn matrix_product() {
         (W) send (1|M0)  null  r10  0x3  0x02000004
         (W) wait         n0.0<0;1,0>:ud
             shl (8|M0)   r5.0<1>:ud   r3.0<8;8,1>:ud  5:ud          // the row of the first tile
-            shl (8|M0)   r6.0<1>:ud   r2.0<8;8,1>:ud  2:ud          // the column of the second
+            shl (8|M0)   r6.0<1>:ud   r2.0<8;8,1>:ud  2:ud          // column of the second tile
             add (8|M0)   r6.0<1>:ud   r6.0<8;8,1>:ud  256:ud
         (W) mov (1|M0)   r20.1<1>:ud  8:ud
       term:
@@ -311,7 +311,7 @@ fn scratch_spills() {
         (W) send (8|M0)  null  r30  0xA  0x040e0003              // scratch block write: one register at hword 3
         (W) send (1|M0)  null  r10  0x3  0x02000004
         (W) wait         n0.0<0;1,0>:ud
-        (W) send (8|M0)  r5  r30  0xA  0x021c0003                // and back
+        (W) send (8|M0)  r5  r30  0xA  0x021c0003                // read it back
             shl (8|M0)   r4.0<1>:ud   r1.0<8;8,1>:ud  2:ud
         (W) shl (1|M0)   r20.0<1>:ud  r0.1<0;1,0>:ud  8:ud
             add (8|M0)   r4.0<1>:ud   r4.0<8;8,1>:ud  r20.0<0;1,0>:ud
@@ -354,7 +354,7 @@ fn scratch_slots_that_are_too_few() {
       loop:
         (W) add (1|M0) (ne)f0.0  r10.0<1>:d  r10.0<0;1,0>:d  -1:d
         (W&f0.0) jmpi    loop
-        (W) send (8|M0)  r5  r30  0xA  0x021c0003                // and back
+        (W) send (8|M0)  r5  r30  0xA  0x021c0003                // read it back
             shl (8|M0)   r4.0<1>:ud   r1.0<8;8,1>:ud  2:ud
         (W) shl (1|M0)   r20.0<1>:ud  r0.1<0;1,0>:ud  8:ud
             add (8|M0)   r4.0<1>:ud   r4.0<8;8,1>:ud  r20.0<0;1,0>:ud

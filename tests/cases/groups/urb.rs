@@ -32,7 +32,7 @@ fn run(kernel: &[u32], constants: &[[u32; 8]], dwords: usize) -> Vec<u32> {
 /// a read by channels returns the components.
 #[test]
 fn channels() {
-    // r1 handles, r2 offsets, r3 masks, r4 to r6 data; r7 header of the block.
+    // r1 has handles, r2 offsets, r3 masks, r4 to r6 data. r7 is the header of the block read.
     const KERNEL: &[u32] = &eu! {
         send (8|M0)      null  r1  0x6  0x0c028037            // write, offset 3, masks, offsets: 6 registers
         (W) send (8|M0)  r10   r7  0x6  0x02480002            // four hwords
@@ -40,7 +40,7 @@ fn channels() {
         (W) send (8|M0)  null  r9  0xA  0x0a0a0400            // eight owords
         (W) mov (8|M0)   r20.0<1>:ud  r1.0<8;8,1>:ud
         (W) mov (8|M0)   r21.0<1>:ud  r2.0<8;8,1>:ud
-        (W) send (8|M0)  r10   r20  0x6  0x04420038            // two registers and two components more
+        (W) send (8|M0)  r10   r20  0x6  0x04420038      // read, offset 3, offsets: four components
         (W) mov (1|M0)   r9.2<1>:ud  8:ud
         (W) send (8|M0)  null  r9  0xA  0x0a0a0400
         (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
@@ -122,7 +122,7 @@ fn lines_of_the_command_streamer() {
 /// Blocks with and without interleaving, masks of their header, owords, and atomics.
 #[test]
 fn blocks() {
-    // r1 header of writes, r2 and r3 data; r4 header of reads.
+    // r1 is the header of writes, r2 and r3 are the data, r4 is the header of reads.
     const KERNEL: &[u32] = &eu! {
         (W) send (8|M0)  null  r1  0x6  0x06080010            // write hwords, offset 1
         (W) mov (1|M0)   r1.0<1>:ud  300:ud

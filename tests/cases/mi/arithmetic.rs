@@ -145,11 +145,11 @@ fn atomic(number: u64, bits: u32, memory: u64, one: u64, two: u64) -> (u64, u64)
 struct Variant {
     /// Number of the operation.
     number: u64,
-    /// Qwords, not dwords.
+    /// True for qwords, false for dwords.
     wide_data: bool,
-    /// Operands in the packet, not in registers.
+    /// True if the operands are in the packet, false if they are in registers.
     inline: bool,
-    /// The old value is returned in registers.
+    /// True if the old value is returned in registers.
     returns: bool,
 }
 
@@ -235,8 +235,8 @@ fn atomics() {
     }
 }
 
-/// Sizes and operations that do not fit together, operations that 16 bytes do not have, and data
-/// that is not aligned to its size.
+/// Sizes and operations that do not fit together, operations that do not exist for 16 bytes, and
+/// data that is not aligned to its size.
 #[test]
 fn atomics_that_are_refused() {
     for engine in EngineId::ALL {

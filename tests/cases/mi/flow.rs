@@ -112,7 +112,8 @@ fn batch_start_options() {
     }
 }
 
-/// Ends the batch and its callers unless the memory value is greater (unsigned).
+/// MI_CONDITIONAL_BATCH_BUFFER_END ends the batch and its callers unless the memory value is
+/// greater (unsigned).
 #[test]
 fn conditional_end() {
     for engine in EngineId::ALL {

@@ -26,7 +26,7 @@ fn base(engine: EngineId) -> u32 {
     }
 }
 
-/// General register `index` of an engine, low half.
+/// Offset of the low half of general register `index` of an engine.
 fn gpr(engine: EngineId, index: u32) -> u32 {
     base(engine) + 0x600 + 8 * index
 }

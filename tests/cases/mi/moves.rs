@@ -1,4 +1,4 @@
-//! Data between packets, registers and memory.
+//! Commands that move data between packets, registers and memory.
 
 use crate::mi::*;
 use genxml::core::U64;
@@ -18,7 +18,8 @@ fn noop() {
     }
 }
 
-/// 1 to 64 consecutive dwords, and four dwords as qwords. Qwords are aligned.
+/// MI_STORE_DATA_IMM of 1 to 64 consecutive dwords, and of four dwords as qwords. Qwords are
+/// aligned.
 #[test]
 fn store_data_imm() {
     for engine in EngineId::ALL {

@@ -5,7 +5,7 @@ use crate::mi::*;
 use genxml_cases::packets;
 use genxml_sim::Fault;
 
-/// Bytes of the URB (assumptions::URB_BYTES).
+/// Size of the URB in bytes (assumptions::URB_BYTES).
 const URB: u64 = 384 << 10;
 
 fn load_line(line: u64, from: u64) -> MiLoadUrbMem {

@@ -19,14 +19,15 @@ fn mapped_twice(model: &mut Model) {
     model.gpu.map(model.context, DATA + BYTES, slots).unwrap();
 }
 
-/// Groups write through one address what others read through another.
+/// Each slot is mapped at two addresses. Groups write it through one address and read it through
+/// the other.
 #[test]
 fn two_addresses_of_one_frame() {
     let second = [1, SLOTS, !0];
     // Each group has its own slot: no conflicts.
     let (kept, repeated) = check_with(Case { write: second, ..APART }, FIVE, mapped_twice);
     assert!(kept >= 8 && repeated == 0, "{kept} {repeated}");
-    // Each reads what its neighbour wrote.
+    // Each group reads what its neighbour wrote.
     let chain = Case { read: [1, SLOTS - 1, SLOTS - 1], write: second, ..APART };
     let (_, repeated) = check_with(chain, FIVE, mapped_twice);
     assert!(repeated > 0);
@@ -36,7 +37,7 @@ fn two_addresses_of_one_frame() {
     assert!(kept >= 4 && repeated > 0, "{kept} {repeated}");
 }
 
-/// Slots 16 bytes further: every 128th slot crosses into the next page.
+/// The slots start 16 bytes later, so every 128th slot crosses into the next page.
 #[test]
 fn slots_across_pages() {
     let chain = Case { read: [1, SLOTS - 1, SLOTS - 1], ..APART };
@@ -52,8 +53,8 @@ fn slots_across_pages() {
     }
 }
 
-/// A machine that allocates frames when they are first written, and has room for `pages` more
-/// frames.
+/// Returns a function that gives the model a new machine. This machine allocates frames when they
+/// are first written, and has room for `pages` more frames.
 fn with_room_for(pages: u64) -> impl Fn(&mut Model) {
     let machine = |limit| {
         let mut memory = Memory::with_limit(limit);
@@ -97,7 +98,7 @@ fn memory_that_is_used_up() {
             assert!(many == one, "{pages} pages: {:?} instead of {:?}", many.result, one.result);
         }
     }
-    // With enough room for all pages.
+    // With enough room for all pages, there is no fault.
     let (_, repeated) = check_with(Case { read: [0, 0, 0], factor: 0, ..APART }, FIVE, |model| {
         with_room_for(16)(model);
         work(model);
@@ -190,6 +191,6 @@ fn a_kernel_that_grows() {
     let (one, kept, repeated) = alike(&compute, FIVE, |_| {});
     let value = |group: u32| if group & 0x1ff == 0x1a0 { 3 * group } else { group };
     assert_eq!(one.memory, (0..GROUPS).flat_map(|group| [value(group); 8]).collect::<Vec<_>>());
-    // Only the part with the first of these groups runs again.
+    // Only the part of the walk with the first group that jumps to the new code runs again.
     assert!(kept > 0 && repeated == 1, "{kept} {repeated}");
 }

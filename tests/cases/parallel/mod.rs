@@ -80,7 +80,8 @@ impl Case {
             .collect()
     }
 
-    /// The kernel in plain Rust, one group after the other. Slot numbers wrap around.
+    /// Does in plain Rust what the kernel does, one group after the other. Slot numbers wrap
+    /// around.
     fn expected(&self, memory: &mut [[u32; 8]]) {
         for group in 0..GROUPS {
             let slot = |[factor, summand, mask]: [u32; 3]| {
@@ -300,8 +301,8 @@ fn a_budget_that_ends() {
     }
 }
 
-/// Endless loops in the groups from number 900 on are found without running one for each part of
-/// the walk.
+/// The groups from number 900 on never end. The hang is found without running such a group in each
+/// part of the walk.
 #[test]
 fn an_endless_loop_in_the_middle() {
     const ENDLESS: &[u32] = &eu! {
@@ -351,7 +352,8 @@ fn groups_that_look_at_the_clock() {
     assert!(many == one && aborted > 0);
 }
 
-/// The same with the time from the gateway.
+/// Groups write the time that they get from the gateway: the values increase with the group's
+/// number.
 #[test]
 fn groups_that_ask_the_gateway_for_the_time() {
     const STAMP: &[u32] = &eu! {
@@ -370,7 +372,7 @@ fn groups_that_ask_the_gateway_for_the_time() {
     let compute = Compute { kernel: STAMP, shared: 0, ..compute(Vec::new()) };
     let (one, ..) = run(&compute, 1, |_| {});
     one.result.as_ref().unwrap();
-    // The low dword holds the upper 12 of its bits (G45 vol 4, 7.1.5.2).
+    // Only the upper 12 bits of the low dword are valid (G45 vol 4, 7.1.5.2).
     let time = |row: &[u32]| u64::from(row[1]) << 12 | u64::from(row[0] >> 20);
     assert!(one.memory.chunks(8).is_sorted_by(|a, b| time(a) < time(b)));
     let (many, _, aborted) = run(&compute, 2, |_| {});
@@ -411,7 +413,7 @@ fn groups_that_share_scratch_space() {
            (W) mov (8|M0)   r30.0<1>:ud   r0.0<8;8,1>:ud
            (W) send (8|M0)  r127  r30  0xA  0x021c0003          // scratch block read of one register
            (W) add (8|M0)   r31.0<1>:ud   r127.0<8;8,1>:ud  1:ud
-           (W) send (8|M0)  null  r30  0xA  0x040e0003          // and write
+           (W) send (8|M0)  null  r30  0xA  0x040e0003          // write it
            (W) mov (1|M0)   r4.0<1>:d     100:d
      round:
            (W) add (1|M0) (ne)f0.0  r4.0<1>:d  r4.0<0;1,0>:d  -1:d
@@ -428,7 +430,7 @@ fn groups_that_share_scratch_space() {
     let compute = Compute { kernel: SPILL, shared: 0, vfe, ..compute(Vec::new()) };
     let (one, ..) = run(&compute, 1, |_| {});
     one.result.as_ref().unwrap();
-    // 64 scratch slots.
+    // There are 64 scratch slots, and each group adds 1 to the value in its slot.
     assert_eq!(one.memory, (0..GROUPS).flat_map(|group| [group / 64; 8]).collect::<Vec<_>>());
     let (many, ..) = run(&compute, 2, |_| {});
     assert!(many == one);

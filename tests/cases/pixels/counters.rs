@@ -22,7 +22,7 @@ const COUNTERS: [(&str, u32, u64); 14] = [
     ("primitives of geometry shaders", 0x2330, 0),
     ("clipper", 0x2338, 4),
     ("primitives of the clipper", 0x2340, 4),
-    // Four for each pixel: drivers divide by 4.
+    // The register counts four for each pixel, and drivers divide it by 4.
     ("pixel shader", 0x2348, 4 * 44),
     ("samples that passed", 0x2350, 44),
     ("compute shader", 0x2290, 0),
@@ -164,7 +164,7 @@ fn layouts_of_reports() {
         assert_eq!(found[0], 0xabcd);
         for (n, dword) in dwords.iter().enumerate().skip(4) {
             let expected = match dword {
-                // A0 goes on counting.
+                // Counter A0 counts clocks, so it continues to increase.
                 4 => found[n],
                 5..40 => counters[dword - 4] as u32,
                 _ => 0,

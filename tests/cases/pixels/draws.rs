@@ -75,7 +75,7 @@ fn indirect() {
             if instances == 0 { Vec::new() } else { (first..first + count).collect() };
         assert_eq!(lit(&mut model, &batch), expected);
     }
-    // Indices 4, 3, 2, 1 with a base vertex of -1, from the second index on.
+    // Draw from the second of the indices 4, 3, 2, 1 on, with a base vertex of -1.
     model.put(INDICES, &[4, 3, 2, 1]);
     let mut batch = start;
     push(

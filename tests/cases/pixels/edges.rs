@@ -7,7 +7,7 @@ use genxml::eu;
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::render3d_raster::FillMode;
 
-/// White.
+/// A pixel shader that writes white, for eight pixels.
 pub const WHITE: &[u32] = &eu! {
     mov (8|M0)       r112.0<1>:f  1.0:f
     mov (8|M0)       r113.0<1>:f  1.0:f

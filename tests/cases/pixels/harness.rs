@@ -67,11 +67,11 @@ pub struct Draw {
     pub topology: Code,
     /// The vertices.
     pub vertices: Vec<Vertex>,
-    /// Vertices have edge flags.
+    /// True if the vertices have edge flags.
     pub flags: bool,
     /// The pixel shader.
     pub kernel: Vec<u32>,
-    /// Kernel, binding table, widths.
+    /// 3DSTATE_PS: kernel, binding table, dispatch widths.
     pub ps: ThreeDStatePs,
     /// Properties of the pixel shader.
     pub extra: ThreeDStatePsExtra,
@@ -83,7 +83,7 @@ pub struct Draw {
     pub target: RenderSurfaceState,
     /// Further packets, before the draw.
     pub more: Vec<u32>,
-    /// Instances.
+    /// Number of instances.
     pub instances: u64,
 }
 

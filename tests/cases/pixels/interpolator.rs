@@ -67,7 +67,7 @@ fn offsets() {
     let mut model = model();
     for linear in [false, true] {
         let mode = if linear { 1 << 14 } else { 0 };
-        // X in the low half, Y above it.
+        // The low four bits of the data are X, the next four bits are Y.
         for (data, offset) in [(0x00, [0, 0]), (0x87, [7, -8]), (0x3e, [-2, 3])] {
             let draw = Draw::new(
                 Code::_3DPRIM_TRILIST,

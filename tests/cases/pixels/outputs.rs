@@ -67,7 +67,7 @@ fn what_the_model_lacks_has_a_name() {
         }
         other => panic!("{text}: {other:?}"),
     };
-    // Render target reads.
+    // With bit 14 of the descriptor flipped, the message is a render target read.
     let with = |bits: u32| {
         let mut kernel = COLOR.to_vec();
         *kernel.last_mut().unwrap() ^= bits;

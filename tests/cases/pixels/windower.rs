@@ -33,9 +33,10 @@ use genxml_core::{Shifted, UFix};
 
 const DEPTH: u64 = 0xa0_0000;
 const STENCIL: u64 = 0xb0_0000;
-/// Offsets from the dynamic state base.
+/// Offset of CC_VIEWPORT from the dynamic state base.
 const RANGES: u64 = 0x100;
-/// At the end of the mapped memory: one blend state entry fits, eight do not.
+/// Offset of the blend state from the dynamic state base. It is at the end of the mapped memory:
+/// one entry fits, eight do not.
 const BLEND: u64 = VERTICES + (64 << 10) - 64 - DYNAMIC_STATE;
 const CONSTANTS: u64 = 0x300;
 
@@ -342,7 +343,7 @@ fn threads_know_their_object() {
             corners.swap(1, 2);
         }
     }
-    // The second viewport, and an array index outside the target.
+    // The vertices select the second viewport and an array index outside the target.
     let header = VertexElementState {
         valid: true,
         source_element_format: SurfaceFormat::R32G32B32A32_FLOAT,

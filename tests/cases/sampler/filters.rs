@@ -215,7 +215,7 @@ fn comparisons() {
                 lanes[2][lane] = v.to_bits();
             }
             let send = Send::new(Type::SAMPLE_C, Mode::SIMD16, lanes.to_vec());
-            // The comparison results, filtered.
+            // The expected colours are the filtered results of the comparisons.
             for (lane, found) in
                 send.colors(&mut model, &texture.state(), &state).into_iter().enumerate()
             {
@@ -400,7 +400,7 @@ fn cube_seams() {
                 }
             }
         }
-        // A corner: a third of each of the three texels around it.
+        // At a corner, the result has a third of each of the three texels around it.
         for (s, t) in [(1.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (-1.0, -1.0)] {
             let point = direction(face, s, t);
             let lanes = point.map(|part| [(part as f32).to_bits(); 16]);

@@ -105,7 +105,7 @@ fn yuv() {
     let memory = random.bytes(1 << 14);
     model.write(SURFACE, &memory);
     let size = [10u32, 6];
-    // Bytes of both lumas, Cb and Cr (gen8_facts 9.2).
+    // Byte positions of both lumas, of Cb and of Cr (gen8_facts 9.2).
     let orders = [
         (SurfaceFormat::YCRCB_NORMAL, [0, 2], 1, 3),
         (SurfaceFormat::YCRCB_SWAPUV, [0, 2], 3, 1),
@@ -233,7 +233,7 @@ fn monochrome() {
             monochrome_filter_height: u(height),
         };
         model.render(&packets![size]).unwrap();
-        // In units of 1/32 texel, exact in floats.
+        // Positions are multiples of 1/32 texel, which floats represent exactly.
         let place =
             [40u64, 16].map(|extent| [0; 16].map(|_| random.below(32 * extent) as f64 / 32.0));
         let coordinate =
@@ -354,7 +354,7 @@ fn dx9() {
     let send = Send::new(Type::SAMPLE, Mode::SIMD8, vec![[0.75f32.to_bits(); 16]]);
     let found = send.colors(&mut model, &state, &dx9)[0].map(f32::from_bits);
     assert_eq!(found, [2.0, 1.0, 1.0, 1.0]);
-    // Red in the lowest byte (2d p.371).
+    // The border colour has red in the lowest byte (2d p.371).
     crate::sampler::put_border(&mut model, [0x0033_66ff, 0, 0, 0]);
     let send = Send::new(Type::SAMPLE, Mode::SIMD8, vec![[1.5f32.to_bits(); 16]]);
     let found = send.colors(&mut model, &state, &dx9)[0];
@@ -367,7 +367,8 @@ fn dx9() {
 fn subnormals() {
     let mut model = model();
     let state = surface(SurfaceFormat::R32_FLOAT, [2, 1], 8);
-    // Both texels by nearest filter, then the mean of them.
+    // Coordinates of the centre of each texel, and of the point between them, where the linear
+    // filter returns the mean.
     let u = [0.25f32, 0.75, 0.5].map(f32::to_bits);
     let u: [u32; 16] = std::array::from_fn(|lane| u[lane % 3]);
     let column: [u32; 16] = std::array::from_fn(|lane| lane as u32 % 2);

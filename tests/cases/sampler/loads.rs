@@ -53,7 +53,7 @@ fn texels() {
             };
         }
         let lanes = |n: usize| places.map(|place| place[n]);
-        // u, lod, v, r (gen8_facts 4.2).
+        // The parameters of ld are u, lod, v and r (gen8_facts 4.2).
         let mut send = Send::new(Type::LD, simd, vec![lanes(0), lanes(3), lanes(1), lanes(2)]);
         send.header = (round % 3 != 0).then(|| SamplerMessageHeader {
             u_offset: signed(offset[0]),
@@ -93,7 +93,7 @@ fn texels() {
     }
 }
 
-/// Elements of a buffer, by its pitch.
+/// Elements of a buffer. The surface pitch is the distance between elements.
 #[test]
 fn buffers() {
     let (mut model, mut random) = (model(), Random::new(2));
@@ -181,7 +181,7 @@ fn compressed_samples() {
     let memory = random.bytes(0x10_0000);
     model.write(SURFACE, &memory);
     let word = |offset: usize| u32::from_le_bytes(memory[offset..offset + 4].try_into().unwrap());
-    // Codes: identity, all samples in plane 0, clear, and another one.
+    // Codes of the control surface: identity, all samples in plane 0, clear, and another one.
     let codes = [
         (2, [0b10, 0, 0b11, 0b01]),
         (4, [0xe4, 0, 0xff, 0x1b]),
@@ -236,7 +236,7 @@ fn compressed_samples() {
                 };
                 assert_eq!(*found, expected, "{samples} samples, sample {sample}, lane {lane}");
             }
-            // The sample's own plane: the control surface is not read.
+            // ld2dss reads the sample's own plane, and not the control surface.
             let send = Send::new(Type::LD2DSS, Mode::SIMD16, vec![si, x, y]);
             for (lane, found) in
                 send.colors(&mut model, &state, &SamplerState::new()).iter().enumerate()

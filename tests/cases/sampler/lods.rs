@@ -59,7 +59,7 @@ fn step(random: &mut Random, magnitudes: u64) -> f64 {
     (value * f64::from(1 << 20)).round() / f64::from(1 << 20)
 }
 
-/// log2 of the longer one of two derivatives in texels.
+/// The level of detail before bias and clamps: log2 of the longer one of two derivatives in texels.
 fn ideal(width: f64, height: f64, u: [f64; 2], v: [f64; 2]) -> f64 {
     let length = |n: usize| (u[n] * width).hypot(v[n] * height);
     length(0).max(length(1)).log2()
@@ -131,8 +131,8 @@ fn neighbours() {
                 clamp(lod)
             } + f64::from(first);
             let found = f64::from(f32::from_bits(found[0]));
-            // Within the 8 fraction bits of a level of detail. Near a decision, both results are
-            // right.
+            // Levels of detail have 8 fraction bits, so results are compared with this precision.
+            // Near the limit between two levels or filters, both results are right.
             let close = |distance: f64| distance.abs() < 1.0 / 128.0;
             let edge = close(unclamped)
                 || nearest && close((clamp(lod) + 0.5).fract())
@@ -161,7 +161,7 @@ fn derivatives() {
         let zero = [0; 16];
         let pair = round % 2 == 1;
         let send = if pair {
-            // u v r ai; dudx dudy dvdx dvdy.
+            // Register 0 has u, v, r and ai; register 1 has dudx, dudy, dvdx and dvdy.
             let mut registers = vec![zero; 2];
             for lane in 0..2 {
                 for n in 0..4 {
@@ -422,7 +422,7 @@ fn levels_of_the_algorithms() {
     (0..5).for_each(|level| cube.fill(level, [level as f32; 4]));
     cube.put(&mut model);
     for [right, below] in SKEWED {
-        // On +Z; a face has 64 texels for a range of 2.
+        // The points are on face +Z. A face has 64 texels for a range of 2.
         let steps = |part: usize| [[right[part] / 32.0, below[part] / 32.0]; 2];
         let send = Send::new(
             Type::SAMPLE,

@@ -13,8 +13,8 @@ use genxml::gen8::state::{
 use genxml_cases::paper::Tiling;
 use genxml_cases::{Random, at};
 
-/// Channels of the header and of the send, response lengths. Oracle: 003:4183-4259. In both modes,
-/// channels that a header masks are not returned (gen8_facts 4.2).
+/// Channel masks of the header and of the send, and response lengths. Oracle: 003:4183-4259. In
+/// both modes, channels that a header masks are not returned (gen8_facts 4.2).
 #[test]
 fn answers() {
     let (mut model, mut random) = (model(), Random::new(51));
@@ -236,7 +236,7 @@ fn any_bits() {
         let mut sampler = SamplerState::unpack_lossy(&sampler);
         sampler.indirect_state_pointer = at(crate::sampler::BORDER);
         if random.below(8) != 0 {
-            // Values that are not reserved.
+            // Use only values that are not reserved.
             let (mip, map, wrap) = ([0, 1, 3], [0, 1, 2, 6], random.below(7));
             sampler.mip_mode_filter =
                 SamplerStateMipModeFilter::from_bits(mip[random.below(3) as usize]);

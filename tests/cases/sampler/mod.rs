@@ -148,7 +148,8 @@ impl Send {
             simd: GpgpuWalkerSimdSize::SIMD16,
             descriptor: InterfaceDescriptorData {
                 sampler_state_pointer: at(SAMPLERS),
-                // A hint; decoders use it, because the kernel computes its descriptor.
+                // Sampler Count is a hint. Decoders use it, because the kernel computes its
+                // descriptor.
                 sampler_count: InterfaceDescriptorDataSamplerCount::BETWEEN_1_AND_4_SAMPLERS_USED,
                 ..InterfaceDescriptorData::new()
             },

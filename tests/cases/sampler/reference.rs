@@ -10,9 +10,9 @@ pub type Color = [f64; 4];
 /// How to sample one level.
 #[derive(Clone, Copy, Debug)]
 pub struct Filter {
-    /// Two texels in each direction contribute, not only one.
+    /// True if two texels in each direction contribute, not only one.
     pub linear: bool,
-    /// Coordinates are rounded rather than truncated to 1/256 texel.
+    /// True if coordinates are rounded rather than truncated to 1/256 texel.
     pub round: bool,
     pub wrap: [Wrap; 3],
     pub normalized: bool,
@@ -104,8 +104,8 @@ impl Filter {
     }
 }
 
-/// True if each channel of a result is close to the expected value: the error is at most 3e-7, and
-/// for larger values than 1 in proportion.
+/// True if each channel of a result is close to the expected value: the error is at most 3e-7, or
+/// 3e-7 times the value if that is larger.
 pub fn near(found: [u32; 4], expected: Color) -> bool {
     found.iter().zip(expected).all(|(found, expected)| {
         let error = (f64::from(f32::from_bits(*found)) - expected).abs();

@@ -106,7 +106,8 @@ fn null_surfaces() {
     scene.tests.depth_buffer_write_enable = true;
     scene.tests.stencil_test_enable = true;
     assert_eq!(scene.run().unwrap().dwords(0, 0, 0)[0], 1);
-    // The structures of a buffer that is a render target are single elements. The pitch is larger.
+    // If a buffer is a render target, its pitch must be the size of one element; this pitch is
+    // larger. A structured buffer cannot be a render target.
     for (kind, field) in [
         (SurfaceType::SURFTYPE_BUFFER, "Surface Pitch"),
         (SurfaceType::SURFTYPE_STRBUF, "Surface Type"),
@@ -156,7 +157,7 @@ fn zero_sizes() {
     assert_eq!(with_surface(half_a_tile), "BadPacket: Surface Pitch");
 }
 
-/// Vertex buffer, blend and colour state, and push constants.
+/// Pointers to unmapped memory: vertex buffer, blend and colour state, and push constants.
 #[test]
 fn bad_pointers_to_state() {
     let nowhere = [VertexBufferState {
@@ -204,7 +205,8 @@ fn bad_pointers_to_state() {
     }
 }
 
-/// The kernel, the binding table entry, the surface state, and the surface.
+/// Pointers to unmapped memory: the kernel, the binding table entry, the surface state, and the
+/// surface.
 #[test]
 fn bad_pointers_to_the_kernel_and_surfaces() {
     let at_nowhere = ThreeDStatePs { kernel_start_pointer_0: at(NOWHERE), ..plain().ps };
@@ -231,8 +233,8 @@ fn bad_pointers_to_the_kernel_and_surfaces() {
     assert!(with_surface(|s| s.surface_base_address = at(NOWHERE)).starts_with("Page: "));
 }
 
-/// Clears of depth and stencil have no pixel shader, and do not read the state after it. Only a
-/// stencil test reads its reference values.
+/// Clears of depth and stencil have no pixel shader, and do not read the state of later stages.
+/// Only a stencil test reads its reference values.
 #[test]
 fn bad_pointers_that_clears_do_not_read() {
     let mut scene = plain();
@@ -256,7 +258,8 @@ fn bad_pointers_that_clears_do_not_read() {
     assert_eq!(about(&scene.run().err().unwrap()), "Page: COLOR_CALC_STATE");
 }
 
-/// Viewport, scissor rectangle and index buffer, which only some draws read.
+/// Pointers to unmapped memory that only some draws read: viewport, scissor rectangle and index
+/// buffer.
 #[test]
 fn bad_pointers_that_only_some_draws_read() {
     let mut scene = plain().clipped();
@@ -287,7 +290,7 @@ fn bad_pointers_that_only_some_draws_read() {
     assert_eq!(about(&scene.run().err().unwrap()), "Page: index buffer");
 }
 
-/// Depth and stencil buffers.
+/// Pointers to unmapped memory: depth and stencil buffers.
 #[test]
 fn bad_pointers_to_depth_and_stencil() {
     for stencil in [false, true] {
@@ -422,7 +425,7 @@ fn endless() {
             genxml::gen8::mi::MiBatchBufferStartSecondLevelBatchBuffer::from_bits(second);
         assert_eq!(about(&model.render(&packets![start]).unwrap_err()), "Hang");
     }
-    // Very many vertices that form no object, and very many instances.
+    // Draws with very many vertices that form no object, or with very many instances.
     for (vertices, instances) in [(u32::MAX, 1), (0, u32::MAX), (1, u32::MAX)] {
         let huge = ThreeDPrimitive {
             vertex_count_per_instance: U::from_bits(vertices.into()),

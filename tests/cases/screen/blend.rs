@@ -147,7 +147,8 @@ fn write_masks() {
     }
 }
 
-/// Eight comparison functions, with alpha below, at and above the reference.
+/// The alpha test with all eight comparison functions, and with alpha below, at and above the
+/// reference.
 #[test]
 fn alpha_tests() {
     for float in [false, true] {

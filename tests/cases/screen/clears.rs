@@ -223,7 +223,7 @@ fn part(format: DepthFormat, samples: NumberOfMultisamples) -> Scene {
     scene
 }
 
-/// The two buffers in memory.
+/// The bytes of the depth buffer and of the stencil buffer.
 fn buffers(model: &mut Model) -> [Vec<u8>; 2] {
     [DEPTH, STENCIL].map(|address| model.read(address, 32 << 10))
 }
@@ -327,7 +327,8 @@ fn resolves_by_the_windower() {
     assert!(fault.contains("Legacy Depth Buffer Resolve Enable"), "{fault}");
 }
 
-/// With a scissor rectangle, a clear is that of the common rectangle.
+/// With a scissor rectangle, a clear affects only the part of its rectangle that is inside the
+/// scissor rectangle.
 #[test]
 fn clears_with_a_scissor_rectangle() {
     let samples = NumberOfMultisamples::_4;

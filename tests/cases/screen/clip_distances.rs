@@ -33,7 +33,7 @@ fn columns(scene: &Scene) -> [bool; 4] {
     std::array::from_fn(column)
 }
 
-/// The masks are those of 3DSTATE_CLIP if it forces them.
+/// If 3DSTATE_CLIP forces the masks of clip and cull distances, its masks apply.
 #[test]
 fn forced_masks() {
     for (clips, culls, want) in [
@@ -55,7 +55,8 @@ fn forced_masks() {
     }
 }
 
-/// Otherwise they are those of the last stage.
+/// If 3DSTATE_CLIP does not force the masks of clip and cull distances, those of the last stage
+/// apply.
 #[test]
 fn masks_of_the_vertex_shader() {
     for (clips, culls, want) in [(0, 0, ALL), (1, 0, RIGHT), (4, 0, NONE), (0, 4, NONE)] {

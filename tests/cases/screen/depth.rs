@@ -1,5 +1,5 @@
 //! Depth and stencil. Oracle: the tables of Direct3D 11 17.12 for functions and operations; formats
-//! by exact rationals; layouts by tiles filled on paper (gen8_facts 10.2).
+//! by exact rationals; layouts by tiles filled on paper (gen8_facts 10.1).
 
 use crate::screen::exact::{covers, pattern};
 use crate::screen::kernels;

@@ -26,7 +26,7 @@ const PLANES_32: &[u32] = &eu! {
     sendc (16|M16)   null  r112  0x25  0x10031800  {EOT}
 };
 
-/// The same scene with threads of `pixels` pixels.
+/// The scene, drawn by threads of `pixels` pixels.
 fn wide(scene: &Scene, pixels: u32) -> Scene {
     let (kernel, start) = match pixels {
         8 => (kernels::PLANES, 4),

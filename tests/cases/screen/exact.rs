@@ -39,7 +39,7 @@ pub const STANDARD: [&[[i64; 2]]; 4] = [
     &[[9, 5], [7, 11], [13, 9], [5, 3], [3, 13], [1, 7], [11, 15], [15, 1]],
 ];
 
-/// The packet that sets these patterns.
+/// The packet that sets the patterns of [`STANDARD`].
 pub fn pattern() -> ThreeDStateSamplePattern {
     let at =
         |log: usize, n: usize, axis: usize| UFix::<0, 4>::from_bits(STANDARD[log][n][axis] as u64);
@@ -85,7 +85,7 @@ pub fn random_triangles(seed: u64, count: usize) -> Vec<[[i64; 2]; 3]> {
         if pool.len() > 4 && random.below(3) == 0 {
             return pool[random.below(pool.len() as u64) as usize];
         }
-        // Often at sample positions.
+        // Corners are often at sample positions.
         let grid = [1, 16, 128][random.below(3) as usize];
         let at = [0; 2].map(|_| (random.below(32 * 256) as i64 - 8 * 256) / grid * grid);
         pool.push(at);

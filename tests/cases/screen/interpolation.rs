@@ -52,7 +52,7 @@ pub fn triangle() -> Scene {
     scene(&CORNERS).clipped()
 }
 
-/// Compares all pixels with f64.
+/// Compares all pixels with values computed in f64.
 pub fn compare(scene: &Scene, perspective: bool) {
     let pixels = scene.run().unwrap().floats(0, 0, 0);
     for (n, pixel) in pixels.iter().enumerate() {
@@ -69,7 +69,7 @@ pub fn compare(scene: &Scene, perspective: bool) {
 fn with_and_without_perspective() {
     let mut scene = scene(&CORNERS).clipped();
     compare(&scene, true);
-    // Bit 3: linear barycentrics, in the same registers.
+    // Bit 3 selects linear barycentrics, which are in the same registers.
     scene.wm.barycentric_interpolation_mode = u(8);
     scene.clip.non_perspective_barycentric_enable = true;
     compare(&scene, false);

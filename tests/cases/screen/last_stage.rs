@@ -17,7 +17,7 @@ const SHADER: u64 = 0x1000;
 const HULL_SHADER: u64 = 0x2000;
 
 /// Writes a vertex in the middle of the screen. Its slots are the header, the position, and the
-/// floats 1, -1, -1, -1. The register has the handles of the vertices.
+/// floats 1, -1, -1, -1. Register `$handles` has the URB handles of the vertices.
 macro_rules! kernel {
     ($handles:ident) => {
         &eu! {

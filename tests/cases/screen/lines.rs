@@ -145,7 +145,7 @@ fn antialiased_lines() {
             true => DistanceMode::AALINEDISTANCE_MANHATTAN,
             false => DistanceMode::AALINEDISTANCE_TRUE,
         };
-        // Slopes 0.5 and 0.75, biases 0.25 and 0.125.
+        // The slopes are 0.5 and 0.75, the biases 0.25 and 0.125.
         let parameters = ThreeDStateAaLineParameters {
             aa_coverage_slope: UFix::from_bits(128),
             aa_coverage_bias: UFix::from_bits(64),
@@ -209,7 +209,7 @@ fn line_stipple() {
     // No pattern is symmetric.
     for (pattern, repeat) in [(0xbbbb, 1), (0x000b, 1), (0x000b, 3), (0x8016, 1), (0x8016, 2)] {
         let packet = packet(pattern, repeat);
-        // Lines to the right and downwards, longer than the pattern.
+        // Draw lines to the right and downwards that are longer than the pattern.
         let whole = [(0.5, 0.5, 1), (40.5, 0.5, 1)];
         let found = draw(Code::_3DPRIM_LINELIST, &whole, packet);
         let expected = text(&mut (0..40).map(|s| drawn(s, pattern, repeat)));

@@ -1,6 +1,6 @@
 //! A pixel shader has surfaces, samplers, four constant buffers and modes of its own. Its kernel
-//! samples a texture, adds the constants, and writes both and two dwords of `cr0` to a buffer.
-//! Oracle: the texel and the sum; 2a 3DSTATE_PS, 3DSTATE_SAMPLER_STATE_POINTERS_PS and
+//! samples a texture, adds the constants, and writes the texel, the sum and two dwords of `cr0` to
+//! a buffer. Oracle: the texel and the sum; 2a 3DSTATE_PS, 3DSTATE_SAMPLER_STATE_POINTERS_PS and
 //! 3DSTATE_CONSTANT_PS; 004:3081-3250 for `cr0`.
 
 use crate::screen::scene::{Scene, on_screen};
@@ -33,7 +33,7 @@ const SAMPLERS: u64 = 0xf000;
 
 /// r4 to r7 have the constants. Binding table entry 1 is the texture, entry 2 the buffer.
 const KERNEL: &[u32] = &eu! {
-    // sample_l: level and U.
+    // Parameters of sample_l: level and U.
     (W) mov (8|M0)   r60.0<1>:f  0.0:f
     (W) mov (8|M0)   r61.0<1>:f  1.25:f
     (W) send (8|M0)  r62  r60  0x2  0x04422001
@@ -112,7 +112,7 @@ fn draw(ps: ThreeDStatePs) -> Vec<u32> {
     for index in 0..4 {
         model.put(buffer(index), &[10_u32.pow(2 * index as u32)]);
     }
-    // Of the default samplers, which are zeros, the address mode is wrap: it finds texel 1.
+    // A sampler state of zeros has the address mode wrap, and would return texel 1.
     let sampler = SamplerState { tcx_address_control_mode: Wrap::CLAMP, ..SamplerState::new() };
     model.put(DYNAMIC_STATE + SAMPLERS, &sampler.pack());
     let batch = scene.batch(&mut model);
@@ -158,7 +158,8 @@ fn surfaces_samplers_constants_and_modes() {
             software_exception_enable: ps.software_exception_enable,
             illegal_opcode_enable: ps.illegal_opcode_exception_enable,
             mask_stack_enable: ps.mask_stack_exception_enable,
-            // As in other threads (2d INTERFACE_DESCRIPTOR_DATA, Denorm Mode).
+            // Subnormal halves and doubles are kept, as in other threads (2d
+            // INTERFACE_DESCRIPTOR_DATA, Denorm Mode).
             half_precision_denorms: true,
             double_precision_denorms: true,
             ..ControlRegister::new()

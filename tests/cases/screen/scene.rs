@@ -49,7 +49,7 @@ pub const STENCIL: u64 = 0x84_0000;
 pub const AUXILIARY: u64 = 0x88_0000;
 /// Offset of push constants from the dynamic state base.
 pub const CONSTANTS: u64 = 0x1000;
-/// Bytes for each target or buffer.
+/// Size in bytes of the memory for each target or buffer.
 const ROOM: u64 = 256 << 10;
 
 // Offsets from the dynamic state base.
@@ -64,7 +64,7 @@ const COLOR: u64 = 0x700;
 pub struct Vertex {
     /// Unused, render target array index, viewport index, point width.
     pub header: [u32; 4],
-    /// In clip space.
+    /// Position in pixels on the screen; in clip space if the scene is [`clipped`](Scene::clipped).
     pub position: [f32; 4],
     /// Attributes: raw dwords.
     pub attributes: Vec<[u32; 4]>,
@@ -84,11 +84,11 @@ pub struct Target {
     pub bytes: u32,
     /// Samples of a pixel.
     pub samples: u32,
-    /// Layers.
+    /// Number of layers.
     pub layers: u32,
-    /// Y tiles; surfaces of several samples always have them.
+    /// True for Y tiles. Surfaces of several samples always have them.
     pub tiled: bool,
-    /// Initial contents, repeated.
+    /// Initial contents of its memory: these four dwords, repeated.
     pub before: [u32; 4],
 }
 
@@ -111,7 +111,7 @@ pub const FLOATS: Target = Target::new(SurfaceFormat::R32G32B32A32_FLOAT, 16);
 /// A draw with all its state.
 #[derive(Clone, Debug)]
 pub struct Scene {
-    /// Pixels of the screen and of all targets.
+    /// Width and height of the screen and of all targets in pixels.
     pub size: [u32; 2],
     /// How vertices make up objects.
     pub topology: Code,
@@ -296,12 +296,12 @@ impl Scene {
         }
     }
 
-    /// Rows of a layer.
+    /// Number of rows from one layer or sample to the next.
     fn rows(&self) -> u32 {
         self.size[1].next_multiple_of(4)
     }
 
-    /// Bytes of a row.
+    /// Pitch of a target in bytes.
     fn pitch(&self, target: &Target) -> u32 {
         (self.size[0] * target.bytes).next_multiple_of(if target.is_tiled() { 128 } else { 64 })
     }

@@ -119,7 +119,7 @@ fn rotated_surfaces() {
 /// green is Y, blue is Cb (003:3634). Half a step of error is permitted.
 #[test]
 fn packed_yuv() {
-    // Position of Y of both pixels, Cb and Cr.
+    // Byte positions of Y of both pixels, of Cb and of Cr.
     for (format, [first, second, cb, cr]) in [
         (SurfaceFormat::YCRCB_NORMAL, [0, 2, 1, 3]),
         (SurfaceFormat::YCRCB_SWAPUV, [0, 2, 3, 1]),

@@ -141,7 +141,7 @@ fn user_distances() {
         };
         scene.art()
     };
-    // Positive on the right half; positive on the upper half.
+    // Distance 0 is positive on the right half, distance 1 on the upper half.
     let axes = |x: f32, y: f32| [x, y];
     assert_eq!(draw(0, 0, &axes), filled(0..8, 0..8, '1'));
     assert_eq!(draw(1, 0, &axes), filled(0..8, 4..8, '1'));

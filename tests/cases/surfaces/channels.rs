@@ -26,7 +26,7 @@ fn raw(element: &[u8], channel: &Channel) -> u64 {
     })
 }
 
-/// The output channels of a letter.
+/// The output channels (0 red to 3 alpha) that the channel with this letter provides.
 fn outputs(letter: Letter) -> &'static [usize] {
     match letter {
         Letter::R | Letter::P => &[0],
@@ -209,6 +209,6 @@ fn less_than_a_byte() {
     let (zero, one) = (0f32.to_bits(), 1f32.to_bits());
     assert_eq!(bits(SurfaceFormat::R1_UNORM, 1), [one, zero, zero, one]);
     assert_eq!(bits(SurfaceFormat::R1_UNORM, 0), [zero, zero, zero, one]);
-    // A palette index.
+    // The value of a palette format is the palette index.
     assert_eq!(bits(SurfaceFormat::P2_UNORM_PALETTE1, 3)[0], 3);
 }

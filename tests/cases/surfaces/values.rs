@@ -228,8 +228,8 @@ fn small_floats() {
     }
 }
 
-/// gen8_facts 9.1: both parts of the curve. The tolerance of 8.1 is not used: results are rounded
-/// once, apart from the error of the power function.
+/// Both parts of the sRGB curve of gen8_facts 9.1. The tolerance that it gives is not used: results
+/// are rounded once, apart from the error of the power function.
 #[test]
 fn srgb() {
     for bits in [4, 5, 6, 8, 10] {

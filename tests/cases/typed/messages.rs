@@ -1,4 +1,4 @@
-//! Reads and writes: formats, kinds of surfaces, tilings, levels, slices, masks.
+//! Typed reads and writes: formats, kinds of surfaces, tilings, levels, slices, masks.
 
 use crate::typed::element::Layout;
 use crate::typed::picture::{BYTES, Kind, Picture};
@@ -255,7 +255,7 @@ fn check_read(bench: &mut Bench, name: &'static str, kind: Kind, mode: Mode) {
         let one = if layout.kind == "FLOAT" { 1.0f32.to_bits() } else { 1 };
         let read = inside.map(|offset| layout.read(element(memory, offset, picture.bytes)));
         let value = select.map(|select| match (read, select) {
-            // assumptions::TYPED_READS_OUTSIDE_ARE_ZERO
+            // Reads outside of the surface return 0 (assumptions::TYPED_READS_OUTSIDE_ARE_ZERO).
             (None, _) | (_, Select::ZERO) => 0,
             (_, Select::ONE) => one,
             (Some(read), select) => {

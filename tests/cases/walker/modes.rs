@@ -80,7 +80,7 @@ fn a_thread_finds_its_modes() {
             illegal_opcode_enable: descriptor.illegal_opcode_exception_enable,
             software_exception_enable: descriptor.software_exception_enable,
             mask_stack_enable: descriptor.mask_stack_exception_enable,
-            // Halves and doubles are kept (2d INTERFACE_DESCRIPTOR_DATA, Denorm Mode).
+            // Subnormal halves and doubles are kept (2d INTERFACE_DESCRIPTOR_DATA, Denorm Mode).
             half_precision_denorms: true,
             double_precision_denorms: true,
             ..ControlRegister::new()

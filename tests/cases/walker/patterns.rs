@@ -13,7 +13,7 @@ use genxml_cases::media::INDIRECT;
 use genxml_cases::{Media, Model, at, push, u};
 use genxml_sim::Fault;
 
-/// Ends at once.
+/// A kernel that ends at once.
 const END: &[u32] = &eu! {
     (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
     (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
@@ -162,8 +162,8 @@ fn colors_counts_and_cut_blocks() {
         .collect();
     assert_eq!(walk(&colored).unwrap(), expected);
 
-    // Blocks of 3 x 3 from (-1, -2) on. 2 x 1 positions of the first block remain, and of the
-    // others the positions before (6, 4).
+    // Blocks of 3 x 3 from (-1, -2) on. In the first block, 2 x 1 positions remain. In the other
+    // blocks, the positions before (6, 4) remain.
     let cut = MediaObjectWalker {
         local_loop_exec_count: u(0x3ff),
         global_loop_exec_count: u(0x3ff),
@@ -285,7 +285,7 @@ fn groups_by_loops() {
         (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
         (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
     };
-    // 2 x 1 blocks of 3 x 2 positions, 2 colours at each.
+    // 2 x 1 blocks of 3 x 2 positions, with 2 colours at each position.
     let walker = MediaObjectWalker {
         color_count_minus_one: u(1),
         local_loop_exec_count: u(0x3ff),

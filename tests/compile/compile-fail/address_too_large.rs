@@ -1,4 +1,4 @@
-//! An offset from Surface State Base Address has 32 bits.
+//! An offset from Surface State Base Address must fit 32 bits.
 use genxml::gen8::state::BindingTableState;
 use genxml::packet;
 

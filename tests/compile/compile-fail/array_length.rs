@@ -1,4 +1,4 @@
-//! A stipple pattern has 32 rows.
+//! An array must have as many elements as its field: a stipple pattern has 32 rows.
 use genxml::gen8::render3d_raster::ThreeDStatePolyStipplePattern;
 use genxml::packet;
 

@@ -1,4 +1,4 @@
-//! No field has the upper half.
+//! No field covers the upper half of dword 1.
 use genxml::Packet;
 use genxml::core::U;
 

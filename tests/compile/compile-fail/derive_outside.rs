@@ -1,4 +1,4 @@
-//! The packet has two dwords.
+//! A field is in dword 2, but the packet has only dwords 0 and 1.
 use genxml::Packet;
 use genxml::core::U;
 

@@ -1,4 +1,4 @@
-//! Two fields have bit 15.
+//! Two fields contain bit 15 of the same dword.
 use genxml::Packet;
 use genxml::core::U;
 

@@ -1,4 +1,4 @@
-//! Types of which the macro has only the name: their own widths are 2 and 7 bits.
+//! The macro knows only the names of these types. They have 2 and 7 bits, the attributes others.
 use genxml::Packet;
 use genxml::core::U;
 use genxml::gen8::blitter::BlitColorDepth;

@@ -11,8 +11,8 @@ use std::sync::Mutex;
 /// The folder of this crate.
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
 
-/// The folder of this crate in the workspace. The compiler runs in the workspace, so that it finds
-/// the sources of the library, and names its files.
+/// Path of this crate from the root of the workspace. The compiler runs in that root, so that it
+/// finds the sources of the library and names its files.
 const FOLDER: &str = "tests/compile/";
 
 fn workspace() -> &'static Path {
@@ -31,7 +31,8 @@ fn sources(folder: &str) -> Vec<PathBuf> {
     files
 }
 
-/// How many of the types that implement a trait are compared: the rest changes with each packet.
+/// Maximum number of types that are compared in a list of the types that implement a trait. The
+/// rest of the list changes with each new packet.
 const LISTED: usize = 8;
 
 /// Compiles a program to a file. The compiler evaluates constants of functions only when it
@@ -45,8 +46,8 @@ fn compile(source: &Path, program: &Path) -> Output {
     rustc.arg(source).current_dir(workspace()).output().unwrap()
 }
 
-/// Runs the function for each source, on as many threads as the host has cores. Returns what the
-/// calls return that is not empty.
+/// Runs the function for each source, on as many threads as the host has cores. Returns the texts
+/// of all calls, joined.
 fn of_each(sources: &[PathBuf], run: impl Fn(&Path) -> String + Sync) -> String {
     let queue = Mutex::new(sources.iter());
     let found = Mutex::new(String::new());
@@ -81,7 +82,8 @@ fn normal(messages: &str) -> String {
     blocks.join("\n\n") + "\n"
 }
 
-/// One message, or the note of a message that follows an empty line.
+/// Does the same as [`normal`] for one message, or for the note of a message that follows an empty
+/// line.
 fn normal_block(block: &str) -> String {
     let mut lines = Vec::new();
     // Whether the lines of code are those of another crate, the column of the arrows, and the

@@ -1,4 +1,4 @@
-//! Random expressions.
+//! Tests the expression builder with random expressions.
 
 use super::*;
 use genxml::engine::{Blitter, Render, Video, VideoEnhance};

@@ -110,7 +110,7 @@ proptest! {
                 let (quotient, remainder) = x.divide(divisor);
                 mi.store(output(8 + i), &quotient)?;
                 mi.store(output(16 + i), remainder)?;
-                // A 32-bit value and a 32-bit divisor.
+                // Divide a 32-bit value by a 32-bit divisor.
                 let divisor = (constant & 0xffff_ffff).max(1);
                 let (quotient, remainder) = x.low().divide(divisor);
                 mi.store(output(24 + i), quotient)?;
@@ -160,8 +160,8 @@ fn division_by_all_small_constants() {
     }
 }
 
-/// Every combination of widths through memory, registers and variables. Bytes that are not stored
-/// to keep their value.
+/// Every combination of widths through memory, registers and variables. All other bytes keep their
+/// value.
 #[test]
 fn copies() {
     const VALUE: u64 = 0x0123_4567_89ab_cdef;
@@ -239,7 +239,7 @@ fn copies_and_fills_of_memory() {
     let inputs: Vec<u64> = (0..64).map(|index| 0x0101_0101_0101_0101 * index).collect();
     let mut run = Run::new::<Blitter>(&inputs, |mi| {
         mi.copy(at(OUTPUT), at(INPUT), 64)?;
-        // Overlapping, in both directions.
+        // Copies that overlap, in both directions.
         mi.copy(at(INPUT + 12), at(INPUT), 100)?;
         mi.copy(at(OUTPUT + 512), at(OUTPUT), 64)?;
         mi.copy(at(OUTPUT + 512), at(OUTPUT + 532), 59)?;
@@ -269,7 +269,7 @@ fn predicated_stores_and_jumps() {
                 mi.store_if(&!&condition, output32(2), 9)?;
                 mi.if_true(&condition, |mi| {
                     mi.store(output(2), 1)?;
-                    // Nested blocks.
+                    // A block inside a block.
                     mi.if_true(&input(0).is_nonzero(), |mi| mi.store(output(3), 2))
                 })?;
                 mi.store(output(4), 3)?;
@@ -398,7 +398,8 @@ fn atomics() {
                 for index in 0..6 {
                     mi.store(output(index), input(0))?;
                 }
-                // With a constant, with a value, and with the old value returned.
+                // The operand is a constant, then a value, then a value with the old value
+                // returned.
                 mi.atomic(output(0), what, x)?;
                 mi.atomic(output(1), what, input(1))?;
                 let old = mi.atomic_fetch(output(2), what, input(1))?;

@@ -17,7 +17,7 @@ pub struct Flat<'a> {
     pub start: u32,
     /// The field exists if all of these conditions hold.
     pub guards: Vec<Guard<'a>>,
-    /// Whether its value decides if other fields exist.
+    /// True if the field's value decides whether other fields exist.
     pub decides: bool,
 }
 
@@ -35,7 +35,7 @@ impl Flat<'_> {
     }
 }
 
-/// A condition with its base, and whether it must hold.
+/// A condition, the bit that its positions count from, and whether it must hold.
 #[derive(Clone)]
 pub struct Guard<'a> {
     pub condition: &'a Expr,

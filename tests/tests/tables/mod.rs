@@ -117,7 +117,8 @@ fn reserved_bits(specs: &[Spec]) -> Found {
     )
 }
 
-/// Values just outside a range are refused; both ends and the middle are accepted.
+/// Values just outside a range are refused; the least, the greatest and a middle value are
+/// accepted.
 fn ranges(specs: &[Spec]) -> Found {
     law(
         specs,
@@ -221,7 +222,8 @@ fn defaults(specs: &[Spec]) -> Found {
             set(&mut expected, field.start, field.end, (length - *bias as usize) as u64);
         }
         if matches!(container.kind, Kind::Register { masked: true, .. }) {
-            // The upper half enables the fields of the lower.
+            // The upper half of a masked register has the write enables of the lower half. It is
+            // not compared.
             expected[0] = expected[0] & 0xffff | dwords[0] & 0xffff_0000;
         }
         found.checked += container.fields.iter().filter(|field| field.default.is_some()).count();

@@ -1,5 +1,5 @@
 //! Functions whose machine code `tests/zero_cost.rs` reads. The test compiles this file optimised,
-//! whatever the profile of the test, so it checks the claim in every build.
+//! whatever the profile of the test, so every build checks that typed packing has no cost.
 //!
 //! `literal_*` pack constants, `values_*` pack structs in memory, and `convert_*` pack numbers that
 //! are known only at run time.

@@ -5,7 +5,7 @@ use std::fmt;
 /// What the model does with a field.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Class {
-    /// No difference was seen.
+    /// No other value of the field made a difference.
     Unused,
     /// Another value ends the batch with a fault about the value or a missing feature.
     Faulted,
@@ -40,7 +40,8 @@ pub struct Row {
     pub subject: String,
     /// Number of the field among the fields of this key in the batch.
     pub instance: usize,
-    /// Other fields that are changed in both runs, with their values; empty if there are none.
+    /// Other fields that are changed in both compared runs, with their values; empty if there are
+    /// none.
     pub with: String,
     /// The other value, as stored.
     pub value: u64,

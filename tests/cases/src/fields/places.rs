@@ -99,8 +99,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Adds `fields` and `groups` of a container or element. It starts at bit `base`, and its first
-    /// element in the container at bit `first`.
+    /// Adds `fields` and `groups` of a container or element. `base` is its first bit in the record.
+    /// `first` is the first bit that it would have as the first element of its arrays.
     fn parts(
         &mut self,
         (fields, groups): (&'static [Field], &'static [Group]),

@@ -58,7 +58,7 @@ impl decode::Memory for Image<'_> {
     }
 }
 
-/// The end of a run.
+/// The result of a run, and the GPU after it.
 pub struct Outcome {
     result: Result<Stats, Fault>,
     events: u64,
@@ -167,7 +167,7 @@ impl Subject {
     }
 }
 
-/// The structure of a name.
+/// The structure with this name.
 fn structure(name: &str) -> Option<&'static Container> {
     let is = |container: &&&'static Container| {
         container.name == name && matches!(container.kind, reflect::Kind::Struct { .. })

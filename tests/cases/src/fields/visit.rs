@@ -23,21 +23,21 @@ use std::time::{Duration, Instant};
 const BATCHES: usize = 4000;
 /// Number of records in which an update probes a field without effect before it gives up.
 const TRIES: usize = 400;
-/// As `TRIES`, for a field that has a reason to be void.
+/// As `TRIES`, for a field that is listed as void: it has no effect on results by its nature.
 const TRIES_IF_VOID: usize = 3;
 /// Maximum number of records of a module's cases in which an update probes a field. Some structures
 /// are in almost all cases of a module.
 const TRIES_PER_MODULE: usize = 16;
 /// Maximum number of records of a case in which an update probes a field.
 const TRIES_PER_CASE: usize = 6;
-/// An update with a seed probes a field in one of this number of cases.
+/// An update with a seed probes a field in one out of this number of cases.
 const SAMPLE: u64 = 3;
 /// Number of batches at the start of a selected case in which an update with a seed may probe any
 /// field. In later batches, it selects fields at random.
 const FEW_BATCHES: usize = 8;
 /// Number of random changes to other fields with which an update probes a field without effect.
 const PREPARATIONS: u64 = 6;
-/// As `TRIES`, for a field for which a fault was found.
+/// As `TRIES`, for a field whose other values caused a fault, but no other difference.
 const TRIES_AFTER_FAULT: usize = 12;
 /// Maximum number of values that a check tries for a field without effect.
 const CHECKED_VALUES: usize = 4;
@@ -61,7 +61,7 @@ struct Known {
     class: Option<Class>,
     /// Hashes of the records in which the field was probed.
     records: HashSet<u64>,
-    /// Number of records of each case and module.
+    /// Number of these records by case and by module.
     cases: HashMap<String, usize>,
 }
 
@@ -74,7 +74,7 @@ impl Known {
 struct Job {
     update: bool,
     rows: HashMap<String, Vec<Row>>,
-    /// Fields that have a reason to be void.
+    /// Fields that are listed as void.
     void: HashSet<Key>,
     /// Makes the random preparations of updates differ.
     seed: u64,
@@ -169,7 +169,7 @@ pub fn visit(
             job.tell(&row);
         }
     }
-    // Of a batch that takes long, only some fields are probed.
+    // If a batch takes long, only some of its fields are probed.
     for candidate in chosen.into_iter().take_while(|_| start.elapsed() < MOST_TIME) {
         job.probe(&bench, &candidates, candidate);
     }
@@ -197,7 +197,7 @@ impl Job {
         let mut hash = DefaultHasher::new();
         candidate.found.record.dwords.hash(&mut hash);
         candidate.instance.start.hash(&mut hash);
-        // Each seed chooses other cases, and other batches of cases with many.
+        // Each seed chooses other cases and, in cases with many batches, other batches.
         let sample = |what: &str| {
             let mut sample = DefaultHasher::new();
             (self.seed, &candidate.key, what).hash(&mut sample);
