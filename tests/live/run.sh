@@ -72,6 +72,12 @@ test_gles3_msaa() {
 	done
 }
 test_gles3_msaa_crocus() { crocus test_gles3_msaa; }
+# The program checks the results itself: every pixel of the size is shaded, and none outside.
+test_gles31_no_attachments() {
+	client gles31_no_attachments -lEGL -lGLESv2 &&
+		env -u MESA_LOADER_DRIVER_OVERRIDE LIBGL_ALWAYS_SOFTWARE=1 ./gles31_no_attachments 2>/dev/null &&
+		model ./gles31_no_attachments && grep -q "BDW GT2" stderr && model ./gles31_no_attachments 1023 8
+}
 # Runs a client of Vulkan on lavapipe and on the model. Arguments after its name are for lavapipe.
 vulkan() {
 	shaders "$1" && client "$1" -lvulkan -lm && client compare &&
