@@ -1,4 +1,5 @@
-//! Functions for all subcommands: exit codes, errors, and writing to standard output.
+//! Functions for all subcommands: exit codes, errors, and writing pictures and standard
+//! output.
 
 use genxml_sim::inspect::picture;
 use std::fmt::Display;

@@ -129,7 +129,7 @@ fn named(path: &Path, nested: bool, others: &mut Others) -> Result<Shape> {
                 if element.count.is_some() {
                     return Err(Error::new_spanned(
                         path,
-                        "the elements of a tail cannot be arrays",
+                        "the elements of a variable tail (`Entries`) cannot be arrays",
                     ));
                 }
                 Shape { count: Some(0), ..element }

@@ -44,7 +44,7 @@ pub(super) fn steps(parts: &[Part], plans: &[Plan]) -> Vec<Step> {
     steps
 }
 
-/// The key for an element of a group as a whole, if its text depends on at most 64 bits.
+/// The memo key for an element of a group as a whole, if its text depends on at most 64 bits.
 pub(super) fn whole(parts: &[Part], plans: &[Plan]) -> Option<MemoKey> {
     let bits =
         parts.iter().map(range).reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))?;

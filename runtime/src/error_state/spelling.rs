@@ -359,7 +359,8 @@ pub(super) const ENGINE: &[Row] = {
     ]
 };
 
-/// Lines of an engine that hold no number, in order; they follow its registers.
+/// Lines of an engine that are not registers, in the order in which they follow its registers: the
+/// key, and the first and the last spelling that prints the line.
 pub(super) const ENTRIES: &[(&str, Spelling, Spelling)] = {
     use Spelling as L;
     &[

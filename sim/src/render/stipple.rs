@@ -71,8 +71,8 @@ impl Stippled {
     }
 }
 
-/// The number of pixels by which a line advances the stipple pattern: its number of columns or its
-/// number of rows, whichever is larger.
+/// The number of pixels by which a line advances the stipple pattern: the distance between the
+/// pixels of its ends, in columns or in rows, whichever is larger.
 #[must_use]
 pub fn pixels_along(a: Point, b: Point) -> u32 {
     let pixel = |p: i32| p >> SUBPIXEL_BITS;

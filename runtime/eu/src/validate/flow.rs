@@ -158,7 +158,7 @@ pub(super) static RULES: &[Rule] = &[
     error(
         "EU-CALL-DESTINATION",
         "2a call, calla",
-        "the return address of a call must be at a multiple of 8 bytes",
+        "the destination of a call, which gets the return address, must start at a multiple of 8 bytes",
         "start at an even dword",
         Check::Instruction(call_destination),
     ),

@@ -91,7 +91,7 @@ impl Samplers {
         self.views.len() - 1
     }
 
-    /// The view of this number.
+    /// The view with this number.
     #[inline(always)]
     pub(super) fn get(&self, number: usize) -> &View {
         &self.views[number].view
