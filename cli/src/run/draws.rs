@@ -322,7 +322,7 @@ impl Draw {
             ("gs_invocations", on.gs.then_some(done.gs_invocations)),
             ("gs_primitives", on.gs.then_some(done.gs_primitives)),
             ("clipper_primitives", on.clip.then_some(done.clipper_primitives)),
-            ("clipped_primitives", on.clip.then_some(done.clipped_primitives)),
+            ("clipped_primitives", on.setup.then_some(done.clipped_primitives)),
             ("pixels_shaded", on.pixels.then_some(done.ps_invocations)),
             ("samples_passed", on.pixels.then_some(done.depth_passed)),
             ("threads", Some(done.threads)),

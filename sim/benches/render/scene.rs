@@ -453,6 +453,7 @@ fn objects() -> Vec<u32> {
         },
         ThreeDStateSf {
             viewport_transform_enable: true,
+            statistics_enable: true,
             point_width: UFix::from_bits(8),
             ..ThreeDStateSf::new()
         },

@@ -50,6 +50,12 @@ assumptions! {
         reason "2a p.118 gives the number of registers, which fits both. Drivers have the data \
             pushed and do not read the handles.";
 
+    documentation GS_HINT_IS_IN_R0_2;
+        question "3DSTATE_GS Hint is passed in the payload of geometry shaders (2a p.113-124). Where?";
+        choice "In bit 22 of dword 2 of the first register, in all dispatch modes.";
+        reason "The volume with the payloads is missing. No known driver sets the hint. Dword 2 \
+            has no other field, and has the topology in its low bits on older hardware.";
+
     const STREAM_OUTPUT_OVERFLOWS_BY_ITS_DATA: bool = true;
         question "When is a stream output buffer full?";
         choice "When the last data of the last vertex would end after the end of the buffer.";

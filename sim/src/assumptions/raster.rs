@@ -49,11 +49,16 @@ assumptions! {
         reason "Sandy Bridge vol 2 part 1 p.245 says only that it approximates the distance. The \
             nearest point of the line by |dx| + |dy| would give distances along one axis.";
 
-    documentation SMOOTH_POINTS_IGNORE_SLOPE_AND_BIAS;
+    const SMOOTH_POINTS_WITH_SLOPES_ARE_SQUARES: bool = true;
         question "How do AA Point Coverage Slope and Bias change smooth points?";
-        choice "Not at all.";
-        reason "2a p.6-7 has the fields without a computation. Sandy Bridge vol 2 part 1 p.292-294 \
-            describes the computation for lines. It uses edges, which a point does not have.";
+        choice "With a slope, the coverage is the product for the four edges of the point's \
+            square, as for a horizontal line of length 0 whose end caps are half the width. \
+            Edges 0 and 3 are the upper and lower ones. Without a slope the point is a disc. \
+            `false`: always a disc.";
+        reason "2a p.6-7 names four edges and a slope of 0 that selects another computation, as \
+            for lines, and 3DSTATE_SF says that points are processed like antialiased lines \
+            (2a p.211-215). Sandy Bridge vol 2 part 1 p.292-294 has the computation for lines. No \
+            source says which edges are 0 and 3. Drivers set no slope.";
 
     documentation STIPPLE_STARTS_AT_CUTS;
         question "Where does the stipple pattern start when clipping has cut the start of a line?";

@@ -160,8 +160,10 @@ pub struct Statistics {
     pub ds: bool,
     /// True if invocations of the geometry shader and the primitives that it makes are counted.
     pub gs: bool,
-    /// True if primitives at the clipper are counted.
+    /// True if primitives that reach the clipper are counted.
     pub clip: bool,
+    /// True if primitives that the clipper keeps are counted.
+    pub setup: bool,
     /// True if shaded pixels and samples that pass the tests are counted.
     pub pixels: bool,
 }
@@ -307,6 +309,7 @@ fn statistics(draw: &Drawing<'_>, clip: &ThreeDStateClip, wm: &ThreeDStateWm) ->
         ds: draw.latched::<ThreeDStateDs>().statistics_enable,
         gs: draw.latched::<ThreeDStateGs>().statistics_enable,
         clip: clip.clipper_statistics_enable,
+        setup: draw.latched::<ThreeDStateSf>().statistics_enable,
         pixels: wm.statistics_enable,
     }
 }

@@ -186,8 +186,8 @@ pub struct Multisample {
 }
 
 impl Multisample {
-    /// The samples of a draw with the number and positions of samples of `pattern`. With one
-    /// sample, or in a mode without pattern, all samples are at the pixel's location.
+    /// The samples of a draw with the number and positions of samples of `pattern`. In a mode
+    /// without pattern, all samples are at the pixel's location.
     ///
     /// `offset` is Pixel Position Offset Enable: with several samples and
     /// [`PixelLocation::UpperLeft`] it moves vertices by half a pixel right and down (2a p.143),
@@ -203,7 +203,7 @@ impl Multisample {
         let shifted = offset && several && location == PixelLocation::UpperLeft;
         let location = if shifted { PixelLocation::Centre } else { location };
         let mut samples = pattern;
-        if !several || !mode.pattern {
+        if !mode.pattern {
             samples.positions = [location.position(); MAX_SAMPLES];
         }
         Multisample { samples, location, vertex_offset: if shifted { 128 } else { 0 } }
@@ -258,8 +258,12 @@ mod tests {
             RasterMode::of(RasterApi::Dx10, false, true),
             RasterMode { on: false, pattern: true }
         );
-        let one = Multisample::new(Samples::CENTRE, on, PixelLocation::UpperLeft, true);
-        assert_eq!((one.samples.positions(), one.vertex_offset), (&[[0, 0]][..], 0));
+        // 3DSTATE_SAMPLE_PATTERN has a position for one sample, too (2a p.188).
+        let pattern = Samples::new(&[[3, 12]]).unwrap();
+        for (mode, position) in [(on, [3, 12]), (RasterMode::default(), [0, 0])] {
+            let one = Multisample::new(pattern, mode, PixelLocation::UpperLeft, true);
+            assert_eq!((one.samples.positions(), one.vertex_offset), (&[position][..], 0));
+        }
     }
 
     #[test]

@@ -22,7 +22,7 @@ use genxml::gen8::registers::{
 use genxml::gen8::render3d_fetch::{
     ThreeDPrimitive, ThreeDStateVfStatistics, ThreeDStateVfTopology,
 };
-use genxml::gen8::render3d_raster::ThreeDStateClip;
+use genxml::gen8::render3d_raster::{ThreeDStateClip, ThreeDStateSf};
 
 use super::state;
 
@@ -59,7 +59,10 @@ pub struct Pipeline {
     stipple: u32,
     /// Primitives that setup made from one primitive. The field exists to reuse its memory.
     primitives: Vec<SetupPrimitive>,
-    counted: bool,
+    /// Clipper Statistics Enable (3DSTATE_CLIP): CL_INVOCATION_COUNT counts.
+    counts_invocations: bool,
+    /// Statistics Enable (3DSTATE_SF): CL_PRIMITIVES_COUNT counts (2a p.211-215).
+    counts_primitives: bool,
 }
 
 /// The clipper's input: a primitive with its vertices.
@@ -109,7 +112,8 @@ impl<'a> ClipInput<'a> {
 /// Vertices, and the primitives made of them, that go through the pipeline together.
 #[derive(Debug)]
 struct Batch {
-    /// The vertices, as the numbers that [`Fetch::index`] returned.
+    /// The vertices, as the numbers that [`Fetch::index`] returned. Without vertex cache: as the
+    /// positions that it got.
     vertices: Vec<u32>,
     /// Primitives; their vertices are indices into `vertices`.
     primitives: Vec<Primitive>,
@@ -196,6 +200,7 @@ impl Draw {
         let raster = RasterState::resolve(exec, last.distances)?;
         let (windower, pixels) = Windower::resolve(exec, &raster)?;
         let clip: ThreeDStateClip = state::packet(exec);
+        let sf: ThreeDStateSf = state::packet(exec);
         let statistics: ThreeDStateVfStatistics = state::packet(exec);
         Ok(Draw {
             fetch,
@@ -211,7 +216,8 @@ impl Draw {
                 pixels,
                 bins: Bins::default(),
                 primitives: Vec::new(),
-                counted: clip.clipper_statistics_enable,
+                counts_invocations: clip.clipper_statistics_enable,
+                counts_primitives: sf.statistics_enable,
             },
         })
     }
@@ -227,8 +233,14 @@ impl Draw {
         result
     }
 
+    /// True if a vertex is shaded once for all of its indices in a batch.
+    fn has_vertex_cache(&self) -> bool {
+        self.vertex.as_ref().is_none_or(|shader| shader.cached)
+    }
+
     fn run_vertices(&mut self, exec: &mut Exec<'_>) -> Result<(), Fault> {
         let range = self.fetch.range;
+        let cached = self.has_vertex_cache();
         let mut batch = Batch::new();
         for instance in 0..range.instances {
             exec.spend(watchdog::PACKET)?;
@@ -245,7 +257,7 @@ impl Draw {
                 match index {
                     Some(vertex) => {
                         vertices += 1;
-                        assembler.vertex(vertex, &mut out)?;
+                        assembler.vertex(if cached { vertex } else { position }, &mut out)?;
                     }
                     None => assembler.cut(&mut out)?,
                 }
@@ -274,6 +286,11 @@ impl Draw {
         batch: &mut Batch,
         instance: u32,
     ) -> Result<(), Fault> {
+        if !self.has_vertex_cache() {
+            for vertex in &mut batch.vertices {
+                *vertex = self.fetch.index(exec, *vertex)?.unwrap_or_default();
+            }
+        }
         let mut fetched = Vertices::new(self.fetch.dwords);
         for &vertex in &batch.vertices {
             self.fetch.vertex(exec, vertex, instance, fetched.push())?;
@@ -308,7 +325,7 @@ impl Pipeline {
     /// # Errors
     /// Any [`Fault`] of a thread, or of memory.
     pub fn primitive(&mut self, exec: &mut Exec<'_>, input: &ClipInput<'_>) -> Result<(), Fault> {
-        let Pipeline { raster, attributes, stipple, primitives, counted, .. } = self;
+        let Pipeline { raster, attributes, stipple, primitives, .. } = self;
         exec.spend(watchdog::OBJECT)?;
         let leader = input.vertices[input.provoking];
         let viewport = raster.viewport(dword(leader, place::VIEWPORT));
@@ -324,11 +341,11 @@ impl Pipeline {
             _ => 3,
         };
         let verdict = clip::clip(&state, &vertices[..count], &mut remains);
-        if *counted {
+        if self.counts_invocations {
             state::count(exec, ClInvocationCount::OFFSET, 1);
-            if verdict != clip::Verdict::Reject {
-                state::count(exec, ClPrimitivesCount::OFFSET, 1);
-            }
+        }
+        if self.counts_primitives && verdict != clip::Verdict::Reject {
+            state::count(exec, ClPrimitivesCount::OFFSET, 1);
         }
         primitives.clear();
         let setup = Setup {

@@ -126,6 +126,8 @@ pub struct GeometryShader {
     handles: bool,
     /// Threads get primitive identifiers.
     identifiers: bool,
+    /// Hint: a value for threads, without other effect (assumptions::GS_HINT_IS_IN_R0_2).
+    hint: U<1>,
     /// The range of each vertex's slots that the thread payload contains.
     slots: std::ops::Range<usize>,
     /// Number of vertices of each primitive that the shader expects.
@@ -206,6 +208,7 @@ impl GeometryShader {
             instances,
             handles: gs.include_vertex_handles,
             identifiers: gs.include_primitive_id,
+            hint: gs.hint,
             slots: first..first + length,
             expected,
             reorder: sol::reorder(gs.reorder_mode),
@@ -333,6 +336,7 @@ impl GeometryShader {
         let id = |lane: usize| lanes.get(lane).map_or(0, |(primitive, _)| primitive.id);
         if self.mode == Mode::Simd8 {
             let start = GsSimd8ThreadPayload {
+                hint: self.hint,
                 per_thread_scratch_space: header.scratch_code,
                 sampler_state_pointer: header.samplers,
                 binding_table_pointer: header.binding_table,
@@ -350,6 +354,7 @@ impl GeometryShader {
                 instance_id_0: place(0).instance_id,
                 urb_handle_1: place(1).urb_handle,
                 instance_id_1: place(1).instance_id,
+                hint: self.hint,
                 per_thread_scratch_space: header.scratch_code,
                 sampler_state_pointer: header.samplers,
                 binding_table_pointer: header.binding_table,

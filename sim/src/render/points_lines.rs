@@ -10,7 +10,7 @@
 use super::primitives::{Kind, Ramps, SetupPrimitive, Shape, Smooth};
 use super::stipple::{Along, Stippled};
 use super::thin_line::ThinLine;
-use crate::assumptions::SMOOTH_POINT_REGION;
+use crate::assumptions::{SMOOTH_POINT_REGION, SMOOTH_POINTS_WITH_SLOPES_ARE_SQUARES};
 use crate::pixel::coordinates::{Point, SUBPIXEL_BITS};
 use crate::pixel::interpolate::{Corner, Planes};
 use crate::pixel::multisample::Multisample;
@@ -52,6 +52,9 @@ pub struct PointState {
     pub rule: FillRule,
     /// Smooth Point Enable: discs with a soft border.
     pub smooth: bool,
+    /// AA Point Coverage Slope and Bias, then AA Point Coverage EndCap Slope and Bias
+    /// (3DSTATE_AA_LINE_PARAMETERS); the first slope is 0 for discs.
+    pub slopes: [[f32; 2]; 2],
 }
 
 impl Default for PointState {
@@ -61,6 +64,7 @@ impl Default for PointState {
             bounds: [0.125, 255.875],
             rule: FillRule::UpperLeft,
             smooth: false,
+            slopes: [[0.0; 2]; 2],
         }
     }
 }
@@ -169,9 +173,21 @@ pub fn point(
     };
     let mut smooth = None;
     let reach = if state.smooth && multisample.samples.count() == 1 {
-        let radius = f64::from(half) / f64::from(1 << SUBPIXEL_BITS);
-        smooth = Some(Smooth::Disc { centre: at.pixels(), radius, region: SMOOTH_POINT_REGION });
-        half + (SMOOTH_POINT_REGION * f64::from(1 << SUBPIXEL_BITS)) as i32
+        let (centre, radius) = (at.pixels(), f64::from(half) / f64::from(1 << SUBPIXEL_BITS));
+        if SMOOTH_POINTS_WITH_SLOPES_ARE_SQUARES && state.slopes[0][0] != 0.0 {
+            smooth = Some(Smooth::Line {
+                centre,
+                direction: [1.0, 0.0],
+                half: [radius, 0.0],
+                cap: radius,
+                stretch: 1.0,
+                ramps: Ramps::Slopes(state.slopes.map(|pair| pair.map(f64::from))),
+            });
+            half
+        } else {
+            smooth = Some(Smooth::Disc { centre, radius, region: SMOOTH_POINT_REGION });
+            half + (SMOOTH_POINT_REGION * f64::from(1 << SUBPIXEL_BITS)) as i32
+        }
     } else {
         half
     };

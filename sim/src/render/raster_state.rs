@@ -390,6 +390,11 @@ fn setup_state(
                 _ => FillRule::UpperLeft,
             },
             smooth: raster.smooth_point_enable,
+            slopes: [
+                [aa.aa_point_coverage_slope, aa.aa_point_coverage_bias],
+                [aa.aa_point_coverage_end_cap_slope, aa.aa_point_coverage_end_cap_bias],
+            ]
+            .map(|pair| pair.map(|value| value.get() as f32)),
         },
     }
 }
@@ -407,7 +412,7 @@ fn multisample(
     raster: &ThreeDStateRaster,
 ) -> Result<(Multisample, u32, bool), Fault> {
     let packet: ThreeDStateMultisample = state::packet(exec);
-    let pattern: ThreeDStateSamplePattern = state::packet(exec);
+    let pattern: Option<ThreeDStateSamplePattern> = state::entry(exec, 0);
     let code = packet.number_of_multisamples.bits();
     if code > 3 {
         return Err(exec.bad_field(
@@ -423,10 +428,16 @@ fn multisample(
         count => Some(1 << (count.bits().clamp(1, 4) - 1)),
     };
     let counted = forced.unwrap_or(samples);
-    let positions = positions(&pattern, counted as usize);
     let location = match packet.pixel_location {
         Location::UL_CORNER => PixelLocation::UpperLeft,
         _ => PixelLocation::Centre,
+    };
+    let positions = match (pattern, counted) {
+        // Draws with one sample do not depend on a packet that was never sent.
+        (None, 1) => Samples::new(&[location.position()]).unwrap_or(Samples::CENTRE),
+        (pattern, _) => {
+            positions(&pattern.unwrap_or(ThreeDStateSamplePattern::new()), counted as usize)
+        }
     };
     let mode = raster_mode(raster, forced.is_some());
     Ok((

@@ -27,6 +27,9 @@ pub struct VertexShader {
     slots: usize,
     entries: Entries,
     counted: bool,
+    /// A vertex that the draw needs several times is shaded once; otherwise each time that its
+    /// index appears (Vertex Cache Disable, 2a p.258-267).
+    pub cached: bool,
 }
 
 impl VertexShader {
@@ -54,6 +57,7 @@ impl VertexShader {
             slots: vs.vertex_urb_entry_read_length.get() as usize * SLOTS,
             entries,
             counted: vs.statistics_enable,
+            cached: !vs.vertex_cache_disable,
         }))
     }
 

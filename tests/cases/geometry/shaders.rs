@@ -54,6 +54,31 @@ const SEVEN: &[u32] = &eu! {
     send (8|M0)      null  r112  0x26  0x04080007  {EOT}
 };
 
+/// Writes one vertex of four slots: slot n has the numbers from 10 n on.
+const FOUR_SLOTS: &[u32] = &eu! {
+    (W) mov (8|M0)   r112.0<1>:ud  r1.0<8;8,1>:ud
+    mov (8|M0)       r113.0<1>:ud  0:ud
+    mov (8|M0)       r114.0<1>:ud  1:ud
+    mov (8|M0)       r115.0<1>:ud  2:ud
+    mov (8|M0)       r116.0<1>:ud  3:ud
+    send (8|M0)      null  r112  0x6  0x0A080007
+    mov (8|M0)       r113.0<1>:ud  10:ud
+    mov (8|M0)       r114.0<1>:ud  11:ud
+    mov (8|M0)       r115.0<1>:ud  12:ud
+    mov (8|M0)       r116.0<1>:ud  13:ud
+    send (8|M0)      null  r112  0x6  0x0A080017
+    mov (8|M0)       r113.0<1>:ud  20:ud
+    mov (8|M0)       r114.0<1>:ud  21:ud
+    mov (8|M0)       r115.0<1>:ud  22:ud
+    mov (8|M0)       r116.0<1>:ud  23:ud
+    send (8|M0)      null  r112  0x6  0x0A080027
+    mov (8|M0)       r113.0<1>:ud  30:ud
+    mov (8|M0)       r114.0<1>:ud  31:ud
+    mov (8|M0)       r115.0<1>:ud  32:ud
+    mov (8|M0)       r116.0<1>:ud  33:ud
+    send (8|M0)      null  r112  0x26  0x0A080037  {EOT}
+};
+
 /// SIMD4x2: writes the first data register as the only vertex. The last dwords of the halves are
 /// the instance numbers.
 const TWO_HALVES: &[u32] = &eu! {
@@ -157,6 +182,26 @@ fn payload_of_eight() {
     assert_eq!(payloads[1][72..80], [3, 3, 3, 0, 0, 0, 0, 0]);
     let first = GsSimd8ThreadPayload::unpack_lossy(payloads[1][..16].try_into().unwrap());
     assert_eq!(first.output.map(|output| output.instance_id.get()), [0, 1, 2, 0, 0, 0, 0, 0]);
+}
+
+/// The hint is in the payload of every dispatch mode, and has no other effect (2a p.113-124;
+/// assumptions::GS_HINT_IS_IN_R0_2).
+#[test]
+fn hint() {
+    let mut model = model();
+    for mode in [Mode::SINGLE, Mode::DUAL_INSTANCE, Mode::DUAL_OBJECT, Mode::SIMD8] {
+        let mut payload = |hint: u64| {
+            let state = ThreeDStateGs { hint: u(hint), ..gs(mode, 3) };
+            let kernel = if mode == Mode::SIMD8 { ONE_EACH } else { TWO_HALVES };
+            let draw = shaded(&mut model, kernel, &state, Code::_3DPRIM_TRILIST, 3);
+            let batch = draw.batch(&mut model);
+            model.payloads(&batch).unwrap().remove(0)
+        };
+        let (without, mut with) = (payload(0), payload(1));
+        assert_eq!([without[2], with[2]], [0, 1 << 22], "{mode:?}");
+        with[2] = 0;
+        assert_eq!(with, without, "{mode:?}");
+    }
 }
 
 /// Threads with two objects, with two instances of one object, and with one instance. Slots of two
@@ -274,6 +319,47 @@ fn streams() {
     draw.run(&mut model).unwrap();
     assert_eq!(written(&mut model, 2).len(), 1);
     assert!(written(&mut model, 0).is_empty());
+}
+
+/// Each stream reads its vertices from an offset on, and as much as its length says. The register
+/// index counts from the offset (2d SO_DECL).
+#[test]
+fn read_ranges_of_streams() {
+    let mut model = model();
+    let point = |stream: u64| ThreeDStateGs {
+        default_stream_id: u(stream),
+        output_vertex_size: minus_one(4),
+        ..gs(Mode::SIMD8, 1)
+    };
+    for stream in 0..4 {
+        let mut draw = shaded(&mut model, FOUR_SLOTS, &point(stream), Code::_3DPRIM_POINTLIST, 1);
+        draw.buffers = (0..4).map(buffer).collect();
+        draw.streams = 4;
+        let all = |draw: &mut Draw, offset: u64, length: u64, slot: u64| {
+            draw.slots[0].register_index = u(slot);
+            let packet = &mut draw.streamout;
+            [
+                packet.stream_0_vertex_read_offset,
+                packet.stream_1_vertex_read_offset,
+                packet.stream_2_vertex_read_offset,
+                packet.stream_3_vertex_read_offset,
+            ] = [u(offset); 4];
+            [
+                packet.stream_0_vertex_read_length,
+                packet.stream_1_vertex_read_length,
+                packet.stream_2_vertex_read_length,
+                packet.stream_3_vertex_read_length,
+            ] = [minus_one(length); 4];
+        };
+        // Two slots in a unit of offset and length. Slot n has the numbers from 10 n on.
+        for (offset, length, slot) in [(0, 2, 3), (0, 2, 2), (0, 1, 1), (1, 1, 1), (1, 1, 0)] {
+            all(&mut draw, offset, length, slot);
+            draw.run(&mut model).unwrap();
+            let first = 10 * (2 * offset + slot) as u32;
+            let want = [first, first + 1, first + 2, first + 3];
+            assert_eq!(written(&mut model, stream), [want], "stream {stream}, slot {slot}");
+        }
+    }
 }
 
 /// Reorder Mode determines the order of strips. Adjacent vertices are passed unless they are

@@ -293,3 +293,39 @@ fn dispatch_modes() {
         assert_eq!(register(&mut model, 0x2320), total);
     }
 }
+
+/// Without vertex cache, a vertex is shaded each time that its index appears, also after a cut (2a
+/// p.258-267, Vertex Cache Disable). Vertices of a strip are shared without cache, too.
+#[test]
+fn vertex_cache() {
+    let list: &[u32] = &[0, 1, 2, 2, 1, 3];
+    let strip: &[u32] = &[0, 1, 2, 3, u32::MAX, 2, 1, 0];
+    for (code, indices, each) in
+        [(Code::_3DPRIM_TRILIST, list, 6), (Code::_3DPRIM_TRISTRIP, strip, 7)]
+    {
+        for (disabled, want) in [(false, 4), (true, each)] {
+            let mut model = model();
+            model.put(KERNELS, EIGHT);
+            let mut draw = Draw { indices: Some(indices.to_vec()), ..Draw::new(code, 4) };
+            let vs = ThreeDStateVs {
+                function_enable: true,
+                statistics_enable: true,
+                simd8_dispatch_enable: true,
+                vertex_cache_disable: disabled,
+                vertex_urb_entry_read_length: u(1),
+                dispatch_grf_start_register_for_urb_data: u(2),
+                maximum_number_of_threads: minus_one(8),
+                ..ThreeDStateVs::new()
+            };
+            push(&mut draw.stages, &vs);
+            let order: &[u32] = match code {
+                Code::_3DPRIM_TRILIST => list,
+                _ => &[0, 1, 2, 1, 3, 2, 2, 1, 0],
+            };
+            let expected: Vec<u32> = order.iter().map(|n| 100 + n).collect();
+            assert_eq!(firsts(&draw.run(&mut model).unwrap()), expected, "{code:?} {disabled}");
+            // VS_INVOCATION_COUNT.
+            assert_eq!(register(&mut model, 0x2320), want, "{code:?} {disabled}");
+        }
+    }
+}

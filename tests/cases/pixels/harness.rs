@@ -180,6 +180,7 @@ impl Draw {
             ThreeDStateClip { clipper_statistics_enable: true, ..ThreeDStateClip::new() },
             ThreeDStateSf {
                 viewport_transform_enable: true,
+                statistics_enable: true,
                 point_width_source: ThreeDStateSfPointWidthSource::STATE,
                 point_width: UFix::from_bits(8),
                 ..ThreeDStateSf::new()

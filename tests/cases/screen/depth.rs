@@ -11,6 +11,7 @@ use genxml::gen8::render3d_depth::{
     ThreeDStateDepthBufferSurfaceFormat as DepthFormat, ThreeDStateWmDepthStencil,
 };
 use genxml::gen8::render3d_pixel::ThreeDStatePsExtraPixelShaderComputedDepthMode as Computed;
+use genxml::gen8::render3d_raster::FillMode;
 use genxml_cases::{push, u};
 
 const FORMATS: [DepthFormat; 3] =
@@ -178,12 +179,47 @@ fn legacy_depth_bias() {
     }
 }
 
-/// Every stencil operation in each of the three cases: both tests pass, the depth test fails, the
-/// stencil test fails. The stored values include those at which operations saturate or wrap. Tables
-/// by hand.
+/// Each fill mode of triangles has its own enable (2a p.174-179). Pixels of edges and corners have
+/// the constant bias if the enable of the mode is set, and no other.
 #[test]
-fn stencil_operations() {
-    let after = |operation: u64, old: u8, reference: u8| match operation {
+fn depth_bias_of_fill_modes() {
+    let corners = [[1.5, 1.5], [6.5, 1.5], [1.5, 6.5]];
+    let format = DepthFormat::D24_UNORM_X8_UINT;
+    for (mode, fill) in
+        [FillMode::SOLID, FillMode::WIREFRAME, FillMode::POINT].into_iter().enumerate()
+    {
+        for enabled in 0..3 {
+            let vertices = corners
+                .map(|[x, y]| Vertex { position: [x, y, 0.25, 1.0], ..on_screen(0.0, 0.0, 1) });
+            let mut scene = Scene::new([8, 8], Code::_3DPRIM_TRILIST, vertices.to_vec());
+            scene.depth = Some((format, 0));
+            scene.tests.depth_test_enable = true;
+            scene.tests.depth_buffer_write_enable = true;
+            scene.raster.front_face_fill_mode = fill;
+            scene.raster.back_face_fill_mode = fill;
+            scene.raster.global_depth_offset_enable_solid = enabled == 0;
+            scene.raster.global_depth_offset_enable_wireframe = enabled == 1;
+            scene.raster.global_depth_offset_enable_point = enabled == 2;
+            scene.raster.global_depth_offset_constant = 4096.0;
+            let bias = if enabled == mode { 4096.0 / 16_777_216.0 } else { 0.0 };
+            let want = stored(format, 0.25 + bias);
+            let drawn = scene.run().unwrap();
+            let (colors, depths) = (drawn.dwords(0, 0, 0), drawn.depths());
+            assert_eq!(colors[8 + 1], 1, "{fill:?}: the upper left corner");
+            for (n, depth) in depths.into_iter().enumerate() {
+                let want = if colors[n] == 1 { want } else { 0 };
+                assert!(
+                    depth.abs_diff(want) <= 1,
+                    "{fill:?}, enable {enabled}, pixel {n}: {depth:#x}, not {want:#x}"
+                );
+            }
+        }
+    }
+}
+
+/// The stored value after an operation.
+fn operated(operation: u64, old: u8, reference: u8) -> u8 {
+    match operation {
         1 => 0,
         2 => reference,
         3 => old.saturating_add(1),
@@ -192,7 +228,74 @@ fn stencil_operations() {
         6 => old.wrapping_sub(1),
         7 => !old,
         _ => old,
-    };
+    }
+}
+
+/// Front and back faces have their own operations, write masks and references. Each operation is
+/// tried for each outcome, with another operation for the other faces.
+#[test]
+fn stencil_operations_of_both_faces() {
+    const REFERENCES: [u8; 2] = [0x33, 0x55];
+    const MASKS: [u8; 2] = [0x3f, 0xf9];
+    let tried =
+        (0..8u64).flat_map(|operation| (0..3usize).map(move |outcome| (operation, outcome)));
+    for ((operation, outcome), old) in
+        tried.flat_map(|tried| [1, 0x5a, 0xff].map(|old| (tried, old)))
+    {
+        // Front, front, back, back. In every second column the depth test fails.
+        let mut scene = columns(&[0.25, 0.75, 0.25, 0.75], 2);
+        scene.vertices[12..].chunks_mut(6).for_each(|quad| quad.reverse());
+        scene.depth = Some((DepthFormat::D32_FLOAT, 0.5f32.to_bits()));
+        scene.stencil = Some(old);
+        scene.color.stencil_reference_value = u(REFERENCES[0].into());
+        scene.color.back_face_stencil_reference_value = u(REFERENCES[1].into());
+        // Operations by face, and by outcome: both tests pass, the depth test fails, the stencil
+        // test fails.
+        let mut operations = [[0; 3]; 2];
+        operations[0][outcome] = operation;
+        operations[1][outcome] = (operation + 3) % 8;
+        let [[passed, depth_failed, failed], back] =
+            operations.map(|face| face.map(ThreeDStencilOperation::from_bits));
+        let function = match outcome {
+            2 => Compare::COMPAREFUNCTION_NEVER,
+            _ => Compare::COMPAREFUNCTION_ALWAYS,
+        };
+        scene.tests = ThreeDStateWmDepthStencil {
+            depth_test_enable: true,
+            depth_test_function: Compare::COMPAREFUNCTION_LESS,
+            stencil_test_enable: true,
+            stencil_buffer_write_enable: true,
+            double_sided_stencil_enable: true,
+            stencil_test_function: function,
+            stencil_write_mask: u(MASKS[0].into()),
+            stencil_pass_depth_pass_op: passed,
+            stencil_pass_depth_fail_op: depth_failed,
+            stencil_fail_op: failed,
+            backface_stencil_test_function: function,
+            backface_stencil_write_mask: u(MASKS[1].into()),
+            backface_stencil_pass_depth_pass_op: back[0],
+            backface_stencil_pass_depth_fail_op: back[1],
+            backface_stencil_fail_op: back[2],
+            ..scene.tests
+        };
+        let row: Vec<u8> = (0..4)
+            .map(|column| {
+                let face = column / 2;
+                let outcome = if outcome == 2 { 2 } else { column % 2 };
+                let new = operated(operations[face][outcome], old, REFERENCES[face]);
+                old & !MASKS[face] | new & MASKS[face]
+            })
+            .collect();
+        let found = scene.run().unwrap().stencils();
+        assert_eq!(found, row.repeat(2), "{operation} {outcome} {old:#x}");
+    }
+}
+
+/// Every stencil operation in each of the three cases: both tests pass, the depth test fails, the
+/// stencil test fails. The stored values include those at which operations saturate or wrap. Tables
+/// by hand.
+#[test]
+fn stencil_operations() {
     for old in [0, 1, 0x5a, 0xff] {
         for operation in 0..8 {
             let op = ThreeDStencilOperation::from_bits(operation);
@@ -211,7 +314,7 @@ fn stencil_operations() {
                 stencil_pass_depth_pass_op: op,
                 ..scene.tests
             };
-            let new = after(operation, old, 0x33);
+            let new = operated(operation, old, 0x33);
             assert_eq!(
                 scene.run().unwrap().stencils(),
                 [new, old, new, old],

@@ -205,3 +205,40 @@ fn strips_and_provoking_vertices() {
         assert_eq!(scene.art(), (0..4).map(row).collect::<Vec<_>>(), "vertex {select}");
     }
 }
+
+/// Lines and fans have selects of their own: the vertex with this number of each line, and of each
+/// triangle, whose vertices are the centre and two neighbours (2a p.211-215).
+#[test]
+fn provoking_vertices_of_lines_and_fans() {
+    use genxml::gen8::render3d_raster::ProvokingVertex;
+    let line = [(0.5, 0.5, 1), (2.5, 0.5, 2), (4.5, 0.5, 3), (6.5, 0.5, 4)];
+    for (code, lines) in [
+        (Code::_3DPRIM_LINESTRIP, &[[1, 2], [2, 3], [3, 4]][..]),
+        (Code::_3DPRIM_LINELIST, &[[1, 2], [3, 4]]),
+    ] {
+        for select in 0..2 {
+            let vertices = line.map(|(x, y, value)| on_screen(x, y, value));
+            let mut scene = Scene::new([8, 1], code, vertices.to_vec());
+            scene.sf.line_strip_list_provoking_vertex_select = ProvokingVertex::from_bits(select);
+            // The lines of the strip are two pixels long. A list has the first and the third one.
+            let mut want = [0; 8];
+            for ends in lines {
+                let from = 2 * (ends[0] as usize - 1);
+                want[from..from + 2].fill(ends[select as usize]);
+            }
+            assert_eq!(scene.run().unwrap().dwords(0, 0, 0), want, "{code:?} {select}");
+        }
+    }
+    // Three triangles around the middle of the screen: above, to the right, below.
+    let fan = [(4.0, 4.0, 1), (0.0, 0.0, 2), (8.0, 0.0, 3), (8.0, 8.0, 4), (0.0, 8.0, 5)];
+    for select in 0..3 {
+        let vertices = fan.map(|(x, y, value)| on_screen(x, y, value));
+        let mut scene = Scene::new([8, 8], Code::_3DPRIM_TRIFAN, vertices.to_vec());
+        scene.sf.triangle_fan_provoking_vertex_select = ProvokingVertex::from_bits(select);
+        let drawn = scene.run().unwrap().dwords(0, 0, 0);
+        for (n, [x, y]) in [[4, 1], [6, 4], [4, 6]].into_iter().enumerate() {
+            let want = [1, n as u32 + 2, n as u32 + 3][select as usize];
+            assert_eq!(drawn[8 * y + x], want, "triangle {n}, select {select}");
+        }
+    }
+}

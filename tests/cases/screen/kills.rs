@@ -7,7 +7,8 @@ use genxml::gen8::enums::{ThreeDCompareFunction as Compare, ThreeDPrimTopoType a
 use genxml::gen8::render3d_depth::{
     ThreeDStateDepthBufferSurfaceFormat as DepthFormat, ThreeDStateWmDepthStencil,
 };
-use genxml::gen8::render3d_pixel::ForceOverride as Force;
+use genxml::gen8::render3d_pixel::{ForceOverride as Force, ThreeDStateWmChromakey};
+use genxml_cases::push;
 
 /// Writes the attribute of the provoking vertex, in the upper pixels of each subspan only.
 const UPPER: &[u32] = &eu! {
@@ -22,11 +23,13 @@ const UPPER: &[u32] = &eu! {
 #[test]
 fn depth_of_killed_pixels() {
     let one = 1_f32.to_bits();
-    for (kills, force, keeps) in [
-        (false, Force::NORMAL, false),
-        (true, Force::NORMAL, true),
-        (false, Force::FORCE_ON, true),
-        (true, Force::FORCE_OFF, false),
+    for (kills, chroma_keys, force, keeps) in [
+        (false, false, Force::NORMAL, false),
+        (true, false, Force::NORMAL, true),
+        (false, false, Force::FORCE_ON, true),
+        (true, false, Force::FORCE_OFF, false),
+        // Samplers with chroma keys kill pixels (2a p.268).
+        (false, true, Force::NORMAL, true),
     ] {
         let corners = [(0.0, 0.0), (16.0, 0.0), (0.0, 16.0)];
         let vertices = corners.map(|(x, y)| on_screen(x, y, 5)).to_vec();
@@ -41,14 +44,23 @@ fn depth_of_killed_pixels() {
         };
         scene.extra.pixel_shader_kills_pixel = kills;
         scene.wm.force_kill_pixel_enable = force;
+        push(&mut scene.more, &ThreeDStateWmChromakey { chroma_key_kill_enable: chroma_keys });
         let drawn = scene.run().unwrap();
         let (colors, depths) = (drawn.dwords(0, 0, 0), drawn.depths());
         for row in 0..4 {
             let lives = row % 2 == 0;
             let color = if lives { 5 } else { 0 };
-            assert_eq!(colors[4 * row..][..4], [color; 4], "{kills} {force:?} row {row}");
+            assert_eq!(
+                colors[4 * row..][..4],
+                [color; 4],
+                "{kills} {chroma_keys} {force:?} row {row}"
+            );
             let depth = if lives || !keeps { 0 } else { one };
-            assert_eq!(depths[4 * row..][..4], [depth; 4], "{kills} {force:?} row {row}");
+            assert_eq!(
+                depths[4 * row..][..4],
+                [depth; 4],
+                "{kills} {chroma_keys} {force:?} row {row}"
+            );
         }
     }
 }

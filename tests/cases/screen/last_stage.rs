@@ -8,9 +8,9 @@ use genxml::eu;
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::render3d_stages::{
     ThreeDStateDs, ThreeDStateGs, ThreeDStateGsDispatchMode as Mode, ThreeDStateHs, ThreeDStateTe,
-    ThreeDStateTeTeDomain as Domain,
+    ThreeDStateTeTeDomain as Domain, ThreeDStateVs,
 };
-use genxml_cases::{KERNELS, at, draw, minus_one, packets, u};
+use genxml_cases::{KERNELS, at, draw, minus_one, packets, push, u};
 
 /// Offsets of the kernels from the instruction base. The scene's pixel shader is at 0.
 const SHADER: u64 = 0x1000;
@@ -139,5 +139,27 @@ fn masks_and_offset_of_the_last_stage() {
             assert_eq!(changed, usize::from(want != 7), "{last:?} {clips} {culls}: {found:?}");
             assert!(want == 7 || found.contains(&want), "{last:?} {offset}: {found:?}");
         }
+    }
+}
+
+/// Without other stages, the offset is that of 3DSTATE_VS. It counts pairs of slots; slot n of the
+/// vertices has the value n.
+#[test]
+fn offset_of_the_vertex_shader() {
+    for offset in [1, 2, 3] {
+        let vertices = [(0.0, 0.0), (8.0, 0.0), (0.0, 8.0)].map(|(x, y)| {
+            let mut vertex = on_screen(x, y, 0);
+            vertex.attributes = (2..8).map(|slot| [slot; 4]).collect();
+            vertex
+        });
+        let mut scene = Scene::new([4, 4], Code::_3DPRIM_TRILIST, vertices.to_vec());
+        scene.sbe.force_vertex_urb_entry_read_offset = false;
+        let vs = ThreeDStateVs {
+            vertex_urb_entry_output_read_offset: u(offset),
+            ..ThreeDStateVs::new()
+        };
+        push(&mut scene.more, &vs);
+        let drawn = scene.run().unwrap().dwords(0, 0, 0);
+        assert_eq!(drawn, [2 * offset as u32; 16], "offset {offset}");
     }
 }

@@ -183,6 +183,43 @@ fn antialiased_lines() {
     assert!(shown[0] != shown[1] && shown[0] != shown[2]);
 }
 
+/// Alpha of smooth points. Oracle: without a slope, a disc whose border is one pixel wide
+/// (assumptions::SMOOTH_POINT_REGION); with slopes, the formula of antialiased lines for the four
+/// edges of the square (assumptions::SMOOTH_POINTS_WITH_SLOPES_ARE_SQUARES).
+#[test]
+fn smooth_points() {
+    let (x0, y0, radius) = (8.25f64, 7.5f64, 5.0f64);
+    for slopes in [false, true] {
+        let place = (x0 as f32, y0 as f32, 1f32.to_bits());
+        let mut scene = scene([16, 16], Code::_3DPRIM_POINTLIST, &[place]).floats();
+        scene.sf.point_width = UFix::from_bits(10 << 3);
+        scene.raster.smooth_point_enable = true;
+        // Slopes 0.5 and 0.75, biases 0.25 and 0.125. Those of lines have no effect.
+        let parameters = ThreeDStateAaLineParameters {
+            aa_coverage_slope: UFix::from_bits(255),
+            aa_point_coverage_slope: UFix::from_bits(if slopes { 128 } else { 0 }),
+            aa_point_coverage_bias: UFix::from_bits(64),
+            aa_point_coverage_end_cap_slope: UFix::from_bits(192),
+            aa_point_coverage_end_cap_bias: UFix::from_bits(32),
+            ..ThreeDStateAaLineParameters::new()
+        };
+        push(&mut scene.more, &parameters);
+        for (n, pixel) in scene.run().unwrap().floats(0, 0, 0).iter().enumerate() {
+            let (x, y) = ((n % 16) as f64 + 0.5 - x0, (n / 16) as f64 + 0.5 - y0);
+            let ramp = |value: f64| value.clamp(0.0, 1.0);
+            let want = if slopes {
+                let side = |distance: f64| ramp(0.5 * distance - 0.25);
+                let end = |distance: f64| ramp(0.75 * distance - 0.125);
+                side(radius - y) * side(radius + y) * end(radius - x) * end(radius + x)
+            } else {
+                ramp(radius - x.hypot(y) + 0.5)
+            };
+            let found = f64::from(pixel[3]);
+            assert!((found - want).abs() < 1e-5, "({x}, {y}) {slopes}: {found}, expected {want}");
+        }
+    }
+}
+
 /// Bit 0 of the pattern is at the start of the line (OpenGL 2.1, 3.4.2; drivers pass OpenGL's
 /// pattern unchanged). The pattern continues from line to line within a strip. It restarts at each
 /// line of a list.

@@ -16,6 +16,7 @@ mod interpolation;
 mod kernels;
 mod kills;
 mod last_stage;
+mod layered_depth;
 mod lines;
 mod observed;
 mod resources;

@@ -7,8 +7,12 @@ use crate::screen::kernels;
 use crate::screen::scene::{DWORDS, FLOATS, Scene, Target, Vertex, on_screen};
 use genxml::eu;
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
+use genxml::gen8::render3d_raster::{
+    ThreeDStateRaster, ThreeDStateRasterApiMode as Api, ThreeDStateSamplePattern,
+};
 use genxml::gen8::state::{NumberOfMultisamples, RenderSurfaceState, SurfaceType};
 use genxml_cases::{SURFACE_STATE, push, u};
+use genxml_core::UFix;
 
 const CORNERS: [[i64; 2]; 3] = [[300, 200], [3900, 900], [700, 3700]];
 
@@ -95,6 +99,50 @@ fn coverage_in() {
                 let mask = coverage(log, n);
                 let want = if mask >> sample & 1 == 1 { mask } else { 0 };
                 assert_eq!(pixel[0], want, "pixel {n} sample {sample} of {}", 1 << log);
+            }
+        }
+    }
+}
+
+/// Without multisample rasterisation, the samples of a pixel are at the positions of the pattern
+/// with API mode DX10.1+, and in its middle in other modes
+/// (assumptions::DX10_1_ALWAYS_SAMPLES_THE_PATTERN). The pattern has a position for one sample, too
+/// (2a p.188).
+#[test]
+fn positions_by_api() {
+    let own = [[3, 12]];
+    for (log, api, enabled) in [0, 1, 2, 3].into_iter().flat_map(|log| {
+        [(Api::DX9_OGL, false), (Api::DX10_0, false), (Api::DX10_1, false), (Api::DX9_OGL, true)]
+            .map(|(api, enabled)| (log, api, enabled))
+    }) {
+        let vertices = CORNERS.map(|[x, y]| on_screen(x as f32 / 256.0, y as f32 / 256.0, 7));
+        let mut scene = Scene::new([16, 16], Code::_3DPRIM_TRILIST, vertices.to_vec());
+        scene.samples = NumberOfMultisamples::from_bits(log as u64);
+        scene.targets[0].samples = 1 << log;
+        let pattern = ThreeDStateSamplePattern {
+            _1x_sample0_x_offset: UFix::from_bits(3),
+            _1x_sample0_y_offset: UFix::from_bits(12),
+            ..pattern()
+        };
+        push(&mut scene.more, &pattern);
+        let raster = ThreeDStateRaster {
+            api_mode: api,
+            dx_multisample_rasterization_enable: enabled,
+            ..scene.raster
+        };
+        push(&mut scene.more, &raster);
+        let drawn = scene.run().unwrap();
+        for sample in 0..1 << log {
+            let by_pattern = enabled || api == Api::DX10_1;
+            let [x, y] = match by_pattern {
+                false => [8, 8],
+                true if log == 0 => own[0],
+                true => STANDARD[log][sample as usize],
+            };
+            for (n, found) in drawn.dwords(0, 0, sample).into_iter().enumerate() {
+                let at = [256 * (n as i64 % 16) + 16 * x, 256 * (n as i64 / 16) + 16 * y];
+                let want = if covers(&CORNERS, at) { 7 } else { 0 };
+                assert_eq!(found, want, "pixel {n} sample {sample} of {}, {api:?}", 1 << log);
             }
         }
     }

@@ -500,7 +500,8 @@ impl Scene {
         (self.size[0] * 4).next_multiple_of(128)
     }
 
-    fn stencil_buffer(&self) -> ThreeDStateStencilBuffer {
+    /// 3DSTATE_STENCIL_BUFFER.
+    pub fn stencil_buffer(&self) -> ThreeDStateStencilBuffer {
         ThreeDStateStencilBuffer {
             stencil_buffer_enable: self.stencil.is_some(),
             surface_pitch: minus_one(256),

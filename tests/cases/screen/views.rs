@@ -5,6 +5,7 @@
 use crate::screen::exact::covers;
 use crate::screen::scene::{Scene, Vertex, on_screen, viewport};
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
+use genxml::gen8::registers::{ClInvocationCount, ClPrimitivesCount};
 use genxml::gen8::render3d_raster::{
     ScissorRect, ThreeDStateClip, ThreeDStateClipApiMode as Api, ThreeDStateClipClipMode as Mode,
     ThreeDStateClipForceUserClipDistanceClipTestEnableBitmask as ForceClip,
@@ -234,4 +235,25 @@ fn layers() {
         [0, 1, 2].map(|layer| drawn.art(layer)[3].clone()),
         ["88888888", "........", "........"]
     );
+}
+
+/// 3DSTATE_CLIP enables the count of primitives that reach the clipper, 3DSTATE_SF the count of those
+/// that it keeps (2a p.211-215).
+#[test]
+fn counts_of_the_clipper() {
+    for (clip, setup) in [(false, false), (true, false), (false, true), (true, true)] {
+        let mut vertices = [whole(1, 0.5), whole(2, 0.5), whole(3, 0.5)].concat();
+        // The last triangle is beyond the far plane.
+        vertices[6..].iter_mut().for_each(|vertex| vertex.position[2] = 2.0);
+        let mut scene = triangles(vertices).clipped();
+        scene.clip.clipper_statistics_enable = clip;
+        scene.sf.statistics_enable = setup;
+        let mut model = scene.model();
+        let batch = scene.batch(&mut model);
+        model.render(&batch).unwrap();
+        let registers = &model.gpu.context_mut(model.context).state.registers;
+        let [reach, kept] =
+            [ClInvocationCount::OFFSET, ClPrimitivesCount::OFFSET].map(|at| registers.read(at));
+        assert_eq!([reach, kept], [3 * u32::from(clip), 2 * u32::from(setup)]);
+    }
 }
