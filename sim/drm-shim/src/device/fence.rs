@@ -69,7 +69,7 @@ struct Work {
 
 impl fmt::Debug for Fence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Fence({:?})", self.result())
+        write!(f, "Fence({:?})", self.state())
     }
 }
 
@@ -97,8 +97,18 @@ impl Fence {
         self.0.class
     }
 
-    /// The result; `None` until the fence signals.
+    /// The result; `None` until the fence signals. A client that has seen a sync file signal gets
+    /// the result.
     pub fn result(&self) -> Option<Result<(), Errno>> {
+        self.state().or_else(|| {
+            // Another thread may be in `signal`, between the sync files and the state.
+            drop(self.0.descriptors.lock().unwrap_or_else(PoisonError::into_inner));
+            self.state()
+        })
+    }
+
+    /// The result; `None` before, and while another thread signals the sync files.
+    fn state(&self) -> Option<Result<(), Errno>> {
         match self.0.state.load(Ordering::Acquire) {
             PENDING => None,
             DONE => Some(Ok(())),
@@ -111,14 +121,15 @@ impl Fence {
         self.result().is_some()
     }
 
-    /// Signals the fence. Threads in [`Fence::wait`] notice at the next [change](Changes::add), or
+    /// Signals the fence: its sync files first, so that a client that knows the result of the fence
+    /// finds them signaled. Threads in [`Fence::wait`] notice at the next [change](Changes::add), or
     /// within a second.
     pub fn signal(&self, well: bool) {
         let mut descriptors = self.0.descriptors.lock().unwrap_or_else(PoisonError::into_inner);
-        self.0.state.store(if well { DONE } else { FAILED }, Ordering::Release);
         for descriptor in descriptors.drain(..) {
             descriptor::signal(&descriptor, well);
         }
+        self.0.state.store(if well { DONE } else { FAILED }, Ordering::Release);
     }
 
     /// Waits until the fence signals, and returns its result.
@@ -138,11 +149,11 @@ impl Fence {
     /// EMFILE or ENFILE if there are too many descriptors.
     pub fn descriptor(&self) -> Result<OwnedFd, Errno> {
         let mut descriptors = self.0.descriptors.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.result() == Some(Ok(())) {
+        if self.state() == Some(Ok(())) {
             return descriptor::signaled_fence();
         }
         let (client, device) = descriptor::new_fence()?;
-        match self.result() {
+        match self.state() {
             None => descriptors.push(device),
             Some(result) => descriptor::signal(&device, result.is_ok()),
         }

@@ -34,3 +34,23 @@ fn descriptors() {
     drop(lost);
     assert!(descriptor::is_signaled(&descriptor));
 }
+
+/// A sync file and its fence signal at the same time: whoever has seen one finds the other.
+#[test]
+fn fences_and_files_agree() {
+    let changes = Arc::new(Changes::default());
+    for round in 0..2000 {
+        let fence = Fence::new(None, &changes);
+        let file = fence.descriptor().unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| fence.signal(true));
+            if round % 2 == 0 {
+                while !fence.is_signaled() {}
+                assert!(descriptor::is_signaled(&file));
+            } else {
+                while !descriptor::is_signaled(&file) {}
+                assert!(fence.is_signaled());
+            }
+        });
+    }
+}
