@@ -10,6 +10,7 @@ mod gathers;
 mod loads;
 mod lods;
 mod messages;
+mod quality;
 mod queries;
 mod reference;
 mod texture;
