@@ -159,13 +159,11 @@ fn the_relative_time_is_reset() {
         let mut batch = first.state(&mut model);
         push(&mut batch, &MediaObject::new());
         batch.extend(second.state(&mut model));
-        let object =
-            MediaObject { interface_descriptor_offset: u(1), ..MediaObject::new() };
+        let object = MediaObject { interface_descriptor_offset: u(1), ..MediaObject::new() };
         push(&mut batch, &object);
         model.render(&batch).unwrap();
         let told = model.get(DATA, 16);
-        [2, 0, 10, 8]
-            .map(|n: usize| u64::from(told[n + 1]) << 12 | u64::from(told[n] >> 20))
+        [2, 0, 10, 8].map(|n: usize| u64::from(told[n + 1]) << 12 | u64::from(told[n] >> 20))
     };
     let [first, all_first, second, all_second] =
         times(Timer::MAINTAINING_THE_EXISTING_TIMESTAMP_STATE);

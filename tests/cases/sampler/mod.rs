@@ -149,8 +149,9 @@ impl Send {
             simd: GpgpuWalkerSimdSize::SIMD16,
             descriptor: InterfaceDescriptorData {
                 sampler_state_pointer: at(SAMPLERS),
-                // A hint; decoders use it, because the kernel computes its descriptor.
+                // Hints; decoders use them, because the kernel computes its descriptors.
                 sampler_count: InterfaceDescriptorDataSamplerCount::BETWEEN_1_AND_4_SAMPLERS_USED,
+                binding_table_entry_count: u(2),
                 ..InterfaceDescriptorData::new()
             },
             ..Compute::new(KERNEL)

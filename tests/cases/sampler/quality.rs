@@ -24,9 +24,9 @@ fn colors(
         let send = Send::new(Type::SAMPLE_L, Mode::SIMD16, vec![lods.map(f32::to_bits)]);
         let found = send.colors(model, surface, sampler).into_iter();
         all.extend(
-            lods.into_iter().zip(found).map(|(lod, color)| {
-                (f64::from(lod), f64::from(f32::from_bits(color[0])))
-            }),
+            lods.into_iter()
+                .zip(found)
+                .map(|(lod, color)| (f64::from(lod), f64::from(f32::from_bits(color[0])))),
         );
     }
     all
@@ -99,10 +99,8 @@ fn levels_that_are_present() {
             ..state
         };
         // With MIPFILTER, magnified samples use the same levels.
-        let sampler = SamplerState {
-            lod_clamp_magnification_mode: Magnified::MIPFILTER,
-            ..trilinear()
-        };
+        let sampler =
+            SamplerState { lod_clamp_magnification_mode: Magnified::MIPFILTER, ..trilinear() };
         for (lod, found) in colors(&mut model, &surface, &sampler) {
             let first = first as f64;
             let expected = (lod + first).clamp(first, 6.0).max(present);
