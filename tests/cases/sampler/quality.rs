@@ -1,6 +1,6 @@
 //! Fields that choose levels: the quality of the trilinear filter, the base level, the clamp of
-//! magnified samples, and the first level that is present. Oracle: 2d p.332, p.349, p.398-405. Level
-//! n has the colour n, so the result shows the levels and their weights.
+//! magnified samples, and the first level that is present. Oracle: 2d p.332, p.349, p.398-405.
+//! Level n has the colour n, so the result shows the levels and their weights.
 
 use crate::sampler::lods::{levels, trilinear};
 use crate::sampler::texture::{Kind, Texture};
@@ -85,8 +85,8 @@ fn base_levels() {
 }
 
 /// Levels that are more detailed than Resource Min LOD are not used
-/// (assumptions::RESOURCE_MIN_LOD_BOUNDS_LEVELS). It counts from level 0, the other levels of detail
-/// from Surface Min LOD.
+/// (assumptions::RESOURCE_MIN_LOD_BOUNDS_LEVELS). It counts from level 0, the other levels of
+/// detail from Surface Min LOD.
 #[test]
 fn levels_that_are_present() {
     let mut model = model();
