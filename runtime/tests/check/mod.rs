@@ -260,6 +260,57 @@ fn what_came_before_counts() {
     assert_eq!(at(&[many(5), draw()]), 0, "unknown");
 }
 
+/// Pools of the resource streamer may be enabled after MI_RS_CONTROL with Start, and in a batch that
+/// MI_BATCH_BUFFER_START starts with Resource Streamer Enable (2a p.74, p.111). Linux disables them
+/// without the streamer.
+#[test]
+fn pools_need_the_resource_streamer() {
+    // An MI_BATCH_BUFFER_START continues with the packet after it.
+    let run = |rule: &str, before: &[(&str, u64)], pool: Vec<u32>| {
+        let mut packets: Vec<Vec<u32>> = Vec::new();
+        for (what, on) in before {
+            let end = 0x10000 + 4 * packets.concat().len() as u64;
+            packets.push(match *what {
+                "control" => packet("MI_RS_CONTROL", &[("Resource Streamer Control", *on)]),
+                _ => packet(
+                    "MI_BATCH_BUFFER_START",
+                    &[
+                        ("Resource Streamer Enable", *on),
+                        ("Batch Buffer Start Address", (end + 12) >> 2),
+                    ],
+                ),
+            });
+        }
+        packets.push(pool);
+        fires(rule, &packets).pop().unwrap()
+    };
+    for (rule, name, enable) in [
+        ("POOL-GATHER-STREAMER", "3DSTATE_GATHER_POOL_ALLOC", "Gather Pool Enable"),
+        (
+            "POOL-DX9-STREAMER",
+            "3DSTATE_DX9_CONSTANT_BUFFER_POOL_ALLOC",
+            "Dx9 Constant Buffer Pool Enable",
+        ),
+    ] {
+        let pool = |on| packet(name, &[(enable, on)]);
+        for (before, violations) in [
+            (&[][..], 0),
+            (&[("control", 1)], 0),
+            (&[("start", 1)], 0),
+            (&[("control", 0)], 1),
+            (&[("start", 0)], 1),
+            (&[("control", 1), ("control", 0)], 1),
+            (&[("control", 1), ("start", 0)], 1),
+            (&[("start", 1), ("control", 0)], 1),
+            (&[("control", 0), ("start", 1)], 0),
+            (&[("start", 0), ("control", 1)], 0),
+        ] {
+            assert_eq!(run(rule, before, pool(1)), violations, "{rule}: {before:?}");
+            assert_eq!(run(rule, before, pool(0)), 0, "{rule}: {before:?}");
+        }
+    }
+}
+
 #[test]
 fn threads_and_their_state() {
     let vfe = |threads| {

@@ -46,4 +46,10 @@ assumptions! {
         question "Where is the operand of a URB atomic message, and in which unit is its offset?";
         choice "The operand is the first dword after the header. The offset counts dwords.";
         reason "No source says.";
+
+    documentation URB_ATOMICS_NEED_NO_STORAGE;
+        question "What is the space for that MI_URB_ATOMIC_ALLOC sets aside?";
+        choice "It has no effect: atomic messages access the entries of their handles.";
+        reason "Only the names of the packet's fields are known (Mesa's gen8.xml). No source says \
+            which messages use the space.";
 }

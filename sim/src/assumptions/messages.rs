@@ -96,6 +96,13 @@ assumptions! {
         choice "No bound.";
         reason "No source of this generation says. Drivers leave it 0 and use scratch space.";
 
+    documentation OTHER_STATE_SIZES_ARE_NO_BOUND;
+        question "Do Dynamic State Buffer Size, Indirect Object Buffer Size and Instruction Buffer \
+            Size bound reads of state, indirect data and kernels?";
+        choice "No. A read after the end of the buffer returns what is in memory.";
+        reason "No source of this generation says what such a read returns. 2d p.462 names General \
+            State only. Drivers read inside the sizes that they set.";
+
     documentation REGISTER_PITCH_DOUBLES;
         question "What does Register Pitch Control of merged media block reads do?";
         choice "Each step doubles the distance of rows in registers, so that two, four or eight \

@@ -16,5 +16,5 @@ pub mod tiling;
 
 pub use format::{Codec, Format};
 pub use layout::{Dimension, Layout, Level};
-pub use resolve::{Auxiliary, AuxiliaryKind, BadSurface, Chroma, Surface, SurfaceKind};
+pub use resolve::{Auxiliary, AuxiliaryKind, BadSurface, Surface, SurfaceKind};
 pub use tiling::TileMode;

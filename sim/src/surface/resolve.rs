@@ -54,19 +54,6 @@ pub struct Auxiliary {
     pub qpitch: u32,
 }
 
-/// Where the chroma of planar formats lies, in pixels and rows from the start of the surface (2d
-/// p.344 and p.351).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Chroma {
-    /// True if U and V have separate planes. According to the manual, hardware does not support
-    /// this.
-    pub separate: bool,
-    /// First column and row of the plane of U, or of the plane in which U and V alternate.
-    pub u: [u32; 2],
-    /// First column and row of the plane of V.
-    pub v: [u32; 2],
-}
-
 /// A resolved surface, as shared functions use it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Surface {
@@ -126,8 +113,9 @@ pub struct Surface {
     pub clear: [bool; 4],
     /// The auxiliary surface.
     pub auxiliary: Auxiliary,
-    /// Where the chroma of a planar format lies.
-    pub chroma: Chroma,
+    /// First column and row of the plane in which U and V of a planar format alternate, from the
+    /// start of the surface (2d p.344).
+    pub chroma: [u32; 2],
 }
 
 impl Default for Surface {
@@ -164,7 +152,7 @@ impl Default for Surface {
             ],
             clear: [false; 4],
             auxiliary: Auxiliary::default(),
-            chroma: Chroma::default(),
+            chroma: [0; 2],
         }
     }
 }
@@ -236,7 +224,7 @@ impl Surface {
             ]
             .map(|color| color.bits() != 0),
             auxiliary: auxiliary(state),
-            chroma: chroma(state),
+            chroma: if null { [0; 2] } else { chroma(state)? },
             ..Surface::default()
         };
         match state.extent {
@@ -484,23 +472,22 @@ fn auxiliary(state: &RenderSurfaceState) -> Auxiliary {
     }
 }
 
-fn chroma(state: &RenderSurfaceState) -> Chroma {
+/// First column and row of the plane of U and V of a planar format.
+fn chroma(state: &RenderSurfaceState) -> Result<[u32; 2], BadSurface> {
     let RenderSurfaceStateAuxiliary::Planar {
         separate_uv_plane_enable,
         x_offset_for_u_or_uv_plane,
         y_offset_for_u_or_uv_plane,
-        x_offset_for_v_plane,
-        y_offset_for_v_plane,
         ..
     } = state.auxiliary
     else {
-        return Chroma::default();
+        return Ok([0; 2]);
     };
-    Chroma {
-        separate: separate_uv_plane_enable,
-        u: [x_offset_for_u_or_uv_plane.get() as u32, y_offset_for_u_or_uv_plane.get() as u32],
-        v: [x_offset_for_v_plane.get() as u32, y_offset_for_v_plane.get() as u32],
+    if separate_uv_plane_enable {
+        let why = "hardware does not support separate planes of U and V (2d p.343)";
+        return Err(wrong("Separate UV Plane Enable", 1, why));
     }
+    Ok([x_offset_for_u_or_uv_plane.get() as u32, y_offset_for_u_or_uv_plane.get() as u32])
 }
 
 fn tile_mode(state: &RenderSurfaceState) -> TileMode {

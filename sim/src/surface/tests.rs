@@ -91,10 +91,10 @@ fn auxiliary_surfaces_are_described() {
 
 #[test]
 fn planes_of_chroma_are_described() {
-    let state = RenderSurfaceState {
+    let planes = |separate_uv_plane_enable| RenderSurfaceState {
         surface_format: SurfaceFormat::PLANAR_420_8,
         auxiliary: RenderSurfaceStateAuxiliary::Planar {
-            separate_uv_plane_enable: false,
+            separate_uv_plane_enable,
             x_offset_for_u_or_uv_plane: u(0),
             y_offset_for_u_or_uv_plane: u(64),
             x_offset_for_v_plane: u(4),
@@ -102,9 +102,11 @@ fn planes_of_chroma_are_described() {
         },
         ..image()
     };
-    let surface = Surface::resolve(&state).unwrap();
-    assert_eq!(surface.chroma, Chroma { separate: false, u: [0, 64], v: [4, 96] });
+    let surface = Surface::resolve(&planes(false)).unwrap();
+    assert_eq!(surface.chroma, [0, 64]);
     assert_eq!((surface.element_bytes, surface.auxiliary.kind), (1, AuxiliaryKind::None));
+    // Separate planes are not supported (2d p.343).
+    assert_eq!(Surface::resolve(&planes(true)).unwrap_err().field, "Separate UV Plane Enable");
 }
 
 /// Oracle: the table of output channels, 003:3634 to 3636.

@@ -198,7 +198,11 @@ impl Probe {
         constants[1..1 + message.payload.len()].copy_from_slice(&message.payload);
         constants.extend(&world.answer);
         constants.extend([0, 8].map(|first| std::array::from_fn(|n| 16 * (first + n as u32))));
-        let mut descriptor = InterfaceDescriptorData::new();
+        // A hint; decoders use it, because the kernel computes its descriptors.
+        let mut descriptor = InterfaceDescriptorData {
+            binding_table_entry_count: u(self.surfaces.len().min(31) as u64),
+            ..InterfaceDescriptorData::new()
+        };
         if local {
             self.model.write(LOCAL, &world.local);
             descriptor.shared_local_memory_size =

@@ -8,11 +8,13 @@ use crate::dataport::probe::{
     DATA, DATA_BYTES, LOCAL_BYTES, Message, Probe, Register, Unit, World, dword, null, set_dword,
     structured,
 };
+use genxml::eu;
 use genxml::eu::gen8::descriptors::{MdcCmask, MdcSm3};
 use genxml::eu::gen8::eu_messages::Msd1Us;
 use genxml::gen8::message_headers::{Mh1A32Psm, MhcA32Bba, MhcPsm};
 use genxml::gen8::messages::MtDp1;
-use genxml_cases::{Random, at, raw_buffer, u};
+use genxml::gen8::state::StateBaseAddress;
+use genxml_cases::{Compute, Model, Random, at, packets, raw_buffer, u};
 
 /// The memory that a message accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -463,5 +465,37 @@ fn general_state_ends() {
                 Message { unit: Unit::Port1, channels: 8, mask: 0xff, descriptor, payload };
             probe.check(&message, &world, &expected, false);
         }
+    }
+}
+
+/// Stateless messages start at General State Base Address. STATE_BASE_ADDRESS changes it only with
+/// its modify enable (2a STATE_BASE_ADDRESS).
+#[test]
+fn general_state_base() {
+    // Writes two owords to offset 32 of the stateless surface 255.
+    const KERNEL: &[u32] = &eu! {
+        (W) mov (8|M0)   r126.0<1>:ud  0:ud
+        (W) mov (1|M0)   r126.2<1>:ud  2:ud
+        (W) mov (8|M0)   r127.0<1>:ud  7:ud
+        (W) send (8|M0)  null  r126  0xA  0x040a02ff
+        (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
+        (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
+    };
+    let base = |page: u64, modify| StateBaseAddress {
+        general_state_base_address: at(DATA + 4096 * page),
+        general_state_base_address_modify_enable: modify,
+        ..StateBaseAddress::new()
+    };
+    for (last_modifies, page) in [(false, 1), (true, 2)] {
+        let mut model = Model::new();
+        model.map(DATA, 3 * 4096);
+        let compute = Compute::new(KERNEL);
+        let mut batch = compute.batch(&mut model);
+        batch.truncate(batch.len() - compute.walker().pack().len());
+        batch.extend(packets![base(1, true), base(2, last_modifies), compute.walker()]);
+        model.render(&batch).unwrap();
+        let mut expected = vec![0; 3 * 1024];
+        expected[1024 * page + 8..][..8].fill(7);
+        assert_eq!(model.get(DATA, 3 * 1024), expected, "{last_modifies}");
     }
 }

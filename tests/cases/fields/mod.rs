@@ -152,7 +152,8 @@ fn run(rows: &[&Row], update: bool) -> Vec<Row> {
     let list: String = rows.iter().map(|row| format!("{row}\n")).collect();
     std::fs::write(folder.path().join("list.tsv"), list).unwrap();
     let reasons = reasons();
-    let is_void = |key: &&Key| reasons.iter().any(|reason| reason.fits(key));
+    let is_void =
+        |key: &&Key| reasons.iter().any(|reason| reason.kind != "ignored" && reason.fits(key));
     let void: String = fields().iter().filter(is_void).map(|key| format!("{key}\n")).collect();
     std::fs::write(folder.path().join("void.tsv"), void).unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());

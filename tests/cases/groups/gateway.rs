@@ -4,8 +4,9 @@ use super::DATA;
 use genxml::eu;
 use genxml::gen8::media::{
     MediaObject, MediaVfeState, MediaVfeStateBypassGatewayControl as Bypass,
+    MediaVfeStateResetGatewayTimer as Timer,
 };
-use genxml_cases::{Media, Model, push, raw_buffer};
+use genxml_cases::{Media, Model, push, raw_buffer, u};
 use genxml_sim::Fault;
 
 /// One thread of a kernel, with a page at [`DATA`] as its first surface.
@@ -116,6 +117,61 @@ fn time_stamps() {
     let second = (time(told[8], told[9]), time(told[10], told[11]));
     assert!(second.0 > first.0 && second.0 - first.0 == second.1 - first.1);
     assert!(told[4..12].iter().step_by(2).all(|low| low & 0xf_ffff == 0));
+}
+
+/// MEDIA_VFE_STATE can reset the relative time (2a p.511). The absolute time goes on.
+#[test]
+fn the_relative_time_is_reset() {
+    // Both kernels store the time: the first one after a loop, the second one 32 bytes later.
+    const FIRST: &[u32] = &eu! {
+        (W) mov (1|M0)   r20.0<1>:d  20000:d
+      loop:
+        (W) add (1|M0) (ne)f0.0  r20.0<1>:d  r20.0<0;1,0>:d  -1:d
+        (W&f0.0) jmpi    loop
+        (W) mov (8|M0)   r10.0<1>:ud  0:ud
+        (W) mov (8|M0)   r126.0<1>:ud  0:ud
+        (W) send (8|M0)  r127  r10  0x3  0x02104003
+        (W) send (8|M0)  null  r126  0xA  0x040a0200
+        (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
+        (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
+    };
+    const SECOND: &[u32] = &eu! {
+        (W) mov (8|M0)   r10.0<1>:ud  0:ud
+        (W) mov (8|M0)   r126.0<1>:ud  0:ud
+        (W) mov (1|M0)   r126.2<1>:ud  2:ud
+        (W) send (8|M0)  r127  r10  0x3  0x02104003
+        (W) send (8|M0)  null  r126  0xA  0x040a0200
+        (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
+        (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
+    };
+    // The relative and the absolute time of both threads.
+    let times = |reset_gateway_timer| {
+        let mut model = Model::new();
+        model.map(DATA, 4096);
+        let first = Media {
+            kernels: vec![FIRST, SECOND],
+            descriptors: vec![Default::default(); 2],
+            surfaces: vec![raw_buffer(DATA, 4096)],
+            ..Media::new(FIRST)
+        };
+        let second =
+            Media { vfe: MediaVfeState { reset_gateway_timer, ..first.vfe }, ..first.clone() };
+        let mut batch = first.state(&mut model);
+        push(&mut batch, &MediaObject::new());
+        batch.extend(second.state(&mut model));
+        let object = MediaObject { interface_descriptor_offset: u(1), ..MediaObject::new() };
+        push(&mut batch, &object);
+        model.render(&batch).unwrap();
+        let told = model.get(DATA, 16);
+        [2, 0, 10, 8].map(|n: usize| u64::from(told[n + 1]) << 12 | u64::from(told[n] >> 20))
+    };
+    let [first, all_first, second, all_second] =
+        times(Timer::MAINTAINING_THE_EXISTING_TIMESTAMP_STATE);
+    assert!(first > 0);
+    assert_eq!(second - first, all_second - all_first);
+    let [first, all_first, second, all_second] =
+        times(Timer::RESETTING_RELATIVE_TIMER_AND_LATCHING_THE_GLOBAL_TIMESTAMP);
+    assert!(second < first && second <= all_second - all_first, "{first} {second}");
 }
 
 /// With the open/close protocol bypassed, a message reaches any running thread, and no other. A

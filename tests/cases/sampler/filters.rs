@@ -140,6 +140,54 @@ fn maps() {
     }
 }
 
+/// Each rounding enable alone, on a volume with sizes that are no powers of two: U, V and R, for
+/// magnification (level of detail -1) and minification (1).
+#[test]
+fn roundings() {
+    let (mut model, mut random) = (model(), Random::new(18));
+    let format = SurfaceFormat::R32G32B32A32_FLOAT;
+    let mut texture = Texture::random(&mut random, Kind::Three, format, 16);
+    while texture.levels > 1 || texture.size(0).iter().any(|extent| *extent < 3 || extent % 2 == 0)
+    {
+        texture = Texture::random(&mut random, Kind::Three, format, 16);
+    }
+    texture.put(&mut model);
+    let mut differ = 0;
+    for enabled in 0..6 {
+        let state = SamplerState {
+            u_address_mag_filter_rounding_enable: enabled == 0,
+            v_address_mag_filter_rounding_enable: enabled == 1,
+            r_address_mag_filter_rounding_enable: enabled == 2,
+            u_address_min_filter_rounding_enable: enabled == 3,
+            v_address_min_filter_rounding_enable: enabled == 4,
+            r_address_min_filter_rounding_enable: enabled == 5,
+            ..sampler(true)
+        };
+        for (lod, first) in [(-1.0f32, 0), (1.0, 3)] {
+            let uvr = [0; 3].map(|_| [0; 16].map(|_| random.below(1 << 14) as f32 / 16384.0));
+            let mut parameters = vec![[lod.to_bits(); 16]];
+            parameters.extend(uvr.map(|lanes| lanes.map(f32::to_bits)));
+            let send = Send::new(Type::SAMPLE_L, Mode::SIMD16, parameters);
+            let round = [0, 1, 2].map(|direction| enabled == first + direction);
+            let filter = Filter { round, ..Filter::of(&state, [0.0; 4]) };
+            let cut = Filter { round: [false; 3], ..filter };
+            for (lane, found) in
+                send.colors(&mut model, &texture.state(), &state).into_iter().enumerate()
+            {
+                let place = [0, 1, 2].map(|n: usize| f64::from(uvr[n][lane]));
+                let expected = filter.sample(&texture, 0, place, 0);
+                let color = found.map(f32::from_bits);
+                assert!(
+                    near(found, expected),
+                    "enable {enabled}, {lod}, {place:?}: {color:?} {expected:?}"
+                );
+                differ += u32::from(!near(found, cut.sample(&texture, 0, place, 0)));
+            }
+        }
+    }
+    assert!(differ > 20, "only {differ} results depend on the enables");
+}
+
 /// Coordinates in units of texels (2d p.405).
 #[test]
 fn coordinates_of_texels() {
@@ -319,15 +367,26 @@ fn faces_without_texels() {
         ..sampler(false)
     };
     let nowhere = SamplerState { indirect_state_pointer: at(0x80_0000), ..state };
-    let hidden = RenderSurfaceState { cube_face_enable_positive_y: false, ..texture.state() };
-    for face in 0..6 {
+    let faces = (0..6).flat_map(|hidden| (0..6).map(move |face| (hidden, face)));
+    for (hidden, face) in faces {
+        let surface = RenderSurfaceState {
+            cube_face_enable_positive_x: hidden != 0,
+            cube_face_enable_negative_x: hidden != 1,
+            cube_face_enable_positive_y: hidden != 2,
+            cube_face_enable_negative_y: hidden != 3,
+            cube_face_enable_positive_z: hidden != 4,
+            cube_face_enable_negative_z: hidden != 5,
+            ..texture.state()
+        };
         let lanes = direction(face, 0.25, 0.5).map(|part| [(part as f32).to_bits(); 16]);
         let send =
             Send::new(Type::SAMPLE_L, Mode::SIMD8, vec![[0; 16], lanes[0], lanes[1], lanes[2]]);
         let found = send.colors(&mut model, &texture.state(), &nowhere)[0];
-        let expected = if face == 2 { [0.5f32, 0.25, -4.0, 3.0].map(f32::to_bits) } else { found };
-        assert_eq!(send.colors(&mut model, &hidden, &state)[0], expected, "face {face}");
-        let fault = send.run(&mut model, &hidden, &[nowhere]).unwrap_err().to_string();
+        let border = [0.5f32, 0.25, -4.0, 3.0].map(f32::to_bits);
+        let expected = if face == hidden { border } else { found };
+        let seen = send.colors(&mut model, &surface, &state)[0];
+        assert_eq!(seen, expected, "face {face} without {hidden}");
+        let fault = send.run(&mut model, &surface, &[nowhere]).unwrap_err().to_string();
         assert!(fault.contains("border colour"), "{fault}");
     }
 }
@@ -450,6 +509,48 @@ fn extremes() {
                 let expected = all.into_iter().reduce(pick).unwrap();
                 assert_eq!(f64::from(f32::from_bits(found)), expected);
             }
+        }
+    }
+}
+
+/// Minimum and maximum of integers have the sampler's filters (2d p.398), for magnification another
+/// one than for minification: one texel, or the four around the point.
+#[test]
+fn extremes_of_integers() {
+    let mut model = model();
+    let texels: [u32; 4] = [30, 10, 40, 20];
+    let mut texture = Texture::plain(
+        &mut Random::new(0),
+        SurfaceFormat::R32G32B32A32_FLOAT,
+        16,
+        Tiling::Linear,
+        [2, 2],
+        1,
+    );
+    texture.format = SurfaceFormat::R32G32B32A32_UINT;
+    for (n, texel) in (0..).zip(texels) {
+        let offset = texture.offset(0, 0, n % 2, n / 2);
+        texture.memory[offset..offset + 4].copy_from_slice(&texel.to_le_bytes());
+    }
+    texture.put(&mut model);
+    let clamp = Wrap::CLAMP;
+    let state = SamplerState {
+        min_mode_filter: SamplerStateMinModeFilter::LINEAR,
+        mag_mode_filter: SamplerStateMagModeFilter::NEAREST,
+        tcx_address_control_mode: clamp,
+        tcy_address_control_mode: clamp,
+        ..sampler(true)
+    };
+    // The pixels of a subspan have the same point, or are 8 texels apart. The first pixel lies at
+    // the corner of the four texels.
+    let near_by = [[0.5f32; 16]; 2];
+    let apart: [f32; 16] = std::array::from_fn(|n| if n % 4 == 0 { 0.5 } else { 4.5 });
+    for (kind, corner) in [(Type::SAMPLE_MIN, 10), (Type::SAMPLE_MAX, 40)] {
+        for (places, expected) in [(near_by, 20), ([apart; 2], corner)] {
+            let lanes = places.map(|lanes| lanes.map(f32::to_bits)).to_vec();
+            let send = Send::new(kind, Mode::SIMD16, lanes);
+            let found = send.colors(&mut model, &texture.state(), &state);
+            assert_eq!([found[0][0], found[4][0]], [expected; 2], "{kind:?}");
         }
     }
 }

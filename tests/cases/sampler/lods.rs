@@ -16,7 +16,7 @@ use genxml_cases::{Model, Random, u};
 use genxml_core::{SFix, UFix};
 
 /// A map whose level n has the colour n, with seven levels.
-fn levels(model: &mut Model, kind: Kind, size: [u32; 2]) -> Texture {
+pub fn levels(model: &mut Model, kind: Kind, size: [u32; 2]) -> Texture {
     let mut texture = Texture::plain(
         &mut Random::new(0),
         SurfaceFormat::R32G32B32A32_FLOAT,
@@ -31,7 +31,8 @@ fn levels(model: &mut Model, kind: Kind, size: [u32; 2]) -> Texture {
     texture
 }
 
-fn trilinear() -> SamplerState {
+/// A sampler with the linear filter within levels and between them.
+pub fn trilinear() -> SamplerState {
     SamplerState { mip_mode_filter: SamplerStateMipModeFilter::LINEAR, ..sampler(true) }
 }
 

@@ -10,6 +10,7 @@ mod gathers;
 mod loads;
 mod lods;
 mod messages;
+mod quality;
 mod queries;
 mod reference;
 mod texture;
@@ -148,9 +149,9 @@ impl Send {
             simd: GpgpuWalkerSimdSize::SIMD16,
             descriptor: InterfaceDescriptorData {
                 sampler_state_pointer: at(SAMPLERS),
-                // Sampler Count is a hint. Decoders use it, because the kernel computes its
-                // descriptor.
+                // Hints; decoders use them, because the kernel computes its descriptors.
                 sampler_count: InterfaceDescriptorDataSamplerCount::BETWEEN_1_AND_4_SAMPLERS_USED,
+                binding_table_entry_count: u(2),
                 ..InterfaceDescriptorData::new()
             },
             ..Compute::new(KERNEL)

@@ -12,8 +12,8 @@ pub type Color = [f64; 4];
 pub struct Filter {
     /// True if two texels in each direction contribute, not only one.
     pub linear: bool,
-    /// True if coordinates are rounded rather than truncated to 1/256 texel.
-    pub round: bool,
+    /// True if coordinates U, V and R are rounded rather than truncated to 1/256 texel.
+    pub round: [bool; 3],
     pub wrap: [Wrap; 3],
     pub normalized: bool,
     pub offset: [i32; 3],
@@ -25,7 +25,11 @@ impl Filter {
     pub fn of(state: &SamplerState, border: Color) -> Filter {
         Filter {
             linear: state.mag_mode_filter.bits() == 1,
-            round: state.u_address_mag_filter_rounding_enable,
+            round: [
+                state.u_address_mag_filter_rounding_enable,
+                state.v_address_mag_filter_rounding_enable,
+                state.r_address_mag_filter_rounding_enable,
+            ],
             wrap: [
                 state.tcx_address_control_mode,
                 state.tcy_address_control_mode,
@@ -48,7 +52,7 @@ impl Filter {
         } else {
             place += f64::from(self.offset[direction]);
         }
-        if self.round {
+        if self.round[direction] {
             place += 0.5 / 256.0;
         }
         place = (place * 256.0).floor() / 256.0;

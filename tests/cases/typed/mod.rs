@@ -14,7 +14,7 @@ use genxml::eu::gen8::eu_messages::Msd1Ts;
 use genxml::gen8::descriptors::{MdcCmask, MdcSg2, MdcSg3};
 use genxml::gen8::message_headers::{Mh1BtsPsm, MhcPsm};
 use genxml::gen8::messages::{MdcDbOw, MhBtsGo, Msd0wOwb, MtDp1};
-use genxml::gen8::state::RenderSurfaceState;
+use genxml::gen8::state::{InterfaceDescriptorData, RenderSurfaceState};
 use genxml_cases::{Compute, Model, raw_buffer, u};
 use genxml_sim::Fault;
 
@@ -148,6 +148,11 @@ impl Send {
             surfaces: vec![*surface, raw_buffer(ANSWERS, 128)],
             curbe: bytemuck::cast_slice(registers[1..].as_flattened()).to_vec(),
             shared: 23,
+            // A hint; decoders use it, because the kernel computes its descriptors.
+            descriptor: InterfaceDescriptorData {
+                binding_table_entry_count: u(2),
+                ..InterfaceDescriptorData::new()
+            },
             ..Compute::new(KERNEL)
         };
         compute.run(model)?;

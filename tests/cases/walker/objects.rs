@@ -3,7 +3,9 @@
 use genxml::core::U;
 use genxml::eu;
 use genxml::gen8::media::{MediaObject, MediaObjectGrpid, MediaObjectPrt};
-use genxml::gen8::state::InterfaceDescriptorData;
+use genxml::gen8::state::{
+    InterfaceDescriptorData, InterfaceDescriptorDataSharedLocalMemorySize as Size,
+};
 use genxml::gen8::thread_payloads::MediaThreadPayloadHeader;
 use genxml_cases::media::INDIRECT;
 use genxml_cases::{Media, Model, at, push, u};
@@ -149,4 +151,60 @@ fn groups_by_number() {
     }
     let fault = run(THREADS - 1).unwrap_err();
     assert!(matches!(&fault, Fault::Stuck { .. }), "{fault}");
+}
+
+/// Data of MEDIA_OBJECT_GRPID (2a p.494): inline data belongs to its own thread. Indirect data is
+/// divided among the threads of the group like constants; a thread's own registers come first
+/// (assumptions::INDIRECT_DATA_OF_A_THREAD_COMES_FIRST).
+#[test]
+fn data_of_grouped_objects() {
+    let mut model = Model::new();
+    let descriptor = InterfaceDescriptorData {
+        number_of_threads_in_gpgpu_thread_group: u(2),
+        shared_local_memory_size: Size::from_bits(1),
+        ..InterfaceDescriptorData::new()
+    };
+    let media = Media { descriptors: vec![descriptor], ..Media::new(END) };
+    let mut batch = media.state(&mut model);
+    let data = [inline(11), inline(3)];
+    for (thread, data) in (0..).zip(&data) {
+        let object = MediaObjectGrpid {
+            inline_data: data[..].into(),
+            end_of_thread_group: thread == 1,
+            ..MediaObjectGrpid::new()
+        };
+        push(&mut batch, &object);
+    }
+    let found = model.payloads(&batch).unwrap();
+    let padded = |dwords: u32, room: u32| -> Vec<u32> {
+        (0..room).map(|n| if n < dwords { 0x100 + n } else { 0 }).collect()
+    };
+    assert_eq!([&found[0][8..], &found[1][8..]], [padded(11, 16), padded(3, 8)]);
+
+    // One register for both threads, two for each thread.
+    let descriptor = InterfaceDescriptorData {
+        cross_thread_constant_data_read_length: u(1),
+        constant_indirect_urb_entry_read_length: u(2),
+        ..descriptor
+    };
+    let media = Media { descriptors: vec![descriptor], ..media };
+    let mut batch = media.state(&mut model);
+    let register = |n: u32| 8 * n..8 * (n + 1);
+    let indirect: Vec<u32> = (0..5).flat_map(register).collect();
+    model.put(INDIRECT + 128, &indirect);
+    for thread in 0..2 {
+        let object = MediaObjectGrpid {
+            indirect_data_length: u(32 * 5),
+            indirect_data_start_address: at(128),
+            end_of_thread_group: thread == 1,
+            ..MediaObjectGrpid::new()
+        };
+        push(&mut batch, &object);
+    }
+    let found = model.payloads(&batch).unwrap();
+    for (thread, payload) in (0..2).zip(&found) {
+        let own = 1 + 2 * thread;
+        let expected: Vec<u32> = [own, own + 1, 0].into_iter().flat_map(register).collect();
+        assert_eq!(payload[8..], expected, "thread {thread}");
+    }
 }

@@ -60,7 +60,9 @@ pub fn details(
     let anisotropic = view.filters.contains(&MapFilter::Anisotropic)
         && from != LodFrom::Message
         && view.surface.layout.dimension != Dimension::Three;
-    let same = view.filters[0] == view.filters[1];
+    // Minified and magnified samples do the same. Minimum and maximum use the sampler's filters.
+    let sampler = &view.sampler;
+    let same = sampler.min == sampler.mag && sampler.round[0] == sampler.round[1];
     if !wanted && !anisotropic && same && view.chooser.is_fixed() {
         let detail = Detail { choice: view.chooser.choose(0), ..Detail::default() };
         return [detail; GROUP];

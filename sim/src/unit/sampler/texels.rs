@@ -279,7 +279,7 @@ impl<'v, 'a> Texels<'v, 'a> {
         y: i32,
     ) -> Result<Value, PageFault> {
         let size = i64::from(codec.format().bytes());
-        let [column, line] = self.view.surface.chroma.u;
+        let [column, line] = self.view.surface.chroma;
         let (pair, half) = (i64::from(column) + i64::from(x & !1), line as i32 + y / 2);
         let mut part = |byte: i64, y: i32| -> Result<f32, PageFault> {
             let address = self.address(origin, byte, y);
