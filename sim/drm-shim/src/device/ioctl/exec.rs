@@ -146,6 +146,9 @@ impl Device {
             || arg.flags & refused != 0
             || !arg.batch_start_offset.is_multiple_of(8)
             || !arg.batch_len.is_multiple_of(8)
+            // An old client of X passes garbage in this field. (Linux i915_gem_execbuffer.c)
+            || arg.dr1 != 0
+            || !matches!(arg.dr4, 0 | u32::MAX)
             || arg.buffer_count == 0
         {
             return Err(Errno::INVAL.into());
@@ -184,13 +187,14 @@ impl Device {
             self.relocate(&batch, arg.flags)?;
         }
         let size = self.object(batch.objects[batch.batch])?.size;
-        if u64::from(arg.batch_start_offset) + u64::from(arg.batch_len) > size {
+        let start = u64::from(arg.batch_start_offset);
+        if start >= size || start + u64::from(arg.batch_len) > size {
             return Err(Errno::INVAL.into());
         }
         if arg.flags & exec::NO_RELOC == 0 || moved {
             self.host.put_array(arg.buffers_ptr, &batch.entries)?;
         }
-        let address = batch.addresses[batch.batch] + u64::from(arg.batch_start_offset);
+        let address = batch.addresses[batch.batch] + start;
         let Fences { mut waits, files, signals } = fences;
         waits.extend(self.implicit_fences(&batch));
         let items = batch.objects.iter().zip(&batch.addresses).filter_map(|(id, address)| {

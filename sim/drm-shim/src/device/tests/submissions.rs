@@ -90,6 +90,29 @@ fn relocations_backwards() {
     assert_eq!(client.read::<4>(data, 4096 - 8), [78, 0, 0, 0]);
 }
 
+/// Oracle: i915_gem_check_execbuffer and eb_lookup_vmas (Linux i915_gem_execbuffer.c): DR1 and DR4 must
+/// be 0, DR4 may be all ones; the batch must begin in its object.
+#[test]
+fn arguments_of_submissions() {
+    let mut client = Client::open(RENDER);
+    let data = client.create(4096);
+    let batch = client.store_batch(0x30_0000, 1);
+    let mut objects = [pinned(data, 0x30_0000), pinned(batch, 0x20_0000)];
+    let plain = ExecBuffer2 {
+        buffers_ptr: objects.as_mut_ptr() as u64,
+        buffer_count: 2,
+        ..Default::default()
+    };
+    let mut submit = |mut exec| client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec);
+    let refused = errno(Errno::INVAL);
+    assert_eq!(submit(ExecBuffer2 { dr1: 1, ..plain }), refused);
+    assert_eq!(submit(ExecBuffer2 { dr4: 1, ..plain }), refused);
+    assert_eq!(submit(ExecBuffer2 { batch_start_offset: 4096, ..plain }), refused);
+    assert_eq!(submit(ExecBuffer2 { batch_start_offset: 4088, batch_len: 16, ..plain }), refused);
+    assert_eq!(submit(ExecBuffer2 { dr4: u32::MAX, ..plain }), Ok(()));
+    assert_eq!(submit(plain), Ok(()));
+}
+
 /// Access to an address where no object is bound is a fault. It is reported to the client, and an
 /// error state is written.
 #[test]
