@@ -79,10 +79,17 @@ impl Device {
     /// A new object of `size` zero bytes, rounded up to whole pages, with one reference.
     ///
     /// # Errors
-    /// EINVAL for a size of 0 or above [`MAX_SIZE`]; ENOMEM if the arena has no room.
+    /// EINVAL for a size of 0 or above [`MAX_SIZE`]; E2BIG if the number of pages does not fit a
+    /// signed 32-bit number; ENOMEM if the arena has no room.
     pub(super) fn create(&mut self, size: u64) -> Result<ObjectId, Errno> {
-        let size = size.checked_next_multiple_of(PAGE).filter(|size| (1..=MAX_SIZE).contains(size));
-        let pages = self.allocate(size.ok_or(Errno::INVAL)?)?;
+        let size = size.checked_next_multiple_of(PAGE).ok_or(Errno::INVAL)?;
+        if i32::try_from(size / PAGE).is_err() {
+            return Err(Errno::TOOBIG);
+        }
+        if !(1..=MAX_SIZE).contains(&size) {
+            return Err(Errno::INVAL);
+        }
+        let pages = self.allocate(size)?;
         Ok(self.insert(Storage::File(pages)))
     }
 

@@ -45,6 +45,12 @@ fn objects() {
             "{size:#x}"
         );
     }
+    // Oracle: i915_gem_object_size_2big (Linux i915_gem_object.h): the number of pages must fit a
+    // signed 32-bit number.
+    for (size, error) in [(1 << 43, Errno::TOOBIG), ((1 << 43) - 4096, Errno::INVAL)] {
+        let mut create = i915::GemCreate { size, ..Default::default() };
+        assert_eq!(client.i915(i915::nr::GEM_CREATE, &mut create), errno(error), "{size:#x}");
+    }
     let mut close = drm::GemClose { handle: 1, pad: 0 };
     client.core(drm::nr::GEM_CLOSE, &mut close).unwrap();
     assert_eq!(client.core(drm::nr::GEM_CLOSE, &mut close), errno(Errno::INVAL));
