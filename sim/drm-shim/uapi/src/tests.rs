@@ -9,6 +9,8 @@ fn requests() {
         (Request::of::<drm::Version>(drm::nr::VERSION), 0xc040_6400),
         (Request::of::<drm::Unique>(drm::nr::GET_UNIQUE), 0xc010_6401),
         (Request::of::<drm::Auth>(drm::nr::GET_MAGIC), 0x8004_6402),
+        (Request::of::<drm::Client>(drm::nr::GET_CLIENT), 0xc028_6405),
+        (Request::of::<drm::Stats>(drm::nr::GET_STATS), 0x80f8_6406),
         (Request::of::<drm::SetVersion>(drm::nr::SET_VERSION), 0xc010_6407),
         (Request::of::<drm::GemClose>(drm::nr::GEM_CLOSE), 0x4008_6409),
         (Request::of::<drm::GemFlink>(drm::nr::GEM_FLINK), 0xc008_640a),

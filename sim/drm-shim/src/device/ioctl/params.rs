@@ -31,6 +31,18 @@ fn text(host: &dyn Host, address: u64, room: &mut u64, text: &str) -> Result<(),
     Ok(())
 }
 
+/// GET_CLIENT: only the calling client is reported, without its user. (Linux drm_ioctl.c)
+pub(super) fn client(arg: &mut drm::Client) -> Outcome {
+    /// The user that the kernel reports for all clients (DEFAULT_OVERFLOWUID).
+    const NOBODY: u64 = 65534;
+    if arg.idx != 0 {
+        return Err(Errno::INVAL.into());
+    }
+    let pid = std::process::id().into();
+    *arg = drm::Client { idx: 0, auth: 1, pid, uid: NOBODY, magic: 0, iocs: 0 };
+    Ok(())
+}
+
 impl Device {
     /// VERSION.
     pub(super) fn version(&self, arg: &mut drm::Version) -> Outcome {

@@ -73,3 +73,17 @@ fn wall_clock() {
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
 }
+
+/// Oracle: Linux drm_ioctl.c: GET_CLIENT has one client, the caller; GET_STATS clears its structure.
+#[test]
+fn clients_and_statistics() {
+    let mut client = Client::open(PRIMARY);
+    let mut one = drm::Client::default();
+    client.core(drm::nr::GET_CLIENT, &mut one).unwrap();
+    assert_eq!((one.auth, one.pid), (1, std::process::id().into()));
+    one.idx = 1;
+    assert_eq!(client.core(drm::nr::GET_CLIENT, &mut one), errno(Errno::INVAL));
+    let mut stats = drm::Stats { count: 7, ..Default::default() };
+    client.core(drm::nr::GET_STATS, &mut stats).unwrap();
+    assert_eq!(stats.count, 0);
+}
