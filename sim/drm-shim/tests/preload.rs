@@ -167,6 +167,33 @@ fn files() {
     });
 }
 
+/// Oracle: proc(5): a path of /proc/self/fd opens the file behind the descriptor again. The new file
+/// has objects of its own.
+#[test]
+fn reopened_descriptors() {
+    preloaded("reopened_descriptors", || {
+        let first = open();
+        let (handle, _) = object(&first, 4096);
+        for path in ["/proc/self/fd/", &format!("/proc/{}/fd/", std::process::id()), "/dev/fd/"] {
+            let path = format!("{path}{}", first.as_raw_fd());
+            let again = File::options().read(true).write(true).open(&path).expect(&path);
+            let mut close = drm::GemClose { handle, pad: 0 };
+            let request = Request::of::<drm::GemClose>(drm::nr::GEM_CLOSE);
+            let error = ioctl(&again, request, &mut close).unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(libc::EINVAL), "{path}");
+            compute(&again, 5);
+        }
+        // IGT finds a device's number in the path of a descriptor, and compares fstat with stat.
+        let link = std::fs::read_link(format!("/proc/self/fd/{}", first.as_raw_fd())).unwrap();
+        assert_eq!(link, Path::new("/dev/dri/renderD128"));
+        let (by_path, by_file) = (std::fs::metadata(&link).unwrap(), first.metadata().unwrap());
+        assert_eq!((by_path.dev(), by_path.ino()), (by_file.dev(), by_file.ino()));
+        let (socket, _other) = std::os::unix::net::UnixStream::pair().unwrap();
+        let error = File::open(format!("/proc/self/fd/{}", socket.as_raw_fd())).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::ENXIO));
+    });
+}
+
 /// Relative paths lead to the device from the working directory and from open directories. Oracle:
 /// the same files by their absolute paths.
 #[test]
@@ -373,6 +400,43 @@ fn children() {
         compute(&file, 6);
         let (_, fresh) = object(&file, 4096);
         assert_eq!(fresh[0].load(Ordering::Relaxed), 0);
+    });
+}
+
+/// The device reads arguments from a mapping that the client may only write: on x86 such pages can be
+/// read. Oracle: mmap(2), "on some hardware architectures (e.g., i386), PROT_WRITE implies PROT_READ".
+#[test]
+fn arguments_in_write_only_mappings() {
+    preloaded("arguments_in_write_only_mappings", || {
+        let file = open();
+        let (handle, numbers) = object(&file, 4096);
+        let mut offset = i915::GemMmapOffset { handle, flags: 2, ..Default::default() };
+        ioctl(&file, Request::i915::<i915::GemMmapOffset>(i915::nr::GEM_MMAP_OFFSET), &mut offset)
+            .unwrap();
+        // SAFETY: without an address the kernel maps the file where nothing is mapped.
+        let at = unsafe {
+            let (file, offset) = (file.as_raw_fd(), offset.offset as i64);
+            libc::mmap64(
+                std::ptr::null_mut(),
+                4096,
+                libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                file,
+                offset,
+            )
+        };
+        assert_ne!(at, libc::MAP_FAILED);
+        numbers[0].store(0x1234_5678, Ordering::Relaxed);
+        let mut transfer = i915::GemTransfer {
+            handle,
+            offset: 64,
+            size: 4,
+            data_ptr: at as u64,
+            ..Default::default()
+        };
+        ioctl(&file, Request::i915::<i915::GemTransfer>(i915::nr::GEM_PWRITE), &mut transfer)
+            .unwrap();
+        assert_eq!(numbers[16].load(Ordering::Relaxed), 0x1234_5678);
     });
 }
 
