@@ -170,15 +170,28 @@ impl Device {
         if arg.flags != 0 {
             return Err(Errno::INVAL.into());
         }
-        for (extension, _) in extensions(self.host, arg.extensions)? {
+        for (extension, address) in extensions(self.host, arg.extensions)? {
             if extension.name != MEMORY_REGIONS {
                 return Err(Errno::INVAL.into());
             }
+            self.check_regions(&self.host.value(address)?)?;
         }
         let mut plain = i915::GemCreate { size: arg.size, ..Default::default() };
         self.gem_create(file, &mut plain)?;
         (arg.size, arg.handle) = (plain.size, plain.handle);
         Ok(())
+    }
+
+    /// EINVAL unless the list has the one region, system memory, once. (Linux i915_gem_create.c,
+    /// set_placements)
+    fn check_regions(&self, list: &i915::CreateExtMemoryRegions) -> Result<(), Errno> {
+        if list.pad != 0 || list.num_regions != 1 || list.regions == 0 {
+            return Err(Errno::INVAL);
+        }
+        match self.host.value(list.regions)? {
+            i915::MemoryRegion { class: 0, instance: 0 } => Ok(()),
+            _ => Err(Errno::INVAL),
+        }
     }
 
     /// GEM_USERPTR: the client's own pages.

@@ -257,6 +257,8 @@ fn memory_regions() -> Vec<u8> {
     let system = i915::MemoryRegionInfo {
         probed_size: SYSTEM_MEMORY,
         unallocated_size: SYSTEM_MEMORY,
+        probed_cpu_visible_size: SYSTEM_MEMORY,
+        unallocated_cpu_visible_size: SYSTEM_MEMORY,
         ..Default::default()
     };
     [bytemuck::bytes_of(&head), bytemuck::bytes_of(&system)].concat()

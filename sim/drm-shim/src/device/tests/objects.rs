@@ -62,6 +62,33 @@ fn objects() {
     );
 }
 
+/// Oracle: set_placements (Linux i915_gem_create.c): the list of regions must name existing regions,
+/// each once.
+#[test]
+fn memory_regions_of_objects() {
+    let mut client = Client::open(RENDER);
+    let right = [i915::MemoryRegion { class: 0, instance: 0 }];
+    let wrong = [i915::MemoryRegion { class: 1, instance: 0 }];
+    let twice = [right[0]; 2];
+    let mut create = |regions: &[i915::MemoryRegion], num_regions, pad| {
+        let list = i915::CreateExtMemoryRegions {
+            num_regions,
+            pad,
+            regions: regions.as_ptr() as u64,
+            ..Default::default()
+        };
+        let extensions = std::ptr::from_ref(&list) as u64;
+        let mut create = i915::GemCreateExt { size: 4096, extensions, ..Default::default() };
+        client.i915(i915::nr::GEM_CREATE_EXT, &mut create)
+    };
+    assert_eq!(create(&right, 1, 0), Ok(()));
+    for (regions, number, pad) in
+        [(&right[..], 0, 0), (&right, 1, 1), (&right, u32::MAX, 0), (&wrong, 1, 0), (&twice, 2, 0)]
+    {
+        assert_eq!(create(regions, number, pad), errno(Errno::INVAL), "{regions:?} {number} {pad}");
+    }
+}
+
 /// A mapping has its memory after the object's last handle was closed. Oracle: mmap(2) and
 /// drm_gem_vm_open (Linux drm_gem.c): a mapping refers to the object.
 #[test]
