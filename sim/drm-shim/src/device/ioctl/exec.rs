@@ -175,7 +175,7 @@ impl Device {
             entry.offset = canonical(*address);
         }
         let batch = if arg.flags & exec::BATCH_FIRST != 0 { 0 } else { entries.len() - 1 };
-        let batch = Batch { entries, objects, addresses, batch };
+        let mut batch = Batch { entries, objects, addresses, batch };
         for id in &batch.objects {
             let object = self.object(*id)?;
             if !object.storage.is_accessible() {
@@ -183,8 +183,9 @@ impl Device {
             }
             object.write_back_view();
         }
+        let mut written = Vec::new();
         if arg.flags & exec::NO_RELOC == 0 || moved {
-            self.relocate(&batch, arg.flags)?;
+            written = self.relocate(&batch, arg.flags)?;
         }
         let size = self.object(batch.objects[batch.batch])?.size;
         let start = u64::from(arg.batch_start_offset);
@@ -193,6 +194,9 @@ impl Device {
         }
         if arg.flags & exec::NO_RELOC == 0 || moved {
             self.host.put_array(arg.buffers_ptr, &batch.entries)?;
+        }
+        for target in written {
+            batch.entries[target].flags |= object::WRITE;
         }
         let address = batch.addresses[batch.batch] + start;
         let Fences { mut waits, files, signals } = fences;
@@ -283,8 +287,12 @@ impl Device {
     /// Writes addresses of objects into the objects that have relocations, as the relocations
     /// describe. Skips a relocation whose presumed address is right. Makes the ioctl wait for
     /// pending work on an object before the first write to the object.
-    fn relocate(&mut self, batch: &Batch, flags: u64) -> Result<(), Stop> {
+    ///
+    /// Returns the indices of the objects that relocations declare as written: for implicit
+    /// fences, that is the same as the flag WRITE. (Linux i915_gem_execbuffer.c, eb_relocate_entry)
+    fn relocate(&mut self, batch: &Batch, flags: u64) -> Result<Vec<usize>, Stop> {
         let host = self.host;
+        let mut written = Vec::new();
         let handles: HashMap<u32, usize> = match flags & exec::HANDLE_LUT {
             0 => batch
                 .entries
@@ -307,9 +315,11 @@ impl Device {
                     0 => handles.get(&relocation.target_handle).copied(),
                     _ => Some(relocation.target_handle as usize),
                 };
-                let address =
-                    target.and_then(|target| batch.addresses.get(target)).ok_or(Errno::NOENT)?;
-                let address = canonical(*address);
+                let target = target.ok_or(Errno::NOENT)?;
+                let address = canonical(*batch.addresses.get(target).ok_or(Errno::NOENT)?);
+                if relocation.write_domain != 0 && written.last() != Some(&target) {
+                    written.push(target);
+                }
                 if relocation.presumed_offset == address {
                     continue;
                 }
@@ -331,6 +341,6 @@ impl Device {
                 host.put_array(entry.relocs_ptr, &relocations)?;
             }
         }
-        Ok(())
+        Ok(written)
     }
 }
