@@ -2,6 +2,7 @@
 //! own.
 
 mod batches;
+mod conformance;
 mod decode_cases;
 mod derive;
 mod eu_macro;

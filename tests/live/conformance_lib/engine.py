@@ -155,4 +155,5 @@ def reference(suite, names, target, limit, jobs, path):
         progress.end()
         if not complete:
             raise KeyboardInterrupt
-    return {name: result for name, result in tables.read_results(path).items() if name in set(names)}
+    results = tables.read_results(path)
+    return {name: results[name] for name in names if name in results}

@@ -44,7 +44,8 @@ class Merged:
         wanted = sum(run.get("cases", 0) for run in self.runs)
         have = len(self.results) + len(self.twice)
         if have < wanted:
-            lines.append(f"{wanted - have} of {wanted} cases have no result: continue with --resume")
+            lines.append(f"{wanted - have} of {wanted} cases have no result: continue with "
+                         "--resume")
         return lines
 
 
