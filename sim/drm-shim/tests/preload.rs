@@ -403,6 +403,63 @@ fn children() {
     });
 }
 
+/// The lists of objects and of relocations of a submission may be in memory that can only be read.
+/// Oracle: Linux i915_gem_execbuffer.c (eb_relocate_entry, i915_gem_execbuffer2_ioctl): errors of
+/// writes to the lists are ignored.
+#[test]
+fn submissions_from_read_only_memory() {
+    #[repr(C)]
+    struct Lists {
+        objects: [i915::ExecObject2; 2],
+        relocation: i915::Relocation,
+    }
+    preloaded("submissions_from_read_only_memory", || {
+        let file = open();
+        let ((data, numbers), (batch, commands)) = (object(&file, 4096), object(&file, 4096));
+        stores(commands, 7);
+        // The address of the first packet is relocated: to the start of the object of numbers.
+        let relocation = i915::Relocation {
+            target_handle: data,
+            offset: 4,
+            presumed_offset: u64::MAX,
+            write_domain: 2,
+            ..Default::default()
+        };
+        let flags = i915::object::PINNED;
+        // SAFETY: the kernel maps new memory, which is large enough for the lists. It is written
+        // before it becomes read-only, and is used by this test only.
+        let lists = unsafe {
+            let writable = libc::PROT_READ | libc::PROT_WRITE;
+            let anonymous = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            let lists: *mut Lists =
+                libc::mmap(std::ptr::null_mut(), 4096, writable, anonymous, -1, 0).cast();
+            lists.write(Lists {
+                objects: [
+                    i915::ExecObject2 { handle: data, offset: DATA, flags, ..Default::default() },
+                    i915::ExecObject2 {
+                        handle: batch,
+                        offset: 0x9000_0000,
+                        flags,
+                        relocation_count: 1,
+                        relocs_ptr: std::ptr::from_ref(&(*lists).relocation) as u64,
+                        ..Default::default()
+                    },
+                ],
+                relocation,
+            });
+            assert_eq!(libc::mprotect(lists.cast(), 4096, libc::PROT_READ), 0);
+            lists
+        };
+        let mut exec =
+            i915::ExecBuffer2 { buffers_ptr: lists as u64, buffer_count: 2, ..Default::default() };
+        ioctl(&file, Request::i915::<i915::ExecBuffer2>(i915::nr::GEM_EXECBUFFER2), &mut exec)
+            .unwrap();
+        wait(&file, data);
+        assert_eq!(numbers[0].load(Ordering::Relaxed), 1, "the first store, at the new address");
+        assert_eq!(numbers[2].load(Ordering::Relaxed), 7);
+    });
+}
+
 /// The device reads arguments from a mapping that the client may only write: on x86 such pages can be
 /// read. Oracle: mmap(2), "on some hardware architectures (e.g., i386), PROT_WRITE implies PROT_READ".
 #[test]

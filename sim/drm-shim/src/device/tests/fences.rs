@@ -203,4 +203,8 @@ fn timelines() {
     client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait).unwrap();
     assert_eq!(query(&mut client, 0), 5);
     assert_eq!(client.read::<4>(data, 0), [1, 0, 0, 0]);
+    // Oracle: Linux i915_gem_execbuffer.c, add_timeline_fence_array.
+    order[0].flags = i915::FENCE_WAIT | i915::FENCE_SIGNAL;
+    values[0] = 5;
+    assert_eq!(client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec), errno(Errno::INVAL));
 }
