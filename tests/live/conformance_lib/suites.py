@@ -201,6 +201,13 @@ class Igt(Suite):
               "Received signal", "CRITICAL", FAULT)
     SUBTEST = re.compile(r"^(?:Dynamic s|S)ubtest (\S+): (SUCCESS|SKIP|FAIL|CRASH|TIMEOUT)")
 
+    @staticmethod
+    def assertion(text):
+        """The assertion that failed, and the values that IGT prints below it."""
+        values = r"(?:.*CRITICAL: (error: .*|Last errno: .*))?"
+        found = re.search(r"Failed assertion: (.*)\n" + values, text)
+        return ": ".join(filter(None, found.groups()))[:200] if found else ""
+
     def programs(self):
         folder = self.build / "tests"
         paths = [folder / "intel", folder] if (folder / "intel").is_dir() else [folder]
@@ -211,8 +218,7 @@ class Igt(Suite):
         return found
 
     def environment(self):
-        return {"LD_LIBRARY_PATH": str(self.build / "lib"), "IGT_LOG_LEVEL": "warn",
-                "IGT_TEST_NO_KMSG": "1"}
+        return {"LD_LIBRARY_PATH": str(self.build / "lib")}
 
     def problems(self):
         found = self.missing(self.build, "--build", ["tests", "lib/libigt.so*"])
@@ -265,7 +271,8 @@ class Igt(Suite):
                 status = "Crash"
             if outcome.crashed and "SKIP" in words:
                 status = "Crash"
-            cause = cause_of(status, outcome.text, self.CAUSES)
+            cause = self.assertion(outcome.text) if status == "Fail" else ""
+            cause = cause or cause_of(status, outcome.text, self.CAUSES)
             emit(Result(case, status, outcome.seconds, cause, outcome.text))
 
 
