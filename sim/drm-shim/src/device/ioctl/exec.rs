@@ -282,7 +282,7 @@ impl Device {
                 object: id,
                 size,
                 alignment: entry.alignment,
-                pinned: addresses::pinned(entry.offset, entry.flags, size)?,
+                pinned: addresses::pinned(entry, size)?,
                 wide: entry.flags & object::SUPPORTS_48B != 0,
             });
         }

@@ -113,6 +113,33 @@ fn arguments_of_submissions() {
     assert_eq!(submit(plain), Ok(()));
 }
 
+/// Oracle: i915_vma_insert (Linux i915_vma.c): a pinned object must be aligned as its entry says, and
+/// must end below the last page of 4 GiB unless its entry has SUPPORTS_48B.
+#[test]
+fn pinned_addresses() {
+    let mut client = Client::open(RENDER);
+    let batch = client.create(4096);
+    client.write(batch, 0, bytemuck::cast_slice(&MiBatchBufferEnd::new().pack())).unwrap();
+    let wide = object::SUPPORTS_48B;
+    for (offset, alignment, flags, fits) in [
+        (0x1_0000, 0x1_0000, wide, true),
+        (0x1_1000, 0x1_0000, wide, false),
+        (0xffff_e000, 0, 0, true),
+        (0xffff_f000, 0, 0, false),
+        (0x1_0000_0000, 0, 0, false),
+        (0x1_0000_0000, 0, wide, true),
+    ] {
+        let flags = object::PINNED | flags;
+        let entry = ExecObject2 { offset, alignment, flags, ..pinned(batch, 0) };
+        let expected = if fits { Ok(()) } else { errno(Errno::INVAL) };
+        assert_eq!(
+            client.exec(&mut [entry], 0, 0),
+            expected,
+            "{offset:#x} {alignment:#x} {flags:#x}"
+        );
+    }
+}
+
 /// Access to an address where no object is bound is a fault. It is reported to the client, and an
 /// error state is written.
 #[test]

@@ -80,15 +80,18 @@ unsafe fn read_link(at: c_int, name: *const c_char, out: *mut c_char, size: size
             // `size` bytes to `out`, which has room for them.
             let length =
                 unsafe { libc::syscall(libc::SYS_readlinkat, at, name, out, size) as ssize_t };
-            // SAFETY: the kernel has read the path, so it is a C string; it has written `length`
-            // bytes to `out`.
-            if length > 0
-                && unsafe { std::slice::from_raw_parts(out.cast::<u8>(), length as usize) }
-                    .starts_with(b"socket:")
-                && let Some(target) = unsafe { descriptor_of_proc(name) }.and_then(path_of)
-            {
-                // SAFETY: `out` has room for `size` bytes.
-                return unsafe { put(target, out, size) };
+            if length <= 0 {
+                return length;
+            }
+            // SAFETY: the kernel has written `length` bytes to `out`.
+            let target = unsafe { std::slice::from_raw_parts(out.cast::<u8>(), length as usize) };
+            if target.starts_with(b"socket:") {
+                // SAFETY: the kernel has read the path, so it is a C string.
+                let descriptor = unsafe { descriptor_of_proc(name) };
+                if let Some(target) = descriptor.and_then(path_of) {
+                    // SAFETY: `out` has room for `size` bytes.
+                    return unsafe { put(target, out, size) };
+                }
             }
             length
         }
