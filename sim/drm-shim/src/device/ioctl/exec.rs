@@ -76,6 +76,11 @@ impl Device {
         }
         let mut named: Vec<(i915::ExecFence, u64)> = Vec::new();
         if arg.flags & exec::USE_EXTENSIONS != 0 {
+            // The chain uses the field of the array. (Linux i915_gem_execbuffer.c,
+            // parse_execbuf2_extensions)
+            if arg.flags & exec::FENCE_ARRAY != 0 || arg.num_cliprects != 0 {
+                return Err(Errno::INVAL.into());
+            }
             for (extension, address) in extensions(self.host, arg.cliprects_ptr)? {
                 if extension.name != i915::EXT_TIMELINE_FENCES {
                     return Err(Errno::INVAL.into());

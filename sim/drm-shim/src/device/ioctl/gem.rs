@@ -314,7 +314,9 @@ impl Device {
         old: bool,
     ) -> Outcome {
         let kind = if old { i915::MMAP_OFFSET_GTT } else { arg.flags };
-        if kind > i915::MMAP_OFFSET_UC || (!old && arg.extensions != 0) {
+        // No extension exists, but the chain must be readable.
+        let chain = if old { Vec::new() } else { extensions(self.host, arg.extensions)? };
+        if kind > i915::MMAP_OFFSET_UC || !chain.is_empty() {
             return Err(Errno::INVAL.into());
         }
         let id = *file.objects.get(arg.handle)?;

@@ -207,4 +207,11 @@ fn timelines() {
     order[0].flags = i915::FENCE_WAIT | i915::FENCE_SIGNAL;
     values[0] = 5;
     assert_eq!(client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec), errno(Errno::INVAL));
+    // A chain of extensions excludes an array. Oracle: parse_execbuf2_extensions, in this file.
+    order[0].flags = i915::FENCE_WAIT;
+    client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec).unwrap();
+    exec.num_cliprects = 1;
+    assert_eq!(client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec), errno(Errno::INVAL));
+    (exec.num_cliprects, exec.flags) = (0, exec::USE_EXTENSIONS | exec::FENCE_ARRAY);
+    assert_eq!(client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec), errno(Errno::INVAL));
 }

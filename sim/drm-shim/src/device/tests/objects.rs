@@ -62,6 +62,20 @@ fn objects() {
     );
 }
 
+/// Oracle: i915_user_extensions (Linux i915_user_extensions.c): a chain that cannot be read is EFAULT;
+/// GEM_MMAP_OFFSET has no extensions, so any other chain is EINVAL.
+#[test]
+fn extensions_of_mappings() {
+    let mut client = Client::open(RENDER);
+    let handle = client.create(4096);
+    let unknown = crate::uapi::Extension { name: u32::MAX, ..Default::default() };
+    let known = std::ptr::from_ref(&unknown) as u64;
+    for (extensions, error) in [(u64::MAX, Errno::FAULT), (known, Errno::INVAL)] {
+        let mut map = i915::GemMmapOffset { handle, flags: 2, extensions, ..Default::default() };
+        assert_eq!(client.i915(i915::nr::GEM_MMAP_OFFSET, &mut map), errno(error));
+    }
+}
+
 /// Oracle: set_placements (Linux i915_gem_create.c): the list of regions must name existing regions,
 /// each once.
 #[test]
