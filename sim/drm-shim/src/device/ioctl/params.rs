@@ -188,7 +188,7 @@ impl Device {
                 Ok(bytes) if (item.length as usize) < bytes.len() || item.length < 0 => {
                     -Errno::INVAL.raw_os_error()
                 }
-                Ok(bytes) => match self.host.write(item.data_ptr, &bytes) {
+                Ok(bytes) => match self.put_reply(&item, &bytes) {
                     Ok(()) => bytes.len() as i32,
                     Err(error) => -error.raw_os_error(),
                 },
@@ -196,6 +196,23 @@ impl Device {
             self.host.put(address, &item)?;
         }
         Ok(())
+    }
+
+    /// Writes a reply to the client's memory, whose header must be zero: the flags of a topology, the
+    /// number and the reserved fields of a list.
+    ///
+    /// # Errors
+    /// EFAULT if the memory cannot be accessed; EINVAL if the header is not zero. (Linux
+    /// i915_query.c, copy_query_item and its callers)
+    fn put_reply(&self, item: &i915::QueryItem, bytes: &[u8]) -> Result<(), Errno> {
+        let is_zero = match item.query_id {
+            i915::QUERY_TOPOLOGY_INFO => self.host.value::<u16>(item.data_ptr)? == 0,
+            _ => {
+                let head: i915::ListHead = self.host.value(item.data_ptr)?;
+                (head.count, head.rsvd) == (0, [0; 3])
+            }
+        };
+        if is_zero { self.host.write(item.data_ptr, bytes) } else { Err(Errno::INVAL) }
     }
 
     /// The topology reply: a header, then masks of the slices, subslices and execution units that
