@@ -109,9 +109,12 @@ class Expectations:
         return bool(self.skips and self.skips.fullmatch(name))
 
     def verdict(self, name, status):
-        """Pass, Skip, ExpectedFail, KnownFlake, UnexpectedPass, or Regression."""
+        """Pass, Skip, ExpectedFail, KnownFlake, UnexpectedPass, or Regression.
+
+        A result that is older than the line of the skips that leaves it out is a Skip, too.
+        """
         expected = self.fails.get(name)
-        if status == "Skip":
+        if status == "Skip" or self.skipped(name):
             return "Skip"
         if status in GOOD:
             flaky = self.flakes and self.flakes.fullmatch(name)
