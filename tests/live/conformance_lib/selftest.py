@@ -52,6 +52,7 @@ def say(kind):
     code = {"pass": 0, "skip": 77, "fail": 98}[kind]
     if kind == "fail":
         print("(gem_basic:1) CRITICAL: Failed assertion: a == b", flush=True)
+        print("(gem_basic:1) CRITICAL: error: 1 != -22", flush=True)
     word = {"pass": "SUCCESS", "skip": "SKIP", "fail": "FAIL"}[kind]
     print(f"Subtest {name}: {word} (0.000s)", flush=True)
 behave(name, say)
@@ -147,7 +148,7 @@ class Fakes(unittest.TestCase):
             words += ["--expectations", str(self.folder / "expectations")]
         if words[0] == "run":
             words += ["--genx", self.genx]
-            words += [] if "--timeout" in words else ["--timeout", "1"]
+            words += [] if "--timeout" in words else ["--timeout", "3"]
         return words
 
     def call(self, *words, code=0):
@@ -187,7 +188,7 @@ class Fakes(unittest.TestCase):
         results, printed = self.run_suite(suite)
         self.assertEqual(results, {f"gem_basic@{name}": wanted(name) for name in KINDS})
         self.assert_nothing_sleeps()
-        self.assertIn("Failed assertion: a == b", printed)
+        self.assertIn("gem_basic@fail_1: Fail: a == b: error: 1 != -22\n", printed)
         self.assertIn("MI_FAKE is not implemented", printed)
         failures = (self.out / "failures.csv").read_text().split()
         bad = {name: status for name, status in results.items() if status not in tables.GOOD}
