@@ -45,7 +45,8 @@ if the run was stopped.
 
 def add_suite(parser):
     """Options that name a suite and its files."""
-    parser.add_argument("suite", choices=sorted(SUITES), metavar="SUITE", help="see above")
+    parser.add_argument("suite", choices=sorted(SUITES), metavar="SUITE",
+                        help=", ".join(SUITES))
     parser.add_argument("--sources", type=pathlib.Path, metavar="DIR",
                         help="sources of the suite (VK-GL-CTS: lists of cases are there)")
     parser.add_argument("--build", type=pathlib.Path, metavar="DIR",
