@@ -237,7 +237,10 @@ class Igt(Suite):
         """All cases that the programs list."""
         names = []
         for name, path in sorted(self.programs().items()):
-            outcome = watch([str(path), "--list-subtests"], 20, self.environment())
+            command = [str(path), "--list-subtests"]
+            if self.isolate:
+                command = isolated(command)
+            outcome = watch(command, 20, self.environment())
             if outcome.code == 0:
                 subtests = [line.strip() for line in outcome.text.splitlines()]
                 names += [f"{name}@{sub}" for sub in subtests if re.fullmatch(r"\S+", sub)]
