@@ -2,6 +2,7 @@
 //! program of its own.
 
 mod batches;
+mod conformance;
 mod decode_cases;
 mod derive;
 mod eu_macro;

@@ -14,7 +14,7 @@ const OURS: [&str; 7] = [
     "/sys/bus/pci/devices",
     "/sys/bus/pci/drivers/i915",
     "/sys/devices/pci0000:00/0000:00:02.0",
-    "/sys/kernel/debug/dri",
+    "/sys/kernel/debug",
 ];
 
 /// The device's directory in `/sys`.
@@ -133,11 +133,16 @@ impl Tree {
             "/sys/bus/pci/drivers/i915/0000:00:02.0",
             link("../../../../devices/pci0000:00/0000:00:02.0"),
         );
-        tree.add(
-            "/sys/kernel/debug/dri/0/name",
-            text("i915 dev=0000:00:02.0 unique=0000:00:02.0".into()),
-        );
+        for minor in [PRIMARY, RENDER] {
+            tree.add(
+                &format!("/sys/kernel/debug/dri/{minor}/name"),
+                text("i915 dev=0000:00:02.0 unique=0000:00:02.0".into()),
+            );
+        }
         tree.add("/sys/kernel/debug/dri/0/i915_gem_drop_caches", text("0".into()));
+        // Parameters of i915. IGT reads and writes `reset` before it submits. What clients write is
+        // lost. (Linux i915_params.h: the default of 3 resets single engines)
+        tree.add("/sys/kernel/debug/dri/0/i915_params/reset", text("3".into()));
         debug_assert!(Topology::of(id).is_some());
         tree
     }

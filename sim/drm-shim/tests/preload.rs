@@ -168,6 +168,33 @@ fn files() {
     });
 }
 
+/// Oracle: proc(5): a path of /proc/self/fd opens the file behind the descriptor again. The new file
+/// has objects of its own.
+#[test]
+fn reopened_descriptors() {
+    preloaded("reopened_descriptors", || {
+        let first = open();
+        let (handle, _) = object(&first, 4096);
+        for path in ["/proc/self/fd/", &format!("/proc/{}/fd/", std::process::id()), "/dev/fd/"] {
+            let path = format!("{path}{}", first.as_raw_fd());
+            let again = File::options().read(true).write(true).open(&path).expect(&path);
+            let mut close = drm::GemClose { handle, pad: 0 };
+            let request = Request::of::<drm::GemClose>(drm::nr::GEM_CLOSE);
+            let error = ioctl(&again, request, &mut close).unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(libc::EINVAL), "{path}");
+            compute(&again, 5);
+        }
+        // IGT finds a device's number in the path of a descriptor, and compares fstat with stat.
+        let link = std::fs::read_link(format!("/proc/self/fd/{}", first.as_raw_fd())).unwrap();
+        assert_eq!(link, Path::new("/dev/dri/renderD128"));
+        let (by_path, by_file) = (std::fs::metadata(&link).unwrap(), first.metadata().unwrap());
+        assert_eq!((by_path.dev(), by_path.ino()), (by_file.dev(), by_file.ino()));
+        let (socket, _other) = std::os::unix::net::UnixStream::pair().unwrap();
+        let error = File::open(format!("/proc/self/fd/{}", socket.as_raw_fd())).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::ENXIO));
+    });
+}
+
 /// Relative paths lead to the device from the working directory and from open directories. Oracle:
 /// the same files by their absolute paths.
 #[test]
@@ -383,6 +410,100 @@ fn children() {
         compute(&file, 6);
         let (_, fresh) = object(&file, 4096);
         assert_eq!(fresh[0].load(Ordering::Relaxed), 0);
+    });
+}
+
+/// The lists of objects and of relocations of a submission may be in memory that can only be read.
+/// Oracle: Linux i915_gem_execbuffer.c (eb_relocate_entry, i915_gem_execbuffer2_ioctl): errors of
+/// writes to the lists are ignored.
+#[test]
+fn submissions_from_read_only_memory() {
+    #[repr(C)]
+    struct Lists {
+        objects: [i915::ExecObject2; 2],
+        relocation: i915::Relocation,
+    }
+    preloaded("submissions_from_read_only_memory", || {
+        let file = open();
+        let ((data, numbers), (batch, commands)) = (object(&file, 4096), object(&file, 4096));
+        stores(commands, 7);
+        // The address of the first packet is relocated: to the start of the object of numbers.
+        let relocation = i915::Relocation {
+            target_handle: data,
+            offset: 4,
+            presumed_offset: u64::MAX,
+            write_domain: 2,
+            ..Default::default()
+        };
+        let flags = i915::object::PINNED;
+        // SAFETY: the kernel maps new memory, which is large enough for the lists. It is written
+        // before it becomes read-only, and is used by this test only.
+        let lists = unsafe {
+            let writable = libc::PROT_READ | libc::PROT_WRITE;
+            let anonymous = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            let lists: *mut Lists =
+                libc::mmap(std::ptr::null_mut(), 4096, writable, anonymous, -1, 0).cast();
+            lists.write(Lists {
+                objects: [
+                    i915::ExecObject2 { handle: data, offset: DATA, flags, ..Default::default() },
+                    i915::ExecObject2 {
+                        handle: batch,
+                        offset: 0x9000_0000,
+                        flags,
+                        relocation_count: 1,
+                        relocs_ptr: std::ptr::from_ref(&(*lists).relocation) as u64,
+                        ..Default::default()
+                    },
+                ],
+                relocation,
+            });
+            assert_eq!(libc::mprotect(lists.cast(), 4096, libc::PROT_READ), 0);
+            lists
+        };
+        let mut exec =
+            i915::ExecBuffer2 { buffers_ptr: lists as u64, buffer_count: 2, ..Default::default() };
+        ioctl(&file, Request::i915::<i915::ExecBuffer2>(i915::nr::GEM_EXECBUFFER2), &mut exec)
+            .unwrap();
+        wait(&file, data);
+        assert_eq!(numbers[0].load(Ordering::Relaxed), 1, "the first store, at the new address");
+        assert_eq!(numbers[2].load(Ordering::Relaxed), 7);
+    });
+}
+
+/// The device reads arguments from a mapping that the client may only write: on x86 such pages can be
+/// read. Oracle: mmap(2), "on some hardware architectures (e.g., i386), PROT_WRITE implies PROT_READ".
+#[test]
+fn arguments_in_write_only_mappings() {
+    preloaded("arguments_in_write_only_mappings", || {
+        let file = open();
+        let (handle, numbers) = object(&file, 4096);
+        let mut offset = i915::GemMmapOffset { handle, flags: 2, ..Default::default() };
+        ioctl(&file, Request::i915::<i915::GemMmapOffset>(i915::nr::GEM_MMAP_OFFSET), &mut offset)
+            .unwrap();
+        // SAFETY: without an address the kernel maps the file where nothing is mapped.
+        let at = unsafe {
+            let (file, offset) = (file.as_raw_fd(), offset.offset as i64);
+            libc::mmap64(
+                std::ptr::null_mut(),
+                4096,
+                libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                file,
+                offset,
+            )
+        };
+        assert_ne!(at, libc::MAP_FAILED);
+        numbers[0].store(0x1234_5678, Ordering::Relaxed);
+        let mut transfer = i915::GemTransfer {
+            handle,
+            offset: 64,
+            size: 4,
+            data_ptr: at as u64,
+            ..Default::default()
+        };
+        ioctl(&file, Request::i915::<i915::GemTransfer>(i915::nr::GEM_PWRITE), &mut transfer)
+            .unwrap();
+        assert_eq!(numbers[16].load(Ordering::Relaxed), 0x1234_5678);
     });
 }
 

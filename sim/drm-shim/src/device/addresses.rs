@@ -2,7 +2,7 @@
 //! kernel and written into batches by relocations.
 
 use super::gem::ObjectId;
-use crate::uapi::i915::object;
+use crate::uapi::i915::{ExecObject2, object};
 use rustix::io::Errno;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -14,7 +14,7 @@ pub struct VmId(pub u64);
 /// Lowest address that the device assigns. Lower addresses are used only by objects whose address
 /// the client chose. So small wrong addresses in a batch fault.
 const FIRST: u64 = 0x1000_0000;
-/// End of assigned addresses for objects without SUPPORTS_48B. The kernel leaves the last page of 4
+/// End of the addresses for objects without SUPPORTS_48B. The kernel leaves the last page of 4
 /// GiB free.
 const END_32: u64 = (1 << 32) - 4096;
 /// End of the address space.
@@ -61,15 +61,18 @@ pub const fn plain(address: u64) -> u64 {
 /// The address that the flags and offset of an EXECBUFFER2 entry choose; `None` without PINNED.
 ///
 /// # Errors
-/// EINVAL for an address that is not canonical or not aligned to a page, or if the object would end
-/// above 2^48.
-pub fn pinned(offset: u64, flags: u64, size: u64) -> Result<Option<u64>, Errno> {
-    if flags & object::PINNED == 0 {
+/// EINVAL for an address that is not canonical, or not aligned to a page and to the alignment of the
+/// entry, or if the object would end above 2^48; without SUPPORTS_48B, above the last page but one
+/// of 4 GiB. (Linux i915_vma.c, i915_vma_insert)
+pub fn pinned(entry: &ExecObject2, size: u64) -> Result<Option<u64>, Errno> {
+    if entry.flags & object::PINNED == 0 {
         return Ok(None);
     }
-    let address = plain(offset);
-    let fits =
-        address.is_multiple_of(4096) && canonical(address) == offset && address + size <= END_48;
+    let address = plain(entry.offset);
+    let end = if entry.flags & object::SUPPORTS_48B != 0 { END_48 } else { END_32 };
+    let fits = address.is_multiple_of(entry.alignment.max(4096))
+        && canonical(address) == entry.offset
+        && address + size <= end;
     fits.then_some(Some(address)).ok_or(Errno::INVAL)
 }
 

@@ -148,6 +148,10 @@ pub(super) fn create(all: &mut Handles<SharedSync>, arg: &mut drm::Syncobj) -> O
 
 /// Executes the ioctl SYNCOBJ_DESTROY.
 pub(super) fn destroy(all: &mut Handles<SharedSync>, arg: &mut drm::Syncobj) -> Outcome {
+    // The second dword is padding here. (Linux drm_syncobj.c)
+    if arg.flags != 0 {
+        return Err(Errno::INVAL.into());
+    }
     all.remove(arg.handle).map_err(|_| Errno::INVAL)?;
     Ok(())
 }
@@ -246,6 +250,9 @@ pub(super) fn reset(
     all: &Handles<SharedSync>,
     arg: &mut drm::SyncobjArray,
 ) -> Outcome {
+    if arg.pad != 0 {
+        return Err(Errno::INVAL.into());
+    }
     for sync in several(host, all, arg.handles, arg.count_handles)? {
         with(&sync, |sync| *sync = Sync::default());
     }
@@ -258,6 +265,9 @@ pub(super) fn signal(
     all: &Handles<SharedSync>,
     arg: &mut drm::SyncobjArray,
 ) -> Outcome {
+    if arg.pad != 0 {
+        return Err(Errno::INVAL.into());
+    }
     for sync in several(host, all, arg.handles, arg.count_handles)? {
         set(&sync, 0, None);
     }
@@ -270,6 +280,9 @@ pub(super) fn timeline_signal(
     all: &Handles<SharedSync>,
     arg: &mut drm::SyncobjTimelineArray,
 ) -> Outcome {
+    if arg.flags != 0 {
+        return Err(Errno::INVAL.into());
+    }
     let points: Vec<u64> = host.array(arg.points, arg.count_handles.into())?;
     for (sync, point) in several(host, all, arg.handles, arg.count_handles)?.iter().zip(points) {
         set(sync, point, None);
@@ -305,6 +318,9 @@ pub(super) fn transfer(
     arg: &mut drm::SyncobjTransfer,
     since: u64,
 ) -> Outcome {
+    if arg.pad != 0 {
+        return Err(Errno::INVAL.into());
+    }
     let (from, to) = (all.get(arg.src_handle)?, all.get(arg.dst_handle)?);
     let Some(fences) = fences(from, arg.src_point) else {
         let until = since + TRANSFER_TIMEOUT;

@@ -25,6 +25,15 @@ fn paths() {
     assert_eq!(tree.find("/dev/dri/card0/x", true), Some(Found::Missing));
     let subsystem = "/sys/dev/char/226:0/device/subsystem";
     assert_eq!(tree.find(subsystem, true), Some(Found::Elsewhere("/sys/bus/pci".into())));
+    assert_eq!(here("/sys/kernel/debug/dri/128/name"), "/sys/kernel/debug/dri/128/name");
+    // IGT opens this directory relative to that of the device (igt_params_open).
+    assert_eq!(
+        tree.find("/sys/kernel/debug/dri/0/i915_params/reset", true),
+        Some(Found::Here(
+            "/sys/kernel/debug/dri/0/i915_params/reset".into(),
+            &Node::File(b"3\n".into())
+        ))
+    );
     let link = Node::Link("../../../bus/pci".into());
     assert_eq!(tree.find(subsystem, false), Some(Found::Here(format!("{PCI}/subsystem"), &link)));
     assert_eq!(tree.path(tree.number("/dev/dri/card0")), Some("/dev/dri/card0"));

@@ -8,6 +8,8 @@ pub mod nr {
     pub const VERSION: u32 = 0x00;
     pub const GET_UNIQUE: u32 = 0x01;
     pub const GET_MAGIC: u32 = 0x02;
+    pub const GET_CLIENT: u32 = 0x05;
+    pub const GET_STATS: u32 = 0x06;
     pub const SET_VERSION: u32 = 0x07;
     pub const GEM_CLOSE: u32 = 0x09;
     pub const GEM_FLINK: u32 = 0x0a;
@@ -78,6 +80,10 @@ structures! {
     Unique { unique_len: u64, unique: u64 }
     /// Argument of GET_MAGIC and AUTH_MAGIC.
     Auth { magic: u32 }
+    /// Argument of GET_CLIENT.
+    Client { idx: i32, auth: i32, pid: u64, uid: u64, magic: u64, iocs: u64 }
+    /// Argument of GET_STATS.
+    Stats { count: u64, data: [u64; 30] }
     /// Argument of SET_VERSION.
     SetVersion { di_major: i32, di_minor: i32, dd_major: i32, dd_minor: i32 }
     /// Argument of GEM_CLOSE.

@@ -254,6 +254,10 @@ structures! {
     ContextParam { ctx_id: u32, size: u32, param: u64, value: u64 }
     /// Extension of GEM_CONTEXT_CREATE: a parameter to set.
     ContextSetParam { base: Extension, param: ContextParam }
+    /// Extension of GEM_CREATE_EXT: the memory regions in which the object may be.
+    CreateExtMemoryRegions { base: Extension, pad: u32, num_regions: u32, regions: u64 }
+    /// A memory region by class and instance.
+    MemoryRegion { class: u16, instance: u16 }
     /// An engine by class and instance.
     EngineClass { class: u16, instance: u16 }
     /// Value of the parameter SSEU.
@@ -292,6 +296,6 @@ structures! {
     /// A memory region in the reply of QUERY_MEMORY_REGIONS.
     MemoryRegionInfo {
         class: u16, instance: u16, rsvd0: u32, probed_size: u64, unallocated_size: u64,
-        rsvd1: [u64; 8],
+        probed_cpu_visible_size: u64, unallocated_cpu_visible_size: u64, rsvd1: [u64; 6],
     }
 }

@@ -8,10 +8,12 @@ fn object(number: u64, size: u64, pinned: Option<u64>) -> Wanted {
 fn canonical_form() {
     assert_eq!(canonical(0x8001_ffff_0000), 0xffff_8001_ffff_0000);
     assert_eq!(canonical(0x7fff_ffff_f000), 0x7fff_ffff_f000);
-    assert_eq!(pinned(0xffff_8001_ffff_0000, object::PINNED, 4096), Ok(Some(0x8001_ffff_0000)));
-    assert_eq!(pinned(0x8001_ffff_0000, object::PINNED, 4096), Err(Errno::INVAL));
-    assert_eq!(pinned(0x1001, object::PINNED, 4096), Err(Errno::INVAL));
-    assert_eq!(pinned(0x1001, 0, 4096), Ok(None));
+    let at = |offset, flags| ExecObject2 { offset, flags, ..Default::default() };
+    let wide = object::PINNED | object::SUPPORTS_48B;
+    assert_eq!(pinned(&at(0xffff_8001_ffff_0000, wide), 4096), Ok(Some(0x8001_ffff_0000)));
+    assert_eq!(pinned(&at(0x8001_ffff_0000, wide), 4096), Err(Errno::INVAL));
+    assert_eq!(pinned(&at(0x1001, wide), 4096), Err(Errno::INVAL));
+    assert_eq!(pinned(&at(0x1001, 0), 4096), Ok(None));
 }
 
 /// Objects keep their assigned addresses, but move if a pinned object of the same submission needs

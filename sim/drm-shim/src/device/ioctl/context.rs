@@ -112,6 +112,10 @@ impl Device {
                     return Err(Errno::INVAL.into());
                 }
                 let set: i915::ContextSetParam = self.host.value(address)?;
+                // The context has no number yet. (Linux i915_gem_context.c, create_setparam)
+                if set.param.ctx_id != 0 {
+                    return Err(Errno::INVAL.into());
+                }
                 self.set(file, &mut context, &set.param)
             })
         });

@@ -76,6 +76,11 @@ impl Device {
         }
         let mut named: Vec<(i915::ExecFence, u64)> = Vec::new();
         if arg.flags & exec::USE_EXTENSIONS != 0 {
+            // The chain uses the field of the array. (Linux i915_gem_execbuffer.c,
+            // parse_execbuf2_extensions)
+            if arg.flags & exec::FENCE_ARRAY != 0 || arg.num_cliprects != 0 {
+                return Err(Errno::INVAL.into());
+            }
             for (extension, address) in extensions(self.host, arg.cliprects_ptr)? {
                 if extension.name != i915::EXT_TIMELINE_FENCES {
                     return Err(Errno::INVAL.into());
@@ -97,6 +102,11 @@ impl Device {
                 return Err(Errno::INVAL.into());
             }
             let sync = file.syncobjs.get(fence.handle)?;
+            // A submission cannot wait for the point that it signals. (Linux
+            // i915_gem_execbuffer.c, add_timeline_fence_array)
+            if point != 0 && fence.flags == i915::FENCE_WAIT | i915::FENCE_SIGNAL {
+                return Err(Errno::INVAL.into());
+            }
             if fence.flags & i915::FENCE_WAIT != 0 {
                 fences.waits.extend(syncobj::fences(sync, point).ok_or(Errno::INVAL)?);
             }
@@ -146,6 +156,9 @@ impl Device {
             || arg.flags & refused != 0
             || !arg.batch_start_offset.is_multiple_of(8)
             || !arg.batch_len.is_multiple_of(8)
+            // An old client of X passes garbage in this field. (Linux i915_gem_execbuffer.c)
+            || arg.dr1 != 0
+            || !matches!(arg.dr4, 0 | u32::MAX)
             || arg.buffer_count == 0
         {
             return Err(Errno::INVAL.into());
@@ -172,7 +185,7 @@ impl Device {
             entry.offset = canonical(*address);
         }
         let batch = if arg.flags & exec::BATCH_FIRST != 0 { 0 } else { entries.len() - 1 };
-        let batch = Batch { entries, objects, addresses, batch };
+        let mut batch = Batch { entries, objects, addresses, batch };
         for id in &batch.objects {
             let object = self.object(*id)?;
             if !object.storage.is_accessible() {
@@ -180,17 +193,24 @@ impl Device {
             }
             object.write_back_view();
         }
+        let mut written = Vec::new();
         if arg.flags & exec::NO_RELOC == 0 || moved {
-            self.relocate(&batch, arg.flags)?;
+            written = self.relocate(&batch, arg.flags)?;
         }
         let size = self.object(batch.objects[batch.batch])?.size;
-        if u64::from(arg.batch_start_offset) + u64::from(arg.batch_len) > size {
+        let start = u64::from(arg.batch_start_offset);
+        if start >= size || start + u64::from(arg.batch_len) > size {
             return Err(Errno::INVAL.into());
         }
         if arg.flags & exec::NO_RELOC == 0 || moved {
-            self.host.put_array(arg.buffers_ptr, &batch.entries)?;
+            // Lists in memory that can only be read are allowed: the kernel ignores errors of these
+            // writes. (Linux i915_gem_execbuffer.c)
+            let _ = self.host.put_array(arg.buffers_ptr, &batch.entries);
         }
-        let address = batch.addresses[batch.batch] + u64::from(arg.batch_start_offset);
+        for target in written {
+            batch.entries[target].flags |= object::WRITE;
+        }
+        let address = batch.addresses[batch.batch] + start;
         let Fences { mut waits, files, signals } = fences;
         waits.extend(self.implicit_fences(&batch));
         let items = batch.objects.iter().zip(&batch.addresses).filter_map(|(id, address)| {
@@ -267,7 +287,7 @@ impl Device {
                 object: id,
                 size,
                 alignment: entry.alignment,
-                pinned: addresses::pinned(entry.offset, entry.flags, size)?,
+                pinned: addresses::pinned(entry, size)?,
                 wide: entry.flags & object::SUPPORTS_48B != 0,
             });
         }
@@ -279,8 +299,12 @@ impl Device {
     /// Writes addresses of objects into the objects that have relocations, as the relocations
     /// describe. Skips a relocation whose presumed address is right. Makes the ioctl wait for
     /// pending work on an object before the first write to the object.
-    fn relocate(&mut self, batch: &Batch, flags: u64) -> Result<(), Stop> {
+    ///
+    /// Returns the indices of the objects that relocations declare as written: for implicit
+    /// fences, that is the same as the flag WRITE. (Linux i915_gem_execbuffer.c, eb_relocate_entry)
+    fn relocate(&mut self, batch: &Batch, flags: u64) -> Result<Vec<usize>, Stop> {
         let host = self.host;
+        let mut written = Vec::new();
         let handles: HashMap<u32, usize> = match flags & exec::HANDLE_LUT {
             0 => batch
                 .entries
@@ -303,9 +327,11 @@ impl Device {
                     0 => handles.get(&relocation.target_handle).copied(),
                     _ => Some(relocation.target_handle as usize),
                 };
-                let address =
-                    target.and_then(|target| batch.addresses.get(target)).ok_or(Errno::NOENT)?;
-                let address = canonical(*address);
+                let target = target.ok_or(Errno::NOENT)?;
+                let address = canonical(*batch.addresses.get(target).ok_or(Errno::NOENT)?);
+                if relocation.write_domain != 0 && written.last() != Some(&target) {
+                    written.push(target);
+                }
                 if relocation.presumed_offset == address {
                     continue;
                 }
@@ -324,9 +350,9 @@ impl Device {
                 changed = true;
             }
             if changed {
-                host.put_array(entry.relocs_ptr, &relocations)?;
+                let _ = host.put_array(entry.relocs_ptr, &relocations);
             }
         }
-        Ok(())
+        Ok(written)
     }
 }

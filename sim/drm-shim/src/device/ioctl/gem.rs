@@ -79,10 +79,17 @@ impl Device {
     /// A new object of `size` zero bytes, rounded up to whole pages, with one reference.
     ///
     /// # Errors
-    /// EINVAL for a size of 0 or above [`MAX_SIZE`]; ENOMEM if the arena has no room.
+    /// EINVAL for a size of 0 or above [`MAX_SIZE`]; E2BIG if the number of pages does not fit a
+    /// signed 32-bit number; ENOMEM if the arena has no room.
     pub(super) fn create(&mut self, size: u64) -> Result<ObjectId, Errno> {
-        let size = size.checked_next_multiple_of(PAGE).filter(|size| (1..=MAX_SIZE).contains(size));
-        let pages = self.allocate(size.ok_or(Errno::INVAL)?)?;
+        let size = size.checked_next_multiple_of(PAGE).ok_or(Errno::INVAL)?;
+        if i32::try_from(size / PAGE).is_err() {
+            return Err(Errno::TOOBIG);
+        }
+        if !(1..=MAX_SIZE).contains(&size) {
+            return Err(Errno::INVAL);
+        }
+        let pages = self.allocate(size)?;
         Ok(self.insert(Storage::File(pages)))
     }
 
@@ -164,15 +171,28 @@ impl Device {
         if arg.flags != 0 {
             return Err(Errno::INVAL.into());
         }
-        for (extension, _) in extensions(self.host, arg.extensions)? {
+        for (extension, address) in extensions(self.host, arg.extensions)? {
             if extension.name != MEMORY_REGIONS {
                 return Err(Errno::INVAL.into());
             }
+            self.check_regions(&self.host.value(address)?)?;
         }
         let mut plain = i915::GemCreate { size: arg.size, ..Default::default() };
         self.gem_create(file, &mut plain)?;
         (arg.size, arg.handle) = (plain.size, plain.handle);
         Ok(())
+    }
+
+    /// EINVAL unless the list has the one region, system memory, once. (Linux i915_gem_create.c,
+    /// set_placements)
+    fn check_regions(&self, list: &i915::CreateExtMemoryRegions) -> Result<(), Errno> {
+        if list.pad != 0 || list.num_regions != 1 || list.regions == 0 {
+            return Err(Errno::INVAL);
+        }
+        match self.host.value(list.regions)? {
+            i915::MemoryRegion { class: 0, instance: 0 } => Ok(()),
+            _ => Err(Errno::INVAL),
+        }
     }
 
     /// GEM_USERPTR: the client's own pages.
@@ -295,7 +315,9 @@ impl Device {
         old: bool,
     ) -> Outcome {
         let kind = if old { i915::MMAP_OFFSET_GTT } else { arg.flags };
-        if kind > i915::MMAP_OFFSET_UC || (!old && arg.extensions != 0) {
+        // No extension exists, but the chain must be readable.
+        let chain = if old { Vec::new() } else { extensions(self.host, arg.extensions)? };
+        if kind > i915::MMAP_OFFSET_UC || !chain.is_empty() {
             return Err(Errno::INVAL.into());
         }
         let id = *file.objects.get(arg.handle)?;

@@ -31,6 +31,18 @@ fn text(host: &dyn Host, address: u64, room: &mut u64, text: &str) -> Result<(),
     Ok(())
 }
 
+/// GET_CLIENT: only the calling client is reported, without its user. (Linux drm_ioctl.c)
+pub(super) fn client(arg: &mut drm::Client) -> Outcome {
+    /// The user that the kernel reports for all clients (DEFAULT_OVERFLOWUID).
+    const NOBODY: u64 = 65534;
+    if arg.idx != 0 {
+        return Err(Errno::INVAL.into());
+    }
+    let pid = std::process::id().into();
+    *arg = drm::Client { idx: 0, auth: 1, pid, uid: NOBODY, magic: 0, iocs: 0 };
+    Ok(())
+}
+
 impl Device {
     /// Executes the ioctl VERSION.
     pub(super) fn version(&self, arg: &mut drm::Version) -> Outcome {
@@ -176,7 +188,7 @@ impl Device {
                 Ok(bytes) if (item.length as usize) < bytes.len() || item.length < 0 => {
                     -Errno::INVAL.raw_os_error()
                 }
-                Ok(bytes) => match self.host.write(item.data_ptr, &bytes) {
+                Ok(bytes) => match self.put_reply(&item, &bytes) {
                     Ok(()) => bytes.len() as i32,
                     Err(error) => -error.raw_os_error(),
                 },
@@ -184,6 +196,23 @@ impl Device {
             self.host.put(address, &item)?;
         }
         Ok(())
+    }
+
+    /// Writes a reply to the client's memory, whose header must be zero: the flags of a topology, the
+    /// number and the reserved fields of a list.
+    ///
+    /// # Errors
+    /// EFAULT if the memory cannot be accessed; EINVAL if the header is not zero. (Linux
+    /// i915_query.c, copy_query_item and its callers)
+    fn put_reply(&self, item: &i915::QueryItem, bytes: &[u8]) -> Result<(), Errno> {
+        let is_zero = match item.query_id {
+            i915::QUERY_TOPOLOGY_INFO => self.host.value::<u16>(item.data_ptr)? == 0,
+            _ => {
+                let head: i915::ListHead = self.host.value(item.data_ptr)?;
+                (head.count, head.rsvd) == (0, [0; 3])
+            }
+        };
+        if is_zero { self.host.write(item.data_ptr, bytes) } else { Err(Errno::INVAL) }
     }
 
     /// The topology reply: a header, then masks of the slices, subslices and execution units that
@@ -245,6 +274,8 @@ fn memory_regions() -> Vec<u8> {
     let system = i915::MemoryRegionInfo {
         probed_size: SYSTEM_MEMORY,
         unallocated_size: SYSTEM_MEMORY,
+        probed_cpu_visible_size: SYSTEM_MEMORY,
+        unallocated_cpu_visible_size: SYSTEM_MEMORY,
         ..Default::default()
     };
     [bytemuck::bytes_of(&head), bytemuck::bytes_of(&system)].concat()

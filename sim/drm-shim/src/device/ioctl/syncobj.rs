@@ -12,6 +12,7 @@ use rustix::io::Errno;
 impl Device {
     /// Executes the ioctl SYNCOBJ_HANDLE_TO_FD.
     pub(super) fn sync_export(&mut self, file: &mut File, arg: &mut drm::SyncobjHandle) -> Outcome {
+        check(arg)?;
         let is_file = arg.flags & drm::SYNCOBJ_SYNC_FILE != 0;
         // Exports as a sync file and as a syncobj return different errors. (Linux drm_syncobj.c)
         let missing = if is_file { Errno::NOENT } else { Errno::INVAL };
@@ -35,6 +36,7 @@ impl Device {
 
     /// Executes the ioctl SYNCOBJ_FD_TO_HANDLE.
     pub(super) fn sync_import(&mut self, file: &mut File, arg: &mut drm::SyncobjHandle) -> Outcome {
+        check(arg)?;
         if arg.flags & drm::SYNCOBJ_SYNC_FILE != 0 {
             let fence = self.host.sync_file(arg.fd)?;
             let sync = file.syncobjs.get(arg.handle)?;
@@ -77,4 +79,12 @@ impl Device {
         }
         self.queue.after(Vec::new(), files.into())?.descriptor()
     }
+}
+
+/// EINVAL for unknown flags or a set padding, before the handle is looked up. (Linux drm_syncobj.c)
+fn check(arg: &drm::SyncobjHandle) -> Result<(), Errno> {
+    if arg.pad != 0 || arg.flags & !drm::SYNCOBJ_SYNC_FILE != 0 {
+        return Err(Errno::INVAL);
+    }
+    Ok(())
 }

@@ -174,3 +174,29 @@ fn shared_work() {
     let outcome = client.begin(COMMAND_BASE + i915::nr::GEM_EXECBUFFER2, &mut exec);
     assert!(matches!(outcome, Err(Stop::After(_))), "{outcome:?}");
 }
+
+/// A relocation with a write domain declares that the batch writes the object. So readers wait.
+/// Oracle: Linux i915_gem_execbuffer.c, eb_relocate_entry.
+#[test]
+fn relocations_that_declare_writes() {
+    for (write_domain, busy) in [(0, 0x1_0000), (2, 0x1_0001)] {
+        let mut client = asynchronous();
+        let data = client.create(4096);
+        let batch = client.store_batch(0x30_0000, 7);
+        let mut relocation = i915::Relocation {
+            target_handle: data,
+            offset: ADDRESS_FIELD,
+            presumed_offset: 0x30_0000,
+            write_domain,
+            ..Default::default()
+        };
+        let mut objects = [pinned(data, 0x30_0000), pinned(batch, 0x20_0000)];
+        (objects[1].relocation_count, objects[1].relocs_ptr) =
+            (1, std::ptr::from_mut(&mut relocation) as u64);
+        let (gate, opens) = Client::gate();
+        client.exec_after(&gate, &mut objects);
+        assert_eq!(objects[0].flags & object::WRITE, 0, "the client's flags do not change");
+        assert_eq!(client.busy(data), busy);
+        descriptor::signal(&opens, true);
+    }
+}

@@ -31,6 +31,12 @@ fn contexts() {
     client.exec(&mut objects, 0, create.ctx_id).unwrap();
     assert_eq!(client.exec(&mut objects, 1, create.ctx_id), errno(Errno::INVAL));
     assert_eq!(client.exec(&mut objects, 2, create.ctx_id), errno(Errno::INVAL));
+    // Oracle: create_setparam (Linux i915_gem_context.c): the context has no number yet.
+    for ctx_id in [1, create.ctx_id, u32::MAX] {
+        set.param.ctx_id = ctx_id;
+        assert_eq!(client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create), errno(Errno::INVAL));
+    }
+    set.param.ctx_id = 0;
     map.engines[1] = engine(2, 1);
     assert_eq!(client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create), errno(Errno::NOENT));
 

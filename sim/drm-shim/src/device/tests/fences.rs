@@ -85,6 +85,45 @@ fn fences() {
 }
 
 /// Points of a timeline signal in order.
+/// Oracle: Linux drm_syncobj.c: an ioctl with unknown flags or a set padding returns EINVAL, also if
+/// the handle is wrong, and does nothing.
+#[test]
+fn unknown_flags() {
+    let mut client = Client::open(RENDER);
+    let mut sync = drm::Syncobj::default();
+    client.core(drm::nr::SYNCOBJ_CREATE, &mut sync).unwrap();
+    let mut refuse = |number, handle: &mut drm::SyncobjHandle| {
+        assert_eq!(client.core(number, handle), errno(Errno::INVAL), "{handle:?}");
+    };
+    for number in [drm::nr::SYNCOBJ_HANDLE_TO_FD, drm::nr::SYNCOBJ_FD_TO_HANDLE] {
+        for handle in [sync.handle, 99] {
+            refuse(number, &mut drm::SyncobjHandle { handle, flags: 0xdead, ..Default::default() });
+            refuse(number, &mut drm::SyncobjHandle { handle, pad: 1, ..Default::default() });
+        }
+    }
+    let handles = [sync.handle];
+    let mut array =
+        drm::SyncobjArray { handles: handles.as_ptr() as u64, count_handles: 1, pad: 1 };
+    assert_eq!(client.core(drm::nr::SYNCOBJ_RESET, &mut array), errno(Errno::INVAL));
+    assert_eq!(client.core(drm::nr::SYNCOBJ_SIGNAL, &mut array), errno(Errno::INVAL));
+    let mut points = drm::SyncobjTimelineArray {
+        handles: array.handles,
+        points: [1u64].as_ptr() as u64,
+        count_handles: 1,
+        flags: 1 << 31,
+    };
+    assert_eq!(client.core(drm::nr::SYNCOBJ_TIMELINE_SIGNAL, &mut points), errno(Errno::INVAL));
+    let [src_handle, dst_handle] = [sync.handle; 2];
+    let mut transfer =
+        drm::SyncobjTransfer { src_handle, dst_handle, pad: 1, ..Default::default() };
+    assert_eq!(client.core(drm::nr::SYNCOBJ_TRANSFER, &mut transfer), errno(Errno::INVAL));
+    // Padding of SYNCOBJ_DESTROY, where SYNCOBJ_CREATE has flags.
+    let mut destroy = drm::Syncobj { handle: sync.handle, flags: 1 };
+    assert_eq!(client.core(drm::nr::SYNCOBJ_DESTROY, &mut destroy), errno(Errno::INVAL));
+    destroy.flags = 0;
+    client.core(drm::nr::SYNCOBJ_DESTROY, &mut destroy).unwrap();
+}
+
 #[test]
 fn timelines() {
     let mut client = asynchronous();
@@ -164,4 +203,15 @@ fn timelines() {
     client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait).unwrap();
     assert_eq!(query(&mut client, 0), 5);
     assert_eq!(client.read::<4>(data, 0), [1, 0, 0, 0]);
+    // Oracle: Linux i915_gem_execbuffer.c, add_timeline_fence_array.
+    order[0].flags = i915::FENCE_WAIT | i915::FENCE_SIGNAL;
+    values[0] = 5;
+    assert_eq!(client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec), errno(Errno::INVAL));
+    // A chain of extensions excludes an array. Oracle: parse_execbuf2_extensions, in this file.
+    order[0].flags = i915::FENCE_WAIT;
+    client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec).unwrap();
+    exec.num_cliprects = 1;
+    assert_eq!(client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec), errno(Errno::INVAL));
+    (exec.num_cliprects, exec.flags) = (0, exec::USE_EXTENSIONS | exec::FENCE_ARRAY);
+    assert_eq!(client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec), errno(Errno::INVAL));
 }

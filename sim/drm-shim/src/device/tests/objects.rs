@@ -45,6 +45,12 @@ fn objects() {
             "{size:#x}"
         );
     }
+    // Oracle: i915_gem_object_size_2big (Linux i915_gem_object.h): the number of pages must fit a
+    // signed 32-bit number.
+    for (size, error) in [(1 << 43, Errno::TOOBIG), ((1 << 43) - 4096, Errno::INVAL)] {
+        let mut create = i915::GemCreate { size, ..Default::default() };
+        assert_eq!(client.i915(i915::nr::GEM_CREATE, &mut create), errno(error), "{size:#x}");
+    }
     let mut close = drm::GemClose { handle: 1, pad: 0 };
     client.core(drm::nr::GEM_CLOSE, &mut close).unwrap();
     assert_eq!(client.core(drm::nr::GEM_CLOSE, &mut close), errno(Errno::INVAL));
@@ -54,6 +60,47 @@ fn objects() {
         client.device.ioctl(client.id, Request::of::<drm::GemClose>(9), 16, 0),
         errno(Errno::FAULT)
     );
+}
+
+/// Oracle: i915_user_extensions (Linux i915_user_extensions.c): a chain that cannot be read is EFAULT;
+/// GEM_MMAP_OFFSET has no extensions, so any other chain is EINVAL.
+#[test]
+fn extensions_of_mappings() {
+    let mut client = Client::open(RENDER);
+    let handle = client.create(4096);
+    let unknown = crate::uapi::Extension { name: u32::MAX, ..Default::default() };
+    let known = std::ptr::from_ref(&unknown) as u64;
+    for (extensions, error) in [(u64::MAX, Errno::FAULT), (known, Errno::INVAL)] {
+        let mut map = i915::GemMmapOffset { handle, flags: 2, extensions, ..Default::default() };
+        assert_eq!(client.i915(i915::nr::GEM_MMAP_OFFSET, &mut map), errno(error));
+    }
+}
+
+/// Oracle: set_placements (Linux i915_gem_create.c): the list of regions must name existing regions,
+/// each once.
+#[test]
+fn memory_regions_of_objects() {
+    let mut client = Client::open(RENDER);
+    let right = [i915::MemoryRegion { class: 0, instance: 0 }];
+    let wrong = [i915::MemoryRegion { class: 1, instance: 0 }];
+    let twice = [right[0]; 2];
+    let mut create = |regions: &[i915::MemoryRegion], num_regions, pad| {
+        let list = i915::CreateExtMemoryRegions {
+            num_regions,
+            pad,
+            regions: regions.as_ptr() as u64,
+            ..Default::default()
+        };
+        let extensions = std::ptr::from_ref(&list) as u64;
+        let mut create = i915::GemCreateExt { size: 4096, extensions, ..Default::default() };
+        client.i915(i915::nr::GEM_CREATE_EXT, &mut create)
+    };
+    assert_eq!(create(&right, 1, 0), Ok(()));
+    for (regions, number, pad) in
+        [(&right[..], 0, 0), (&right, 1, 1), (&right, u32::MAX, 0), (&wrong, 1, 0), (&twice, 2, 0)]
+    {
+        assert_eq!(create(regions, number, pad), errno(Errno::INVAL), "{regions:?} {number} {pad}");
+    }
 }
 
 /// A mapping has its memory after the object's last handle was closed. Oracle: mmap(2) and

@@ -43,6 +43,35 @@ fn questions() {
     assert_eq!(client.i915(i915::nr::REG_READ, &mut read), errno(Errno::INVAL));
 }
 
+/// Oracle: Linux i915_query.c: the header of the memory for a reply must be zero, and the memory must
+/// be readable.
+#[test]
+fn memory_for_replies() {
+    let mut client = Client::open(RENDER);
+    let mut answer = |query_id, bytes: &mut [u32; 80]| {
+        let data_ptr = bytes.as_mut_ptr() as u64;
+        let length = size_of_val(bytes) as i32;
+        let mut item = i915::QueryItem { query_id, length, data_ptr, ..Default::default() };
+        let items_ptr = std::ptr::from_mut(&mut item) as u64;
+        let mut query = i915::Query { num_items: 1, items_ptr, ..Default::default() };
+        client.i915(i915::nr::QUERY, &mut query).unwrap();
+        item.length
+    };
+    let invalid = -Errno::INVAL.raw_os_error();
+    for (query, checked) in [
+        (i915::QUERY_TOPOLOGY_INFO, 0..1),
+        (i915::QUERY_ENGINE_INFO, 0..4),
+        (i915::QUERY_MEMORY_REGIONS, 0..4),
+    ] {
+        for word in 0..4 {
+            let mut bytes = [0; 80];
+            bytes[word] = 1;
+            let refused = answer(query, &mut bytes) == invalid;
+            assert_eq!(refused, checked.contains(&word), "query {query}, word {word}");
+        }
+    }
+}
+
 /// With the option `wall_clock`, TIMESTAMP follows the time of the machine in registers and in
 /// memory. Oracle: CLOCK_MONOTONIC, ticks of 80 ns, 36 bits (Broadwell PRM vol. 2c, TIMESTAMP).
 #[test]
@@ -72,4 +101,18 @@ fn wall_clock() {
         assert!(read.val <= after, "{} {after}", read.val);
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
+}
+
+/// Oracle: Linux drm_ioctl.c: GET_CLIENT has one client, the caller; GET_STATS clears its structure.
+#[test]
+fn clients_and_statistics() {
+    let mut client = Client::open(PRIMARY);
+    let mut one = drm::Client::default();
+    client.core(drm::nr::GET_CLIENT, &mut one).unwrap();
+    assert_eq!((one.auth, one.pid), (1, std::process::id().into()));
+    one.idx = 1;
+    assert_eq!(client.core(drm::nr::GET_CLIENT, &mut one), errno(Errno::INVAL));
+    let mut stats = drm::Stats { count: 7, ..Default::default() };
+    client.core(drm::nr::GET_STATS, &mut stats).unwrap();
+    assert_eq!(stats.count, 0);
 }

@@ -90,6 +90,56 @@ fn relocations_backwards() {
     assert_eq!(client.read::<4>(data, 4096 - 8), [78, 0, 0, 0]);
 }
 
+/// Oracle: i915_gem_check_execbuffer and eb_lookup_vmas (Linux i915_gem_execbuffer.c): DR1 and DR4 must
+/// be 0, DR4 may be all ones; the batch must begin in its object.
+#[test]
+fn arguments_of_submissions() {
+    let mut client = Client::open(RENDER);
+    let data = client.create(4096);
+    let batch = client.store_batch(0x30_0000, 1);
+    let mut objects = [pinned(data, 0x30_0000), pinned(batch, 0x20_0000)];
+    let plain = ExecBuffer2 {
+        buffers_ptr: objects.as_mut_ptr() as u64,
+        buffer_count: 2,
+        ..Default::default()
+    };
+    let mut submit = |mut exec| client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec);
+    let refused = errno(Errno::INVAL);
+    assert_eq!(submit(ExecBuffer2 { dr1: 1, ..plain }), refused);
+    assert_eq!(submit(ExecBuffer2 { dr4: 1, ..plain }), refused);
+    assert_eq!(submit(ExecBuffer2 { batch_start_offset: 4096, ..plain }), refused);
+    assert_eq!(submit(ExecBuffer2 { batch_start_offset: 4088, batch_len: 16, ..plain }), refused);
+    assert_eq!(submit(ExecBuffer2 { dr4: u32::MAX, ..plain }), Ok(()));
+    assert_eq!(submit(plain), Ok(()));
+}
+
+/// Oracle: i915_vma_insert (Linux i915_vma.c): a pinned object must be aligned as its entry says, and
+/// must end below the last page of 4 GiB unless its entry has SUPPORTS_48B.
+#[test]
+fn pinned_addresses() {
+    let mut client = Client::open(RENDER);
+    let batch = client.create(4096);
+    client.write(batch, 0, bytemuck::cast_slice(&MiBatchBufferEnd::new().pack())).unwrap();
+    let wide = object::SUPPORTS_48B;
+    for (offset, alignment, flags, fits) in [
+        (0x1_0000, 0x1_0000, wide, true),
+        (0x1_1000, 0x1_0000, wide, false),
+        (0xffff_e000, 0, 0, true),
+        (0xffff_f000, 0, 0, false),
+        (0x1_0000_0000, 0, 0, false),
+        (0x1_0000_0000, 0, wide, true),
+    ] {
+        let flags = object::PINNED | flags;
+        let entry = ExecObject2 { offset, alignment, flags, ..pinned(batch, 0) };
+        let expected = if fits { Ok(()) } else { errno(Errno::INVAL) };
+        assert_eq!(
+            client.exec(&mut [entry], 0, 0),
+            expected,
+            "{offset:#x} {alignment:#x} {flags:#x}"
+        );
+    }
+}
+
 /// Access to an address where no object is bound is a fault. It is reported to the client, and an
 /// error state is written.
 #[test]

@@ -1,7 +1,10 @@
 //! Hooks for readlink and realpath.
 
-use super::{c_path, find, find_at, hooks};
+use super::{c_path, descriptor_of_proc, find, find_at, hooks};
+use crate::device::PRIMARY;
+use crate::device::descriptor::Descriptor;
 use crate::edge::next::{self, fail};
+use crate::edge::session::tree;
 use crate::tree::{Found, Node};
 use libc::{AT_FDCWD, c_char, c_int, size_t, ssize_t};
 
@@ -40,6 +43,30 @@ hooks! {
     }
 }
 
+/// The path in the tree that a descriptor was opened with.
+fn path_of(descriptor: Descriptor) -> Option<&'static str> {
+    match descriptor {
+        Descriptor::Device { minor: PRIMARY, .. } => Some("/dev/dri/card0"),
+        Descriptor::Device { .. } => Some("/dev/dri/renderD128"),
+        Descriptor::Directory { number, .. } => tree().path(number),
+        Descriptor::DmaBuf { .. } | Descriptor::Syncobj { .. } | Descriptor::SyncFile { .. } => {
+            None
+        }
+    }
+}
+
+/// Writes the target of a link, cut at `size` bytes. Returns the number of bytes.
+///
+/// # Safety
+/// `out` has room for `size` bytes.
+unsafe fn put(target: &str, out: *mut c_char, size: size_t) -> ssize_t {
+    let length = target.len().min(size);
+    // SAFETY: the length is at most that of the target and at most `size`, for which `out` has
+    // room. The client's buffer does not overlap the tree, which this library owns.
+    unsafe { std::ptr::copy_nonoverlapping(target.as_ptr().cast(), out, length) };
+    length as ssize_t
+}
+
 /// The hook for readlinkat.
 ///
 /// # Safety
@@ -48,9 +75,26 @@ hooks! {
 unsafe fn read_link(at: c_int, name: *const c_char, out: *mut c_char, size: size_t) -> ssize_t {
     // SAFETY: the caller promises what `find_at` requires.
     match unsafe { find_at(at, name, false) } {
-        // SAFETY: the kernel reads a C string, or returns EFAULT for null, and writes up to `size`
-        // bytes to `out`, which has room for them.
-        None => unsafe { libc::syscall(libc::SYS_readlinkat, at, name, out, size) as ssize_t },
+        None => {
+            // SAFETY: the kernel reads a C string, or returns EFAULT for null, and writes up to
+            // `size` bytes to `out`, which has room for them.
+            let length =
+                unsafe { libc::syscall(libc::SYS_readlinkat, at, name, out, size) as ssize_t };
+            if length <= 0 {
+                return length;
+            }
+            // SAFETY: the kernel has written `length` bytes to `out`.
+            let target = unsafe { std::slice::from_raw_parts(out.cast::<u8>(), length as usize) };
+            if target.starts_with(b"socket:") {
+                // SAFETY: the kernel has read the path, so it is a C string.
+                let descriptor = unsafe { descriptor_of_proc(name) };
+                if let Some(target) = descriptor.and_then(path_of) {
+                    // SAFETY: `out` has room for `size` bytes.
+                    return unsafe { put(target, out, size) };
+                }
+            }
+            length
+        }
         Some(Found::Elsewhere(path)) => {
             let path = c_path(&path);
             // SAFETY: `path` ends with a zero byte and lives until the call returns. The caller
@@ -61,11 +105,8 @@ unsafe fn read_link(at: c_int, name: *const c_char, out: *mut c_char, size: size
         }
         Some(Found::Missing) => fail(libc::ENOENT) as ssize_t,
         Some(Found::Here(_, Node::Link(target))) => {
-            let length = target.len().min(size);
-            // SAFETY: the length is at most that of the target and at most `size`, for which `out`
-            // has room. The client's buffer does not overlap the tree, which this library owns.
-            unsafe { std::ptr::copy_nonoverlapping(target.as_ptr().cast(), out, length) };
-            length as ssize_t
+            // SAFETY: `out` has room for `size` bytes.
+            unsafe { put(target, out, size) }
         }
         Some(Found::Here(..)) => fail(libc::EINVAL) as ssize_t,
     }

@@ -121,6 +121,19 @@ fn descriptor(number: c_int) -> Option<Descriptor> {
     Descriptor::of(unsafe { BorrowedFd::borrow_raw(number) })
 }
 
+/// What a path of /proc stands for that names one of the client's descriptors; `None` if this
+/// library did not create the descriptor. For the kernel, the path leads to a socket.
+///
+/// # Safety
+/// `name` is null or points to a string that ends with a zero byte.
+unsafe fn descriptor_of_proc(name: *const c_char) -> Option<Descriptor> {
+    // SAFETY: the caller promises what `path` requires; the string is used in this call only.
+    let name = unsafe { path(name) }?;
+    let own = format!("/proc/{}/fd/", std::process::id());
+    let mut ways = ["/proc/self/fd/", "/dev/fd/", &own].into_iter();
+    descriptor(ways.find_map(|way| name.strip_prefix(way))?.parse().ok()?)
+}
+
 /// A path as a C string.
 fn c_path(path: &str) -> Vec<u8> {
     let mut bytes = path.as_bytes().to_vec();

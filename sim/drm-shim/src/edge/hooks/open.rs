@@ -1,6 +1,6 @@
 //! Hooks for open, fopen and lseek.
 
-use super::{c_path, descriptor, find, find_at, hooks, number};
+use super::{c_path, descriptor, descriptor_of_proc, find, find_at, hooks, number};
 use crate::device::descriptor::{Descriptor, Id};
 use crate::edge::next::{self, fail};
 use crate::edge::session::{self, tree};
@@ -81,6 +81,22 @@ fn open_found(path: &str, node: &Node, flags: c_int) -> Result<c_int, Errno> {
     }
 }
 
+/// Opens a path of /proc that names a descriptor of this process, after the kernel refused it with
+/// ENXIO. A device's descriptor is a socket here, which the kernel does not open again.
+///
+/// # Safety
+/// `name` points to a string that ends with a zero byte.
+unsafe fn reopen(name: *const c_char, flags: c_int) -> c_int {
+    // SAFETY: the caller promises what `descriptor_of_proc` requires.
+    match unsafe { descriptor_of_proc(name) } {
+        Some(Descriptor::Device { minor, .. }) => {
+            let close_on_exec = flags & libc::O_CLOEXEC != 0;
+            number(session::open(minor, close_on_exec).map(IntoRawFd::into_raw_fd))
+        }
+        _ => fail(libc::ENXIO),
+    }
+}
+
 /// The hook for openat.
 ///
 /// # Safety
@@ -88,8 +104,15 @@ fn open_found(path: &str, node: &Node, flags: c_int) -> Result<c_int, Errno> {
 unsafe fn open_at(at: c_int, name: *const c_char, flags: c_int, mode: mode_t) -> c_int {
     // SAFETY: the caller promises what `find_at` requires.
     match unsafe { find_at(at, name, flags & libc::O_NOFOLLOW == 0) } {
-        // SAFETY: `name` is null, for which the kernel returns EFAULT, or a C string.
-        None => unsafe { libc::syscall(libc::SYS_openat, at, name, flags, mode) as c_int },
+        None => {
+            // SAFETY: `name` is null, for which the kernel returns EFAULT, or a C string.
+            let file = unsafe { libc::syscall(libc::SYS_openat, at, name, flags, mode) as c_int };
+            if file == -1 && std::io::Error::last_os_error().raw_os_error() == Some(libc::ENXIO) {
+                // SAFETY: the kernel has read the path, so it is a C string.
+                return unsafe { reopen(name, flags) };
+            }
+            file
+        }
         Some(Found::Elsewhere(path)) => {
             let path = c_path(&path);
             // SAFETY: `path` ends with a zero byte and lives until the call returns.

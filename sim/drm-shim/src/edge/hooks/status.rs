@@ -136,6 +136,9 @@ hooks! {
     }
 }
 
+/// Number of the file system that has all files of the tree.
+const FILE_SYSTEM: libc::dev_t = 6;
+
 /// The fields of a status that differ between files.
 struct Status {
     mode: c_uint,
@@ -184,7 +187,7 @@ impl Status {
         let mut stat: libc::stat = unsafe { std::mem::zeroed() };
         stat.st_nlink = 1;
         stat.st_blksize = 4096;
-        stat.st_dev = 6;
+        stat.st_dev = FILE_SYSTEM;
         stat.st_ino = self.device + 2;
         self.patch(&mut stat);
         stat
@@ -195,6 +198,9 @@ impl Status {
         stat.st_mode = self.mode;
         stat.st_rdev = self.device;
         stat.st_size = self.size as off_t;
+        if self.device != 0 {
+            (stat.st_dev, stat.st_ino) = (FILE_SYSTEM, self.device + 2);
+        }
     }
 
     /// A complete `statx` structure.
@@ -204,7 +210,7 @@ impl Status {
         statx.stx_mask = libc::STATX_BASIC_STATS;
         statx.stx_nlink = 1;
         statx.stx_blksize = 4096;
-        statx.stx_dev_minor = 6;
+        statx.stx_dev_minor = libc::minor(FILE_SYSTEM);
         statx.stx_ino = self.device + 2;
         self.patch_x(&mut statx);
         statx
@@ -216,6 +222,11 @@ impl Status {
         statx.stx_rdev_major = libc::major(self.device);
         statx.stx_rdev_minor = libc::minor(self.device);
         statx.stx_size = self.size;
+        if self.device != 0 {
+            statx.stx_dev_major = libc::major(FILE_SYSTEM);
+            statx.stx_dev_minor = libc::minor(FILE_SYSTEM);
+            statx.stx_ino = self.device + 2;
+        }
     }
 }
 
