@@ -157,7 +157,7 @@ fn the_first_broken_rule_is_told() {
         (violation.rule, violation.packet),
         ("3DPRIM-INDIRECT-END", ("3DPRIMITIVE", BATCH + 4))
     );
-    assert!(summary.to_string().contains("first rule broken"));
+    assert!(summary.to_string().contains("first broken rule"));
 
     // Packets after the command do not count.
     let mut state = waiting(3, true);
