@@ -46,6 +46,13 @@ impl Storage {
         }
     }
 
+    /// The client lists the object in a submission. See [`UserPages::pin`].
+    pub fn pin(&self) {
+        if let Storage::User(pages) = self {
+            pages.pin();
+        }
+    }
+
     /// Parts of the memory that may contain bytes other than zero. Empty for memory of the client
     /// that is not accessible.
     pub fn populated(&self) -> Vec<Range<usize>> {

@@ -151,6 +151,10 @@ pub trait UserPages: Pages {
 
     /// True if all pages are mapped and permit reads, and writes unless the object is read-only.
     fn is_accessible(&self) -> bool;
+
+    /// The client lists the object in a submission: from now on, calls that unmap or free the pages
+    /// wait for the work of the object.
+    fn pin(&self);
 }
 
 /// A file that contains the memory of objects.

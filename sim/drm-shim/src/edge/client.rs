@@ -209,15 +209,15 @@ pub fn is_pinned(address: u64, bytes: u64) -> bool {
     Range::list().range(..(end, 0)).any(|(_, top)| *top > address)
 }
 
-/// Forgets the pinned ranges of which a block of the heap contains at least one whole page. Returns
-/// true if there are some. The next submission pins them again if they are still mapped.
+/// Unpins the ranges of which a block of the heap contains at least one whole page. Returns true if
+/// there are some. A submission that lists such an object [pins](UserPages::pin) it again.
 ///
-/// The library itself uses the heap of the client. So a block of the library may share a page with a
-/// pinned range, and may get the place of a block that the client freed. The library must not wait
-/// for itself when it frees such a block.
+/// The library itself uses the heap of the client. So a block of the library may share a page with
+/// a pinned range, and may get the place of a block that the client freed. The library must not
+/// wait for itself when it frees such a block.
 pub fn give_back(address: u64, bytes: u64) -> bool {
-    // Most blocks are smaller. Among these are all nodes of the list, which are freed while the list
-    // is locked.
+    // Most blocks are smaller. Among these are all nodes of the list, which are freed while the
+    // list is locked.
     if bytes < PAGE || !has_pinned() {
         return false;
     }
@@ -278,8 +278,11 @@ impl UserPages for Pinned {
     }
 
     fn is_accessible(&self) -> bool {
-        self.0.add();
         is_accessible(self.0.address, self.size(), self.0.writable)
+    }
+
+    fn pin(&self) {
+        self.0.add();
     }
 }
 
@@ -327,9 +330,9 @@ fn are_mapped(address: u64, bytes: u64) -> bool {
 // runs that has the object, or while the report before or after it copies them. They are mapped
 // then: `Machine::run` and `Storage::populated` check `is_accessible` first (readable, and writable
 // if the GPU may write), and a client that unmaps some waits in the hooks of munmap, mremap, mmap,
-// madvise, free and realloc until the submission has run. If the client unmaps them by a system call
-// of its own during its submission, the process gets SIGSEGV, as with any library that was given the
-// memory. The client's threads may write the pages at any time, which atomic bytes
+// madvise, free and realloc until the submission has run. If the client unmaps them by a system
+// call of its own during its submission, the process gets SIGSEGV, as with any library that was
+// given the memory. The client's threads may write the pages at any time, which atomic bytes
 // permit. Pages that are not writable are only read: the GPU's page tables map them read-only. This
 // crate makes no `&[u8]` or `&mut` of them.
 unsafe impl Backing for Pinned {

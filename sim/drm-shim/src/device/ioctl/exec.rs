@@ -191,6 +191,7 @@ impl Device {
             if !object.storage.is_accessible() {
                 return Err(Errno::FAULT.into());
             }
+            object.storage.pin();
             object.write_back_view();
         }
         let mut written = Vec::new();
@@ -350,6 +351,7 @@ impl Device {
                 changed = true;
             }
             if changed {
+                // Errors are ignored, as for the list of objects.
                 let _ = host.put_array(entry.relocs_ptr, &relocations);
             }
         }
