@@ -7,7 +7,8 @@ use crate::machine::fault::Fault;
 use crate::machine::registers::mmio_base;
 use crate::mem::{Cause, PAGE, Tables};
 use genxml::aub::{Translation, mapped};
-use genxml::core::reflect::{Field, Type};
+use genxml::core::bits;
+use genxml::core::reflect::Type;
 use genxml::decode::Tables as Registers;
 use genxml::engine::EngineId;
 use genxml::error_state::{BufferKind, Crash, CrashBuffer, ErrorState, PageFault, Register};
@@ -30,23 +31,22 @@ const REGISTERS: [(&str, u32); 9] = [
     ("GFX_MODE", RingModeGen7::OFFSET),
 ];
 
-/// Registers in which each unit has a bit that says that it has no work: the engine, the kernel's
-/// name, the name in the specification, and the units that have work when the engine stops. The
-/// model executes one packet at a time, and one thread at a time of those that the kernel can see:
-/// the streamer always has work.
-const DONE: [(EngineId, &str, &str, &[&str]); 4] = [
-    (EngineId::Render, "INSTDONE", "INSTDONE_1", &["CS Done"]),
-    (EngineId::Blitter, "INSTDONE", "BCS_INSTDONE", &["BCS Done"]),
-    (EngineId::Video, "INSTDONE", "VCS_INSTDONE", &["VCS Done"]),
-    (EngineId::VideoEnhance, "INSTDONE", "VECS_INSTDONE", &["VECS Done"]),
+/// Registers with a bit for each unit that has no work: the engine, the name in error states, and
+/// the name in the specification.
+const DONE: [(EngineId, &str, &str); 7] = [
+    (EngineId::Render, "INSTDONE", "INSTDONE_1"),
+    (EngineId::Render, "SC_INSTDONE", "SC_INSTDONE"),
+    (EngineId::Render, "SAMPLER_INSTDONE[0][0]", "SAMPLER_INSTDONE"),
+    (EngineId::Render, "ROW_INSTDONE[0][0]", "ROW_INSTDONE"),
+    (EngineId::Blitter, "INSTDONE", "BCS_INSTDONE"),
+    (EngineId::Video, "INSTDONE", "VCS_INSTDONE"),
+    (EngineId::VideoEnhance, "INSTDONE", "VECS_INSTDONE"),
 ];
-
-/// The same for the units behind the render engine. If a thread runs, it is on the first EU.
-const DONE_BEHIND: [(&str, &str, &[&str]); 3] = [
-    ("SC_INSTDONE", "SC_INSTDONE", &[]),
-    ("SAMPLER_INSTDONE[0][0]", "SAMPLER_INSTDONE", &[]),
-    ("ROW_INSTDONE[0][0]", "ROW_INSTDONE", &["EU00 Done SS0", "TDL Done"]),
-];
+/// Bits of the command streamers. When an engine stops, its streamer waits for the packet.
+const STREAMERS: [&str; 4] = ["CS Done", "BCS Done", "VCS Done", "VECS Done"];
+/// Bits of the units that work while a thread runs. The model does not assign threads to execution
+/// units: error states name the first one.
+const THREADS: [&str; 2] = ["TDL Done", "EU00 Done SS0"];
 
 /// Maximum number of bytes of a context's memory in an error state.
 const MAX_BYTES: u64 = 1 << 30;
@@ -189,22 +189,20 @@ impl Gpu {
     }
 }
 
-/// The registers of units with and without work, with the kernel's names. `in_kernel` is true if a
+/// The registers of [`DONE`] of an engine, by their names in error states. `in_kernel` is true if a
 /// thread runs.
-fn units(engine: EngineId, in_kernel: bool) -> Vec<(&'static str, u64)> {
-    let of_engine = DONE.iter().filter(|row| row.0 == engine).map(|row| (row.1, row.2, row.3));
-    let behind = DONE_BEHIND.iter().filter(|_| engine == EngineId::Render).copied();
-    let value = |name: &str, working: &[&str]| {
-        let fields = Registers::gen8().container(name).map_or(&[][..], |register| register.fields);
-        let done =
-            |field: &&Field| matches!(field.ty, Type::Bool) && !working.contains(&field.name);
-        fields.iter().filter(done).fold(0, |bits, field| bits | 1 << field.start)
-    };
-    let of_engine = of_engine.map(|(kernel, name, working)| (kernel, value(name, working)));
-    let behind = behind.map(|(kernel, name, working)| {
-        (kernel, value(name, if in_kernel { working } else { &[] }))
-    });
-    of_engine.chain(behind).collect()
+fn units(engine: EngineId, in_kernel: bool) -> impl Iterator<Item = (&'static str, u64)> {
+    let rows = DONE.iter().filter(move |row| row.0 == engine);
+    rows.map(move |(_, name, register)| {
+        let works = |unit: &str| STREAMERS.contains(&unit) || in_kernel && THREADS.contains(&unit);
+        let mut value = [0];
+        for field in Registers::gen8().container(register).map_or(&[][..], |found| found.fields) {
+            if matches!(field.ty, Type::Bool) && !works(field.name) {
+                bits::put(&mut value, field.start, field.end, 1);
+            }
+        }
+        (*name, value[0].into())
+    })
 }
 
 /// The dword at an address; `None` if no piece of `memory` contains it.
