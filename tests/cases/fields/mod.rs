@@ -15,8 +15,7 @@
 //! * `void`: the field has no effect on results by its nature;
 //! * `refused`: everything that reads the field ends with a fault;
 //! * `case`: the effect needs several batches, a long batch or the work of a kernel driver; the
-//!   reason is the name of the case that shows it;
-//! * `ignored`: hardware has an effect that the model lacks, or that no case shows yet.
+//!   reason is the name of the case that shows it.
 //!
 //! The test runs the cases of all rows again, with the unchanged and the changed batch. It fails
 //! if a difference is not seen any more, if an unused field makes a difference, and if a field has
@@ -76,7 +75,7 @@ fn reasons() -> Vec<Reason> {
         let [kind, container, field, why] = columns[..] else {
             panic!("reasons.tsv: {} columns instead of 4: {line}", columns.len());
         };
-        let kinds = ["void", "refused", "case", "ignored"];
+        let kinds = ["void", "refused", "case"];
         assert!(kinds.contains(&kind), "reasons.tsv: {kind} is not one of {kinds:?}: {line}");
         assert!(!why.is_empty(), "reasons.tsv: no reason: {line}");
         let [kind, container, field, why] = [kind, container, field, why].map(str::to_owned);
@@ -152,8 +151,7 @@ fn run(rows: &[&Row], update: bool) -> Vec<Row> {
     let list: String = rows.iter().map(|row| format!("{row}\n")).collect();
     std::fs::write(folder.path().join("list.tsv"), list).unwrap();
     let reasons = reasons();
-    let is_void =
-        |key: &&Key| reasons.iter().any(|reason| reason.kind != "ignored" && reason.fits(key));
+    let is_void = |key: &&Key| reasons.iter().any(|reason| reason.fits(key));
     let void: String = fields().iter().filter(is_void).map(|key| format!("{key}\n")).collect();
     std::fs::write(folder.path().join("void.tsv"), void).unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
@@ -256,13 +254,12 @@ fn every_field_has_an_effect_or_a_reason() {
                 fitting[reason] = true;
                 &reasons[reason].kind
             }
-            // Another item of work makes ignored fields honoured one by one.
-            (class, Some(reason)) if reasons[reason].kind != "ignored" => {
+            (class, Some(reason)) => {
                 let Reason { kind, why, .. } = &reasons[reason];
                 problems.push(format!("{key}: {class}, but also {kind}: {why}"));
                 &class.to_string()
             }
-            (class, _) => &class.to_string(),
+            (class, None) => &class.to_string(),
         };
         *counts.entry(class.to_owned()).or_default() += 1;
     }
