@@ -4,7 +4,8 @@
 use std::path::Path;
 use std::process::Command;
 
-/// Oracle: the names of the fake cases, for example `crash_1` (tests/live/conformance_lib/selftest.py).
+/// Oracle: the names of the fake cases, for example `crash_1`
+/// (tests/live/conformance_lib/selftest.py).
 #[test]
 fn runner_of_conformance_suites() {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("live/conformance");

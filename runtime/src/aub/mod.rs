@@ -177,7 +177,7 @@ pub enum Kind {
 /// The address space of a memory block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
-    /// Memory behind the global page table (GGTT).
+    /// Memory that the global page table (GGTT) maps.
     Global,
     /// Physical memory.
     Physical,

@@ -260,9 +260,9 @@ fn what_came_before_counts() {
     assert_eq!(at(&[many(5), draw()]), 0, "unknown");
 }
 
-/// Pools of the resource streamer may be enabled after MI_RS_CONTROL with Start, and in a batch that
-/// MI_BATCH_BUFFER_START starts with Resource Streamer Enable (2a p.74, p.111). Linux disables them
-/// without the streamer.
+/// Pools of the resource streamer may be enabled after MI_RS_CONTROL with Start, and in a batch
+/// that MI_BATCH_BUFFER_START starts with Resource Streamer Enable (2a p.74, p.111). Linux disables
+/// them without the streamer.
 #[test]
 fn pools_need_the_resource_streamer() {
     // An MI_BATCH_BUFFER_START continues with the packet after it.

@@ -168,7 +168,7 @@ fn files() {
     });
 }
 
-/// Oracle: proc(5): a path of /proc/self/fd opens the file behind the descriptor again. The new file
+/// Oracle: proc(5): a path of /proc/self/fd opens the file of the descriptor again. The new file
 /// has objects of its own.
 #[test]
 fn reopened_descriptors() {
@@ -271,6 +271,19 @@ fn submissions(directory: &Path) -> Option<usize> {
     inside.join("manifest.json").is_file().then(|| Capture::open(inside).unwrap().execs().count())
 }
 
+/// The signal of this name that a process of the test [`ends`] sends to itself; `None` for another
+/// way to end.
+fn signal_of(way: &str) -> Option<libc::c_int> {
+    match way {
+        "TERM" => Some(libc::SIGTERM),
+        "INT" => Some(libc::SIGINT),
+        "KILL" => Some(libc::SIGKILL),
+        "ABRT" => Some(libc::SIGABRT),
+        "HUP" => Some(libc::SIGHUP),
+        _ => None,
+    }
+}
+
 /// However a process ends, the directory has a capture that can be read. Except after SIGKILL, the
 /// capture has all submissions, and the statistics are printed once.
 #[test]
@@ -279,14 +292,6 @@ fn ends() {
         let file = open();
         compute(&file, 5);
         let way = way.into_string().unwrap();
-        let signal = match &way[..] {
-            "TERM" => libc::SIGTERM,
-            "INT" => libc::SIGINT,
-            "KILL" => libc::SIGKILL,
-            "ABRT" => libc::SIGABRT,
-            "HUP" => libc::SIGHUP,
-            _ => 0,
-        };
         compute(&file, 6);
         compute(&file, 7);
         // SAFETY: the process ends, and its other threads do not use anything of this one.
@@ -303,7 +308,7 @@ fn ends() {
                     }
                     libc::exit(3)
                 }
-                _ => libc::raise(signal),
+                way => libc::raise(signal_of(way).unwrap()),
             };
         }
         unreachable!("the process has ended");
@@ -320,14 +325,7 @@ fn ends() {
             assert_eq!(found, Some(3), "{way}: {text}");
             assert_eq!(text.matches(": 3 submissions in ").count(), 1, "{way}: {text}");
         }
-        let signal = match way {
-            "TERM" => Some(libc::SIGTERM),
-            "INT" => Some(libc::SIGINT),
-            "KILL" => Some(libc::SIGKILL),
-            "ABRT" => Some(libc::SIGABRT),
-            "HUP" => Some(libc::SIGHUP),
-            _ => None,
-        };
+        let signal = signal_of(way);
         let code = if signal.is_none() { Some(3) } else { None };
         assert_eq!((output.status.code(), output.status.signal()), (code, signal), "{way}: {text}");
     }
@@ -470,8 +468,9 @@ fn submissions_from_read_only_memory() {
     });
 }
 
-/// The device reads arguments from a mapping that the client may only write: on x86 such pages can be
-/// read. Oracle: mmap(2), "on some hardware architectures (e.g., i386), PROT_WRITE implies PROT_READ".
+/// The device reads arguments from a mapping that the client may only write: on x86 such pages can
+/// be read. Oracle: mmap(2), "on some hardware architectures (e.g., i386), PROT_WRITE implies
+/// PROT_READ".
 #[test]
 fn arguments_in_write_only_mappings() {
     preloaded("arguments_in_write_only_mappings", || {

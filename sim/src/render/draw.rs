@@ -287,6 +287,7 @@ impl Draw {
         instance: u32,
     ) -> Result<(), Fault> {
         if !self.has_vertex_cache() {
+            // The batch has positions in the list of indices, so that each one is shaded.
             for vertex in &mut batch.vertices {
                 *vertex = self.fetch.index(exec, *vertex)?.unwrap_or_default();
             }

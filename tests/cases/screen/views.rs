@@ -237,8 +237,8 @@ fn layers() {
     );
 }
 
-/// 3DSTATE_CLIP enables the count of primitives that reach the clipper, 3DSTATE_SF the count of those
-/// that it keeps (2a p.211-215).
+/// 3DSTATE_CLIP enables the count of primitives that reach the clipper, 3DSTATE_SF the count of
+/// those that it keeps (2a p.211-215).
 #[test]
 fn counts_of_the_clipper() {
     for (clip, setup) in [(false, false), (true, false), (false, true), (true, true)] {

@@ -61,9 +61,9 @@ pub const fn plain(address: u64) -> u64 {
 /// The address that the flags and offset of an EXECBUFFER2 entry choose; `None` without PINNED.
 ///
 /// # Errors
-/// EINVAL for an address that is not canonical, or not aligned to a page and to the alignment of the
-/// entry, or if the object would end above 2^48; without SUPPORTS_48B, above the last page but one
-/// of 4 GiB. (Linux i915_vma.c, i915_vma_insert)
+/// EINVAL for an address that is not canonical, or not aligned to a page and to the alignment of
+/// the entry, or if the object would end above 2^48; without SUPPORTS_48B, above the last page but
+/// one of 4 GiB. (Linux i915_vma.c, i915_vma_insert)
 pub fn pinned(entry: &ExecObject2, size: u64) -> Result<Option<u64>, Errno> {
     if entry.flags & object::PINNED == 0 {
         return Ok(None);

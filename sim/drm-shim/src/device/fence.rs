@@ -122,8 +122,8 @@ impl Fence {
     }
 
     /// Signals the fence: its sync files first, so that a client that knows the result of the fence
-    /// finds them signaled. Threads in [`Fence::wait`] notice at the next [change](Changes::add), or
-    /// within a second.
+    /// finds them signaled. Threads in [`Fence::wait`] notice at the next [change](Changes::add),
+    /// or within a second.
     pub fn signal(&self, well: bool) {
         let mut descriptors = self.0.descriptors.lock().unwrap_or_else(PoisonError::into_inner);
         for descriptor in descriptors.drain(..) {

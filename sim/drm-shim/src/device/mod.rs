@@ -263,9 +263,9 @@ impl Device {
         self.queue.finish_in_worker(LAST_WORK, LAST_REPORTS);
     }
 
-    /// Called when a signal ends the process: as [`finish_at_once`](Self::finish_at_once), but waits
-    /// at most ten seconds for running submissions, too. Their results are then missing in the
-    /// reports.
+    /// Called when a signal ends the process: as [`finish_at_once`](Self::finish_at_once), but
+    /// waits at most ten seconds for running submissions, too. Their results are then missing in
+    /// the reports.
     pub fn finish_soon(&self) {
         self.queue.finish_in_worker(LAST_REPORTS, LAST_REPORTS);
     }

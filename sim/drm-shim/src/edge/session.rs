@@ -235,7 +235,8 @@ pub fn wait_for_block(address: u64, bytes: u64) {
     }
 }
 
-/// Waits until the GPU has finished with the objects of the client's own pages that overlap a range.
+/// Waits until the GPU has finished with the objects of the client's own pages that overlap a
+/// range.
 fn wait_for_work(address: u64, bytes: u64) {
     let work = with(&mut lock(), |device| device.work_on(address, bytes));
     for fence in work.unwrap_or_default() {

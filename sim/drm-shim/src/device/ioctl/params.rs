@@ -198,8 +198,8 @@ impl Device {
         Ok(())
     }
 
-    /// Writes a reply to the client's memory, whose header must be zero: the flags of a topology, the
-    /// number and the reserved fields of a list.
+    /// Writes a reply to the client's memory, whose header must be zero: the flags of a topology,
+    /// the number and the reserved fields of a list.
     ///
     /// # Errors
     /// EFAULT if the memory cannot be accessed; EINVAL if the header is not zero. (Linux

@@ -84,9 +84,8 @@ fn fences() {
     drop(unsafe { OwnedFd::from_raw_fd(export.fd) });
 }
 
-/// Points of a timeline signal in order.
-/// Oracle: Linux drm_syncobj.c: an ioctl with unknown flags or a set padding returns EINVAL, also if
-/// the handle is wrong, and does nothing.
+/// Oracle: Linux drm_syncobj.c: an ioctl with unknown flags or a set padding returns EINVAL, also
+/// if the handle is wrong, and does nothing.
 #[test]
 fn unknown_flags() {
     let mut client = Client::open(RENDER);
@@ -124,6 +123,7 @@ fn unknown_flags() {
     client.core(drm::nr::SYNCOBJ_DESTROY, &mut destroy).unwrap();
 }
 
+/// Points of a timeline signal in order.
 #[test]
 fn timelines() {
     let mut client = asynchronous();

@@ -62,8 +62,8 @@ fn objects() {
     );
 }
 
-/// Oracle: i915_user_extensions (Linux i915_user_extensions.c): a chain that cannot be read is EFAULT;
-/// GEM_MMAP_OFFSET has no extensions, so any other chain is EINVAL.
+/// Oracle: i915_user_extensions (Linux i915_user_extensions.c): a chain that cannot be read is
+/// EFAULT; GEM_MMAP_OFFSET has no extensions, so any other chain is EINVAL.
 #[test]
 fn extensions_of_mappings() {
     let mut client = Client::open(RENDER);
@@ -76,8 +76,8 @@ fn extensions_of_mappings() {
     }
 }
 
-/// Oracle: set_placements (Linux i915_gem_create.c): the list of regions must name existing regions,
-/// each once.
+/// Oracle: set_placements (Linux i915_gem_create.c): the list of regions must name existing
+/// regions, each once.
 #[test]
 fn memory_regions_of_objects() {
     let mut client = Client::open(RENDER);

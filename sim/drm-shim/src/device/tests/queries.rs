@@ -43,8 +43,8 @@ fn questions() {
     assert_eq!(client.i915(i915::nr::REG_READ, &mut read), errno(Errno::INVAL));
 }
 
-/// Oracle: Linux i915_query.c: the header of the memory for a reply must be zero, and the memory must
-/// be readable.
+/// Oracle: Linux i915_query.c: the header of the memory for a reply must be zero, and the memory
+/// must be readable.
 #[test]
 fn memory_for_replies() {
     let mut client = Client::open(RENDER);
@@ -103,7 +103,8 @@ fn wall_clock() {
     }
 }
 
-/// Oracle: Linux drm_ioctl.c: GET_CLIENT has one client, the caller; GET_STATS clears its structure.
+/// Oracle: Linux drm_ioctl.c: GET_CLIENT has one client, the caller; GET_STATS clears its
+/// structure.
 #[test]
 fn clients_and_statistics() {
     let mut client = Client::open(PRIMARY);

@@ -90,8 +90,8 @@ fn relocations_backwards() {
     assert_eq!(client.read::<4>(data, 4096 - 8), [78, 0, 0, 0]);
 }
 
-/// Oracle: i915_gem_check_execbuffer and eb_lookup_vmas (Linux i915_gem_execbuffer.c): DR1 and DR4 must
-/// be 0, DR4 may be all ones; the batch must begin in its object.
+/// Oracle: i915_gem_check_execbuffer and eb_lookup_vmas (Linux i915_gem_execbuffer.c): DR1 and DR4
+/// must be 0, DR4 may be all ones; the batch must begin in its object.
 #[test]
 fn arguments_of_submissions() {
     let mut client = Client::open(RENDER);
@@ -113,8 +113,8 @@ fn arguments_of_submissions() {
     assert_eq!(submit(plain), Ok(()));
 }
 
-/// Oracle: i915_vma_insert (Linux i915_vma.c): a pinned object must be aligned as its entry says, and
-/// must end below the last page of 4 GiB unless its entry has SUPPORTS_48B.
+/// Oracle: i915_vma_insert (Linux i915_vma.c): a pinned object must be aligned as its entry says,
+/// and must end below the last page of 4 GiB unless its entry has SUPPORTS_48B.
 #[test]
 fn pinned_addresses() {
     let mut client = Client::open(RENDER);
