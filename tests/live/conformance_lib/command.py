@@ -1,4 +1,4 @@
-"""The command line: list, check, run, report, self-test."""
+"""The command line: build, list, check, run, report, self-test."""
 
 import argparse
 import json
@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 
-from . import Problem, choose, engine, report, tables
+from . import Problem, build, choose, engine, report, tables
 from .process import STOP
 from .suites import LIVE, SUITES, Target
 
@@ -26,6 +26,7 @@ suites:
   opencl-cts    OpenCL-CTS, NEO
 
 examples:
+  conformance build deqp-gles2 --sources cts --build cts-build
   conformance check deqp-gles2 --sources cts --build cts-build
   conformance list igt --build igt-build --include '^gem_exec_'
   conformance run piglit --seed 1 --count 600 --reference --out out
@@ -38,8 +39,8 @@ statuses: Pass, Warn (a pass with lower quality), Skip (a feature is missing), F
 ended the program), Timeout (--timeout is over), Fault (the model refused something, whatever the
 case reports), Missing (the suite does not have the case, or printed no result).
 
-exit code: 0 if all failures are expected; 1 after new failures; 2 if the suite cannot be run; 130
-if the run was stopped.
+exit code: 0 if all failures are expected; 1 after new failures; 2 if the suite cannot be built or
+run; 130 if the run was stopped.
 """
 
 
@@ -87,6 +88,13 @@ def arguments(words):
     listing = new("list", "print the cases that `run` would run")
     add_suite(listing)
     add_choice(listing)
+    building = new("build", "build a suite from its sources, with CMake or Meson, and Ninja")
+    add_suite(building)
+    building.add_argument("--jobs", type=positive, default=os.cpu_count(), metavar="N",
+                          help="number of parallel compilers (default: all cores)")
+    building.add_argument("--option", action="append", default=[], metavar="OPTION", dest="extra",
+                          help="option of the configuration, for example "
+                          "--option=-DCMAKE_CXX_FLAGS=-O1; repeat for more")
     check = new("check", "say whether a suite can be run, and what is missing")
     add_suite(check)
     run = new("run", "run a suite on the model")
@@ -224,6 +232,9 @@ def main(words):
             return run(options)
         if options.command == "report":
             return print_report(options.folders, options.expectations)
+        if options.command == "build":
+            build.build(options.suite, options.sources, options.build, options.jobs, options.extra)
+            options.command = "check"
         suite = suite_of(options)
         if options.command == "check":
             print(f"{options.suite}: {len(set(suite.cases()))} cases")

@@ -16,6 +16,7 @@ import tempfile
 import textwrap
 import time
 import unittest
+import unittest.mock
 
 from . import command, tables
 
@@ -346,6 +347,48 @@ class Fakes(unittest.TestCase):
         results, _ = self.run_suite(suite)
         self.assertEqual(results, {f"test_basic@{name}": wanted(name)
                                    for name in ("pass_1", "fail_1", "crash_1")})
+
+    def tools(self, code=0):
+        """Fakes of cmake, meson and ninja that write their arguments to a file, first in PATH."""
+        for name in ("cmake", "meson", "ninja"):
+            self.script(f"tools/{name}", f'#!/bin/sh\necho {name} "$@" >>{self.folder}/called\n'
+                        f'exit {code}\n')
+        path = f"{self.folder / 'tools'}:{os.environ['PATH']}"
+        self.enterContext(unittest.mock.patch.dict(os.environ, {"PATH": path}))
+
+    def test_build(self):
+        suite = self.deqp(["pass_1"])
+        self.tools()
+        printed = self.call("build", *suite, code=2)
+        self.assertIn("has no CMakeLists.txt", printed)
+        self.assertIn("fetch_sources.py", printed)
+        for name in ("glslang", "spirv-tools", "spirv-headers", "amber", "jsoncpp",
+                     "vulkansc-pcutil"):
+            self.script(f"cts/external/{name}/src/file", "")
+        for name in ("CMakeLists.txt", "external/openglcts/CMakeLists.txt"):
+            self.script(f"cts/{name}", "")
+        printed = self.call("build", *suite, "--jobs", "3", "--option=-DFAST=1")
+        self.assertIn("deqp-gles2: 1 cases", printed)
+        configure, make = (self.folder / "called").read_text().splitlines()
+        cts, deqp = self.folder / "cts", self.folder / "deqp"
+        self.assertRegex(configure, f"^cmake -G Ninja -S {cts} -B {deqp} .*-DFAST=1$")
+        self.assertEqual(make, f"ninja -C {deqp} -j3 deqp-gles2")
+        self.tools(code=7)
+        self.assertIn("cmake ended with 7", self.call("build", *suite, code=2))
+
+    def test_build_again(self):
+        """Meson configures a folder once; later calls change options."""
+        suite = self.igt()
+        for name in ("meson.build", "tests/intel/gem_exec_basic.c"):
+            self.script(f"igt-src/{name}", "")
+        self.tools()
+        self.call("build", *suite, "--sources", self.folder / "igt-src")
+        (self.folder / "igt/build.ninja").write_text("")
+        self.call("build", *suite, "--sources", self.folder / "igt-src")
+        words = [line.split()[:2] for line in (self.folder / "called").read_text().splitlines()]
+        self.assertEqual([pair for pair in words if pair[0] == "meson"],
+                         [["meson", "setup"], ["meson", "configure"]])
+        self.assertIn("needs --sources", self.call("build", "igt", code=2))
 
     def test_missing_files(self):
         for words in (["igt"], ["igt", "--build", self.folder], ["deqp-vk", "--build", "none"],

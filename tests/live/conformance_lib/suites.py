@@ -135,7 +135,10 @@ class Piglit(Suite):
         spec = importlib.util.spec_from_file_location("piglit_sample", LIVE / "piglit.py")
         self.piglit = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(self.piglit)
-        super().__init__(sources, build or self.piglit.PIGLIT, isolate)
+        build = build or self.piglit.PIGLIT
+        # `conformance build` installs piglit inside its folder.
+        installed = build / "installed/lib/piglit"
+        super().__init__(sources, installed if installed.is_dir() else build, isolate)
 
     def problems(self):
         found = self.missing(self.build, "--build", ["bin/shader_runner", "tests/spec"])
