@@ -88,7 +88,7 @@ pub struct Args {
     #[arg(long, value_name = "CLOCK", value_parser = ["work", "wall"])]
     clock: Option<String>,
     /// Let clients continue while the model works, as on hardware. Without this option, each
-    /// submission completes before the client continues
+    /// submission completes before the client continues, unless it waits for the client
     #[arg(long = "async")]
     asynchronous: bool,
     /// Print whether the library is found and which drivers are installed, and exit

@@ -284,7 +284,7 @@ impl<'a> AubReplay<'a> {
             return None;
         }
         let position = self.reader.position();
-        let progress = self.gpu.advance_with(listener.reborrow());
+        let progress = self.gpu.advance_with(listener.reborrow(), u64::MAX);
         self.waiting = progress == Ok(Progress::Waiting);
         match progress.map(|_| self.gpu.last_stats()) {
             Ok(stats) if stats == Stats::default() => None,

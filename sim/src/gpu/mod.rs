@@ -10,7 +10,7 @@ pub mod schedule;
 pub mod submission_port;
 
 pub use context::ContextId;
-pub use schedule::Progress;
+pub use schedule::{Progress, Suspended};
 
 use crate::gpu::context::Context;
 use crate::gpu::engine::Engine;

@@ -38,6 +38,19 @@ pub enum Progress {
     Idle,
     /// All engines that have something to do wait for semaphores.
     Waiting,
+    /// The work that the caller allowed is done, and an engine can continue.
+    Working,
+}
+
+/// A batch that [`Gpu::suspend`] took from its engine. It continues after [`Gpu::resume`].
+#[derive(Clone, Debug)]
+pub struct Suspended(Active);
+
+impl Suspended {
+    /// The semaphore that the batch waits for, if it waits.
+    pub fn wait(&self) -> Option<&Wait> {
+        self.0.streamer.wait()
+    }
 }
 
 impl Gpu {
@@ -67,9 +80,9 @@ impl Gpu {
     }
 
     pub(crate) fn run_with(&mut self, listener: Listener<'_>) -> Result<Stats, Fault> {
-        match self.advance_with(listener)? {
-            Progress::Idle => Ok(self.stats),
+        match self.advance_with(listener, u64::MAX)? {
             Progress::Waiting => Err(self.deadlock()),
+            Progress::Idle | Progress::Working => Ok(self.stats),
         }
     }
 
@@ -80,7 +93,7 @@ impl Gpu {
     /// # Errors
     /// The errors of [`run`](Self::run), except for deadlocks.
     pub fn advance(&mut self) -> Result<Progress, Fault> {
-        self.advance_with(Listener::default())
+        self.advance_with(Listener::default(), u64::MAX)
     }
 
     /// Like [`advance`](Self::advance), and passes events to `observer`.
@@ -88,15 +101,35 @@ impl Gpu {
     /// # Errors
     /// The errors of `advance`.
     pub fn advance_observed(&mut self, observer: &mut dyn Observer) -> Result<Progress, Fault> {
-        self.advance_with(Listener::new(Some(observer)))
+        self.advance_with(Listener::new(Some(observer)), u64::MAX)
     }
 
-    pub(crate) fn advance_with(&mut self, mut listener: Listener<'_>) -> Result<Progress, Fault> {
+    /// Like [`advance`](Self::advance), but ends with [`Progress::Working`] after about `units`
+    /// units of work (see [`crate::machine::watchdog`]). A draw or dispatch is not interrupted.
+    /// Events go to `observer`.
+    ///
+    /// # Errors
+    /// The errors of `advance`.
+    pub fn advance_for(
+        &mut self,
+        units: u64,
+        observer: Option<&mut dyn Observer>,
+    ) -> Result<Progress, Fault> {
+        self.advance_with(Listener::new(observer), units)
+    }
+
+    pub(crate) fn advance_with(
+        &mut self,
+        mut listener: Listener<'_>,
+        units: u64,
+    ) -> Result<Progress, Fault> {
+        let started = self.clock;
         let mut stats = Stats::default();
         let result = loop {
             match self.round(&mut stats, &mut listener) {
                 Ok(Turn::Idle) => break Ok(Progress::Idle),
                 Ok(Turn::Waits) => break Ok(Progress::Waiting),
+                Ok(_) if self.clock.wrapping_sub(started) >= units => break Ok(Progress::Working),
                 Ok(_) => {}
                 Err(fault) => break Err(fault),
             }
@@ -135,6 +168,20 @@ impl Gpu {
     ) -> Result<Stats, Fault> {
         self.enqueue(id, engine, address, length);
         self.run_observed(observer)
+    }
+
+    /// Takes the batch that runs on an engine, if [`enqueue`](Self::enqueue) submitted it. Its
+    /// context keeps the state. Until [`resume`](Self::resume), the engine can run other batches,
+    /// but not of this context.
+    pub fn suspend(&mut self, engine: EngineId) -> Option<Suspended> {
+        let active = &mut self.engines[engine as usize].active;
+        active.take_if(|active| active.source == Source::Job).map(Suspended)
+    }
+
+    /// Returns a suspended batch to its engine, which must not run another one.
+    pub fn resume(&mut self, engine: EngineId, batch: Suspended) {
+        debug_assert!(self.engines[engine as usize].active.is_none(), "the engine runs a batch");
+        self.engines[engine as usize].active = Some(batch.0);
     }
 
     /// Runs a turn of each engine. Returns [`Turn::Idle`] if none has work, [`Turn::Waits`] if all

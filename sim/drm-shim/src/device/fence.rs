@@ -5,7 +5,7 @@ use super::descriptor;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use std::fmt;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -24,6 +24,8 @@ pub const FOREVER: u64 = u64::MAX;
 pub struct Changes {
     count: Mutex<u64>,
     changed: Condvar,
+    /// True if the queue cannot continue without a change from outside.
+    at_rest: AtomicBool,
 }
 
 impl Changes {
@@ -36,6 +38,14 @@ impl Changes {
     pub fn add(&self) {
         *self.count.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         self.changed.notify_all();
+    }
+
+    /// Says whether the queue can continue by itself, or needs a change from outside. Counts a
+    /// change if it cannot any more.
+    pub fn set_at_rest(&self, at_rest: bool) {
+        if !self.at_rest.swap(at_rest, Ordering::AcqRel) && at_rest {
+            self.add();
+        }
     }
 
     /// Waits until the count differs from `seen`, but at most until the clock (`now`) reaches
@@ -138,6 +148,21 @@ impl Fence {
             let seen = self.0.changes.count();
             if let Some(result) = self.result() {
                 return result;
+            }
+            self.0.changes.wait(seen, FOREVER);
+        }
+    }
+
+    /// As [`wait`](Self::wait), but returns with success when the work cannot continue without a
+    /// change from outside, for example because it waits for a semaphore that the client writes.
+    pub fn wait_or_rest(&self) -> Result<(), Errno> {
+        loop {
+            let seen = self.0.changes.count();
+            if let Some(result) = self.result() {
+                return result;
+            }
+            if self.0.changes.at_rest.load(Ordering::Acquire) {
+                return self.result().unwrap_or(Ok(()));
             }
             self.0.changes.wait(seen, FOREVER);
         }

@@ -11,13 +11,22 @@ use super::gem::{ObjectId, Storage};
 use super::report::{Listed, Reporter, Submitted, say};
 use super::tiling::SharedView;
 use genxml::gen8::engine_registers::RingTimestamp;
+use genxml_sim::gpu::{Progress, Suspended};
 use genxml_sim::machine::registers::mmio_base;
 use genxml_sim::mem::{AddressSpace, Frames, OutOfMemory};
 use genxml_sim::{Context as ModelContext, ContextId, EngineId, Gpu};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+
+/// Length of a time slice in units of work: about 16 ms. A draw or dispatch is not interrupted.
+const SLICE: u64 = 1 << 24;
+
+/// Longest time in nanoseconds that a submission only waits for semaphores. i915 resets an engine
+/// after about ten seconds without progress. (Linux Kconfig.profile: heartbeats every 2.5 s)
+const LONGEST_WAIT: u64 = 10_000_000_000;
 
 /// A submission, ready to run.
 #[derive(Debug)]
@@ -36,6 +45,35 @@ pub struct Job {
     pub objects: Vec<Item>,
     /// Fault state of the submission's context.
     pub health: Arc<Health>,
+}
+
+/// A submission that has started and not ended.
+#[derive(Debug)]
+pub struct Started {
+    /// The submission.
+    pub job: Job,
+    submitted: Submitted,
+    /// The batch, between time slices; `None` before the first one.
+    suspended: Option<Suspended>,
+    /// The time of the monotonic clock since which the batch has only waited for a semaphore.
+    waits_since: Option<u64>,
+}
+
+/// How a time slice of a submission ended.
+#[derive(Debug)]
+pub enum Slice {
+    /// The submission has ended. True if it succeeded, or if it faulted and the options say to
+    /// ignore faults.
+    Ended(bool),
+    /// The submission has not ended: [`Machine::run`] continues it.
+    Suspended(Box<Started>),
+}
+
+impl Started {
+    /// True if the last time slice ended because the batch waits for a semaphore.
+    pub fn waits(&self) -> bool {
+        self.waits_since.is_some()
+    }
 }
 
 /// An object of a submission.
@@ -160,28 +198,75 @@ impl Machine {
         self.spare.push(hardware.id);
     }
 
-    /// Runs a submission, unless a fault has banned its context. A fault is recorded in the context
-    /// as the kernel does. Returns true if the submission succeeded, or if it faulted and the
-    /// options say to ignore faults.
-    pub fn run(&mut self, job: &Job) -> bool {
+    /// Starts a submission: binds its objects, reports it, and executes it for a time slice.
+    pub fn start(&mut self, job: Job) -> Slice {
         if job.health.banned.load(Ordering::Relaxed) {
-            return false;
-        }
-        if self.config.wall_clock {
-            self.gpu.advance_clock(now());
+            return Slice::Ended(false);
         }
         let is_accessible = |item: &Item| item.storage.is_accessible();
         let mapped = match job.objects.iter().all(is_accessible) {
-            true => self.map(job).map_err(|error| error.to_string()),
+            true => self.map(&job).map_err(|error| error.to_string()),
             false => Err("the client has unmapped or protected its own pages".to_owned()),
         };
-        let well = match mapped {
-            Ok(submitted) => self.execute(&submitted),
+        match mapped {
+            Ok(mut submitted) => {
+                submitted.number =
+                    self.reporter.before(&self.gpu, &submitted, &populated(&self.objects));
+                self.gpu.enqueue(submitted.model, submitted.engine, submitted.address, 0);
+                self.run(Box::new(Started { job, submitted, suspended: None, waits_since: None }))
+            }
             Err(error) => {
                 say(&format!("{}: submission: it cannot run: {error}", self.reporter.program()));
-                false
+                Slice::Ended(self.end(&job, false))
             }
+        }
+    }
+
+    /// Continues a submission for a time slice.
+    ///
+    /// Captures and traces need submissions one after another. So while they are written, only a
+    /// semaphore ends a time slice.
+    pub fn run(&mut self, mut started: Box<Started>) -> Slice {
+        if self.config.wall_clock {
+            self.gpu.advance_clock(now());
+        }
+        let Started { job, submitted, suspended, waits_since } = &mut *started;
+        if let Some(batch) = suspended.take() {
+            self.gpu.resume(submitted.engine, batch);
+        }
+        let units = if self.reporter.is_recording() { u64::MAX } else { SLICE };
+        let mut result = self.reporter.run(&mut self.gpu, units);
+        if result == Ok(Progress::Waiting) {
+            let since = *waits_since.get_or_insert_with(now);
+            if now().saturating_sub(since) >= self.config.work_limit.min(LONGEST_WAIT) {
+                // Nothing has signaled the semaphore: the fault names it.
+                result = self.gpu.run().map(|_| Progress::Idle);
+            }
+        } else {
+            *waits_since = None;
+        }
+        let well = match result {
+            Ok(Progress::Working | Progress::Waiting) => {
+                *suspended = self.gpu.suspend(submitted.engine);
+                return Slice::Suspended(started);
+            }
+            Ok(Progress::Idle) => true,
+            Err(_) => false,
         };
+        let populated = populated(&self.objects);
+        self.reporter.after(&self.gpu, submitted, &populated);
+        if let Err(fault) = &result {
+            self.reporter.fault(&mut self.gpu, submitted, fault, &self.config, &populated);
+        }
+        // Save before the fence signals: after that, the client may exit at once.
+        self.reporter.save_if_due();
+        drop(populated);
+        Slice::Ended(self.end(job, well))
+    }
+
+    /// Called when a submission has ended. A fault is recorded in the context as the kernel does.
+    /// Returns true if the submission succeeded, or if the options say to ignore faults.
+    fn end(&mut self, job: &Job, well: bool) -> bool {
         for item in &job.objects {
             if let Some(view) = &item.view {
                 view.refresh(item.storage.pages());
@@ -232,6 +317,7 @@ impl Machine {
             address: job.address,
             length: job.length,
             objects,
+            number: 0,
         })
     }
 
@@ -269,26 +355,14 @@ impl Machine {
             }
         }
     }
+}
 
-    /// Runs a submission whose objects are mapped, and reports it. True if there was no fault.
-    fn execute(&mut self, submitted: &Submitted) -> bool {
-        let Machine { gpu, reporter, objects, config, .. } = self;
-        let populated = |id| match objects.get(&id) {
-            Some((storage, _)) => storage.populated(),
-            None => Vec::new(),
-        };
-        reporter.before(gpu, submitted, &populated);
-        let result = reporter.run(gpu, submitted);
-        reporter.after(gpu, submitted, &populated);
-        let well = match result {
-            Ok(_) => true,
-            Err(fault) => {
-                reporter.fault(gpu, submitted, &fault, config, &populated);
-                false
-            }
-        };
-        // Save before the fence signals: after that, the client may exit at once.
-        reporter.save_if_due();
-        well
+/// A function that returns the populated parts of an object.
+fn populated(
+    objects: &BTreeMap<ObjectId, (Storage, Frames)>,
+) -> impl Fn(ObjectId) -> Vec<Range<usize>> {
+    |id| match objects.get(&id) {
+        Some((storage, _)) => storage.populated(),
+        None => Vec::new(),
     }
 }

@@ -13,6 +13,9 @@ pub enum Stop {
     Wait(u64),
     /// The ioctl succeeded; return once this fence signals.
     After(Fence),
+    /// The ioctl succeeded; return once this fence signals, or its work needs something from
+    /// outside ([`Fence::wait_or_rest`]).
+    AfterWork(Fence),
 }
 
 impl From<Errno> for Stop {

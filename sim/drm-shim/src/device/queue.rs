@@ -1,5 +1,8 @@
 //! Pending submissions, and the thread that runs them. Submissions of one context on one engine run
-//! in order. Of all ready submissions the oldest runs first.
+//! in order. Of all ready submissions the oldest starts first.
+//!
+//! Submissions that have started share the model in time slices. So a batch that waits for a
+//! semaphore, or that loops until its client ends it, does not stop other contexts and engines.
 
 use super::addresses::VmId;
 use super::context::EngineContextId;
@@ -7,17 +10,17 @@ use super::descriptor;
 use super::fence::{Changes, Fence, now};
 use super::gem::ObjectId;
 use super::host::Host;
-use super::machine::{Job, Machine};
+use super::machine::{Job, Machine, Slice, Started};
 use super::report::say;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-/// Interval at which sync files are polled while a request waits for them.
+/// Interval at which sync files and semaphores are polled while nothing else can run.
 const LOOK: Duration = Duration::from_millis(1);
 
 /// A request, and the fences that it waits for.
@@ -70,8 +73,12 @@ struct State {
     /// The machine while it is idle; `None` while a submission runs or the queue is paused.
     machine: Option<Machine>,
     pending: Vec<Request>,
-    /// Context state and objects of the running submission.
-    running: Option<(EngineContextId, Vec<ObjectId>)>,
+    /// Submissions between two time slices, with their fences. The first one runs next.
+    started: VecDeque<(Box<Started>, Fence)>,
+    /// True while a submission runs.
+    is_running: bool,
+    /// True if the worker has started a request since the last time slice of an earlier one.
+    slice_is_next: bool,
     /// Objects and context states to remove when no pending request uses them.
     freed: Vec<ObjectId>,
     forgotten: Vec<EngineContextId>,
@@ -99,10 +106,28 @@ impl std::fmt::Debug for State {
     }
 }
 
+/// All submissions that have not ended, except for the running one.
+fn jobs<'a>(
+    pending: &'a [Request],
+    started: &'a VecDeque<(Box<Started>, Fence)>,
+) -> impl Iterator<Item = &'a Job> {
+    let pending = pending.iter().filter_map(|request| request.job.as_ref());
+    pending.chain(started.iter().map(|(started, _)| &started.job))
+}
+
+/// What the worker does next.
+enum Next {
+    /// The request with this index among the pending ones.
+    Request(usize),
+    /// The next time slice of the first started submission.
+    Slice,
+}
+
 impl State {
-    /// Index of the oldest ready request that has no earlier pending request of its context state.
-    fn next(&mut self) -> Option<usize> {
-        let mut waiting = HashSet::new();
+    /// Index of the oldest ready request of a context state that has no earlier submission.
+    fn ready(&mut self) -> Option<usize> {
+        let mut waiting: HashSet<EngineContextId> =
+            self.started.iter().map(|(started, _)| started.job.hardware).collect();
         self.pending.iter_mut().position(|request| {
             let hardware = request.hardware();
             let first = hardware.is_none_or(|hardware| !waiting.contains(&hardware));
@@ -110,6 +135,18 @@ impl State {
             waiting.extend(hardware);
             ready
         })
+    }
+
+    /// What to do next; `None` if nothing can continue without a change from outside. New requests
+    /// and started submissions alternate. All started submissions have turns in order, also those
+    /// that wait for semaphores, unless all of them wait.
+    fn next(&mut self) -> Option<Next> {
+        self.machine.as_ref()?;
+        let slice = self.started.iter().any(|(started, _)| !started.waits());
+        if slice && self.slice_is_next {
+            return Some(Next::Slice);
+        }
+        self.ready().map(Next::Request).or(slice.then_some(Next::Slice))
     }
 
     /// If the machine is idle, calls the tasks that wait for that, and removes freed objects and
@@ -122,7 +159,7 @@ impl State {
         if self.freed.is_empty() && self.forgotten.is_empty() && self.released.is_empty() {
             return;
         }
-        let jobs = || self.pending.iter().filter_map(|request| request.job.as_ref());
+        let jobs = || jobs(&self.pending, &self.started);
         let used: HashSet<ObjectId> =
             jobs().flat_map(|job| job.objects.iter().map(|item| item.id)).collect();
         let states: HashSet<EngineContextId> = jobs().map(|job| job.hardware).collect();
@@ -157,9 +194,10 @@ impl Shared {
     }
 
     /// Waits for a change, but at most until the idle machine has a capture to save, and at most
-    /// [`LOOK`] if a request waits for sync files.
+    /// [`LOOK`] if a request waits for sync files, or a submission for a semaphore.
     fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        let polled = state.pending.iter().any(|request| !request.files.is_empty());
+        let polled = state.pending.iter().any(|request| !request.files.is_empty())
+            || !state.started.is_empty();
         let due = state.machine.as_ref().and_then(|machine| machine.reporter.due());
         let due = due.map(|due| due.saturating_duration_since(Instant::now()));
         match due.into_iter().chain(polled.then_some(LOOK)).min() {
@@ -182,53 +220,107 @@ impl Shared {
     fn work(&self) {
         let mut state = self.lock();
         while !state.ends {
-            let next = if state.machine.is_some() { state.next() } else { None };
-            let Some(next) = next else {
-                match Shared::to_write(&mut state) {
-                    None => state = self.wait(state),
-                    Some(mut machine) => {
-                        let last = state.last;
-                        drop(state);
-                        match last {
-                            LastReports::Wanted => machine.reporter.finish(),
-                            _ => machine.reporter.save_if_due(),
-                        }
-                        state = self.lock();
-                        if last == LastReports::Wanted {
-                            state.last = LastReports::Written;
-                        }
-                        state.machine = Some(machine);
-                        state.sweep();
-                        self.turn.notify_all();
+            state = match state.next() {
+                Some(Next::Request(index)) => {
+                    let Request { job, fence, .. } = state.pending.remove(index);
+                    state.slice_is_next = true;
+                    match job {
+                        Some(job) => self.run(state, fence, |machine| machine.start(job)),
+                        None => self.complete(state, &fence, true),
                     }
                 }
-                continue;
+                Some(Next::Slice) => {
+                    state.slice_is_next = false;
+                    self.slice(state)
+                }
+                None => self.rest(state),
             };
-            let request = state.pending.remove(next);
-            let mut well = true;
-            if let Some(job) = request.job
-                && let Some(mut machine) = state.machine.take()
-            {
-                state.running =
-                    Some((job.hardware, job.objects.iter().map(|item| item.id).collect()));
-                drop(state);
-                // A panic is a defect of the model, not of the client. The submission fails with
-                // EIO.
-                let run = AssertUnwindSafe(|| machine.run(&job));
-                well = catch_unwind(run).unwrap_or_else(|_| {
-                    say("the model panicked; this is a defect of the model: please report it");
-                    false
-                });
-                self.timestamp.store(machine.timestamp(), Ordering::Relaxed);
-                state = self.lock();
-                state.machine = Some(machine);
-                state.running = None;
+        }
+    }
+
+    /// Writes reports if some are due. Otherwise waits until something has changed, and then
+    /// compares the semaphores that submissions wait for.
+    fn rest<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        if let Some(mut machine) = Shared::to_write(&mut state) {
+            let last = state.last;
+            drop(state);
+            match last {
+                LastReports::Wanted => machine.reporter.finish(),
+                _ => machine.reporter.save_if_due(),
             }
-            request.fence.signal(well);
+            state = self.lock();
+            if last == LastReports::Wanted {
+                state.last = LastReports::Written;
+            }
+            state.machine = Some(machine);
             state.sweep();
             self.turn.notify_all();
-            self.changes.add();
+            return state;
         }
+        if state.machine.is_some() {
+            self.changes.set_at_rest(true);
+        }
+        state = self.wait(state);
+        for _ in 0..state.started.len() {
+            state = self.slice(state);
+        }
+        state
+    }
+
+    /// Continues the first started submission, unless the queue is paused.
+    fn slice<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        let first = if state.machine.is_some() { state.started.pop_front() } else { None };
+        match first {
+            Some((started, fence)) => self.run(state, fence, |machine| machine.run(started)),
+            None => state,
+        }
+    }
+
+    /// Starts or continues a submission: `work` runs a time slice of it.
+    fn run<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        fence: Fence,
+        work: impl FnOnce(&mut Machine) -> Slice,
+    ) -> MutexGuard<'a, State> {
+        let Some(mut machine) = state.machine.take() else { return state };
+        state.is_running = true;
+        drop(state);
+        // A panic is a defect of the model, not of the client. The submission fails with EIO.
+        let slice = catch_unwind(AssertUnwindSafe(|| work(&mut machine))).unwrap_or_else(|_| {
+            say("the model panicked; this is a defect of the model: please report it");
+            Slice::Ended(false)
+        });
+        self.timestamp.store(machine.timestamp(), Ordering::Relaxed);
+        let mut state = self.lock();
+        state.machine = Some(machine);
+        state.is_running = false;
+        match slice {
+            Slice::Ended(well) => self.complete(state, &fence, well),
+            Slice::Suspended(started) => {
+                if !started.waits() {
+                    self.changes.set_at_rest(false);
+                }
+                state.started.push_back((started, fence));
+                state.sweep();
+                self.turn.notify_all();
+                state
+            }
+        }
+    }
+
+    /// Signals the fence of a request that has ended.
+    fn complete<'a>(
+        &self,
+        mut state: MutexGuard<'a, State>,
+        fence: &Fence,
+        well: bool,
+    ) -> MutexGuard<'a, State> {
+        fence.signal(well);
+        state.sweep();
+        self.turn.notify_all();
+        self.changes.add();
+        state
     }
 }
 
@@ -265,6 +357,7 @@ impl Queue {
             self.host.spawn(Box::new(move || shared.work()))?;
             state.has_worker = true;
         }
+        self.shared.changes.set_at_rest(false);
         state.pending.push(request);
         self.shared.turn.notify_all();
         Ok(())
@@ -302,9 +395,17 @@ impl Queue {
         state.sweep();
     }
 
-    /// Fails the pending requests that use one of these context states, but not a running request.
+    /// Fails the requests and started submissions that use one of these context states, but not a
+    /// running one.
     pub fn cancel(&self, states: &[EngineContextId]) {
         let mut state = self.shared.lock();
+        state.started.retain(|(started, fence)| {
+            let stays = !states.contains(&started.job.hardware);
+            if !stays {
+                fence.signal(false);
+            }
+            stays
+        });
         let of_these = |request: &mut Request| {
             request.hardware().is_some_and(|hardware| states.contains(&hardware))
         };
@@ -316,7 +417,7 @@ impl Queue {
         self.shared.changes.add();
     }
 
-    /// Waits until nothing runs and no request is ready, but at most `most` nanoseconds.
+    /// Waits until nothing runs or can continue, but at most `most` nanoseconds.
     pub fn drain(&self, most: u64) {
         let until = now().saturating_add(most);
         let mut state = self.shared.lock();
@@ -355,7 +456,7 @@ impl Queue {
         state.last = LastReports::Wanted;
         self.shared.turn.notify_all();
         while state.last != LastReports::Written {
-            if state.running.is_some() {
+            if state.is_running {
                 since = now();
             }
             if now().saturating_sub(since) > idle || now().saturating_sub(start) > running {

@@ -11,6 +11,7 @@ use genxml::decode::{Contexts, Memory};
 use genxml::dump::Submission;
 use genxml::error_state::{self, Spelling};
 use genxml_sim::error_state::Ran;
+use genxml_sim::gpu::Progress;
 use genxml_sim::inspect::picture;
 use genxml_sim::inspect::{Tally, Trace};
 use genxml_sim::machine::events::{Event, Now};
@@ -55,6 +56,8 @@ pub struct Submitted {
     pub length: u64,
     /// The objects that the submission can access.
     pub objects: Vec<Listed>,
+    /// Number of the submission in this process, from [`Reporter::before`].
+    pub number: u64,
 }
 
 /// An object of a submission.
@@ -283,8 +286,14 @@ impl Reporter {
         &self.program
     }
 
-    /// Called before a submission runs: adds it to the capture and checks its batch.
-    pub fn before(&mut self, gpu: &Gpu, submitted: &Submitted, populated: Populated<'_>) {
+    /// True while a capture or a trace is written.
+    pub fn is_recording(&self) -> bool {
+        self.capture.is_some() || self.trace.is_some()
+    }
+
+    /// Called before a submission runs: adds it to the capture and checks its batch. Returns its
+    /// number.
+    pub fn before(&mut self, gpu: &Gpu, submitted: &Submitted, populated: Populated<'_>) -> u64 {
         if let Some(capture) = &mut self.capture {
             capture.exec(gpu, submitted, populated);
         }
@@ -305,15 +314,15 @@ impl Reporter {
                 },
             );
         }
+        self.submissions += 1;
+        self.submissions - 1
     }
 
-    /// Runs a submission. The client's length is ignored, as hardware does: MI_BATCH_BUFFER_END
-    /// ends the batch.
-    pub fn run(&mut self, gpu: &mut Gpu, submitted: &Submitted) -> Result<Stats, Fault> {
+    /// Runs the submission that was enqueued or resumed, for about `units` units of work.
+    pub fn run(&mut self, gpu: &mut Gpu, units: u64) -> Result<Progress, Fault> {
         let start = Instant::now();
-        let Submitted { model, engine, address, .. } = *submitted;
         let result = match (&mut self.trace, &mut self.stats) {
-            (None, None) => gpu.submit(model, engine, address, 0),
+            (None, None) => gpu.advance_for(units, None),
             (trace, stats) => {
                 let mut listener = |now: Now, event: &Event<'_>| {
                     if let Some(trace) = trace {
@@ -323,11 +332,10 @@ impl Reporter {
                         stats.event(now, event);
                     }
                 };
-                gpu.submit_observed(model, engine, address, 0, &mut listener)
+                gpu.advance_for(units, Some(&mut listener))
             }
         };
         self.spent += start.elapsed();
-        self.submissions += 1;
         self.total += gpu.last_stats();
         result
     }
@@ -384,7 +392,7 @@ impl Reporter {
             Fault::Hang { .. } => " with --work-limit of genx shim",
             _ => "",
         };
-        say(&format!("{}: submission {}: {fault}{hint}", self.program, self.submissions - 1));
+        say(&format!("{}: submission {}: {fault}{hint}", self.program, submitted.number));
         let mut memory: Vec<(u64, Vec<u8>)> = Vec::new();
         for listed in &submitted.objects {
             for part in populated(listed.id) {
@@ -396,7 +404,7 @@ impl Reporter {
         memory.sort_unstable_by_key(|(address, _)| *address);
         let ran = Ran {
             name: &self.program,
-            number: self.submissions - 1,
+            number: submitted.number,
             pci_id: config.device,
             context: Some(submitted.model),
             engine: submitted.engine,

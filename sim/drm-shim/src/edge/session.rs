@@ -217,6 +217,10 @@ pub fn ioctl(id: Id, minor: u32, request: Request, argument: u64) -> Result<(), 
                 changes.add();
                 return fence.wait();
             }
+            Err(Stop::AfterWork(fence)) => {
+                changes.add();
+                return fence.wait_or_rest();
+            }
         }
     }
 }

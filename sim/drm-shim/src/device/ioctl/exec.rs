@@ -43,8 +43,9 @@ struct Batch {
 }
 
 impl Device {
-    /// GEM_EXECBUFFER2. The ioctl returns when the work is complete; with GENX_SHIM_ASYNC it
-    /// returns at once, unless the submission uses shared objects.
+    /// GEM_EXECBUFFER2. The ioctl returns when the work is complete or waits for something from
+    /// outside, like a semaphore that the client writes. With GENX_SHIM_ASYNC it returns at once.
+    /// If the submission uses shared objects, the ioctl returns when the work is complete.
     pub(super) fn execbuffer2(&mut self, file: &mut File, arg: &mut ExecBuffer2) -> Outcome {
         let fences = self.fences(file, arg)?;
         let id = arg.rsvd1 as u32;
@@ -58,9 +59,10 @@ impl Device {
             arg.rsvd2 = arg.rsvd2 & 0xffff_ffff | (fence as u64) << 32;
         }
         // Other processes and the display read shared objects without waiting for fences.
-        match self.config.asynchronous && !is_shared {
-            true => Ok(()),
-            false => Err(Stop::After(fence)),
+        match (is_shared, self.config.asynchronous) {
+            (true, _) => Err(Stop::After(fence)),
+            (false, true) => Ok(()),
+            (false, false) => Err(Stop::AfterWork(fence)),
         }
     }
 

@@ -23,6 +23,7 @@ mod objects;
 mod queries;
 mod sharing;
 mod submissions;
+mod time_slices;
 
 /// A client with an open device.
 struct Client {
@@ -64,6 +65,7 @@ impl Client {
     fn core<T: Pod>(&mut self, number: u32, argument: &mut T) -> Outcome {
         match self.begin(number, argument) {
             Err(Stop::After(fence)) => fence.wait().map_err(Stop::Errno),
+            Err(Stop::AfterWork(fence)) => fence.wait_or_rest().map_err(Stop::Errno),
             outcome => outcome,
         }
     }
@@ -148,13 +150,19 @@ fn pinned(handle: u32, offset: u64) -> ExecObject2 {
 
 /// A batch that stores `value`, which must fit in 32 bits, as a dword at `address`.
 fn store(address: u64, value: u64) -> Vec<u8> {
+    store_after(&[], address, value)
+}
+
+/// The same batch with the dwords `before` at its start.
+fn store_after(before: &[u32], address: u64, value: u64) -> Vec<u8> {
     let data = [U::<32>::new(value).unwrap()];
     let packet = MiStoreDataImm {
         data_dword: (&data).into(),
         ..MiStoreDataImm::new(Address::from_bits(address))
     };
-    let mut dwords = vec![0; packet.dwords()];
-    packet.pack_into(&mut dwords).unwrap();
+    let mut dwords = before.to_vec();
+    dwords.resize(before.len() + packet.dwords(), 0);
+    packet.pack_into(&mut dwords[before.len()..]).unwrap();
     dwords.extend(MiBatchBufferEnd::new().pack());
     dwords.push(0);
     dwords.truncate(dwords.len() / 2 * 2);
