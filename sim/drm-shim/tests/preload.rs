@@ -195,6 +195,46 @@ fn reopened_descriptors() {
     });
 }
 
+/// fdinfo of the device's descriptors has the kernel's lines, and busy times that grow with work.
+/// Oracle: Linux Documentation/gpu/drm-usage-stats.rst.
+#[test]
+fn busy_times() {
+    preloaded("busy_times", || {
+        let (file, idle) = (open(), open());
+        let own = format!("/proc/{}/fdinfo/{}", std::process::id(), file.as_raw_fd());
+        let read = |path: &str| {
+            let text = std::fs::read_to_string(path).unwrap();
+            let lines = text.lines().filter_map(|line| line.split_once(":\t"));
+            let lines: Vec<(String, String)> =
+                lines.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+            move |key: &str| {
+                let found = lines.iter().find(|(known, _)| known == key);
+                found.unwrap_or_else(|| panic!("no {key}: {lines:?}")).1.clone()
+            }
+        };
+        let busy = |path: &str, engine: &str| -> u64 {
+            let value = read(path)(&format!("drm-engine-{engine}"));
+            value.strip_suffix(" ns").unwrap().parse().unwrap()
+        };
+        let line = read(&own);
+        assert_eq!((line("drm-driver"), line("drm-pdev")), ("i915".into(), "0000:00:02.0".into()));
+        assert!(!line("flags").is_empty(), "a line of the kernel");
+        assert_eq!(busy(&own, "render"), 0);
+        compute(&file, 200);
+        let first = busy(&own, "render");
+        assert!(first > 0);
+        compute(&file, 200);
+        let path = format!("/proc/self/fdinfo/{}", file.as_raw_fd());
+        assert!(busy(&path, "render") > first);
+        assert_eq!(busy(&path, "copy"), 0);
+        let idle = format!("/proc/self/fdinfo/{}", idle.as_raw_fd());
+        assert_eq!(busy(&idle, "render"), 0);
+        assert_ne!(read(&idle)("drm-client-id"), line("drm-client-id"));
+        let stream = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", 0)).unwrap();
+        assert!(!stream.contains("drm-"), "not a device: {stream}");
+    });
+}
+
 /// Relative paths lead to the device from the working directory and from open directories. Oracle:
 /// the same files by their absolute paths.
 #[test]

@@ -4,6 +4,7 @@
 
 use super::addresses::VmId;
 use super::bindings::{Binding, Bindings};
+use super::busy::Busy;
 use super::config::Config;
 use super::context::{EngineContextId, Health};
 use super::fence::now;
@@ -45,6 +46,8 @@ pub struct Job {
     pub objects: Vec<Item>,
     /// Fault state of the submission's context.
     pub health: Arc<Health>,
+    /// Busy times of the submission's file.
+    pub busy: Arc<Busy>,
 }
 
 /// A submission that has started and not ended.
@@ -235,7 +238,9 @@ impl Machine {
             self.gpu.resume(submitted.engine, batch);
         }
         let units = if self.reporter.is_recording() { u64::MAX } else { SLICE };
+        job.busy.begin(submitted.engine);
         let mut result = self.reporter.run(&mut self.gpu, units);
+        job.busy.end(submitted.engine);
         if result == Ok(Progress::Waiting) {
             let since = *waits_since.get_or_insert_with(now);
             if now().saturating_sub(since) >= self.config.work_limit.min(LONGEST_WAIT) {

@@ -6,7 +6,7 @@
 //! * [`descriptor`]: file descriptors that stand for devices, buffers and fences;
 //! * [`fence`]: fences; [`outcome`]: results of ioctls; [`handles`]: handles of a client;
 //! * [`gem`]: objects; [`tiling`]: linear views of tiled objects;
-//! * [`context`]: contexts; [`addresses`]: addresses of objects; [`bindings`]: objects that are
+//! * [`busy`]: busy time of engines; [`context`]: contexts; [`addresses`]: addresses of objects; [`bindings`]: objects that are
 //!   bound to addresses; [`syncobj`]: syncobjs and timelines; [`kms`]: the display;
 //! * [`queue`]: pending submissions and the thread that runs them; [`machine`]: the model;
 //! * [`report`]: faults, captures, checks and statistics;
@@ -14,6 +14,7 @@
 
 pub mod addresses;
 pub mod bindings;
+pub mod busy;
 pub mod config;
 pub mod context;
 pub mod descriptor;
@@ -34,6 +35,7 @@ pub mod tiling;
 mod tests;
 
 use addresses::{Vm, VmId};
+use busy::Busy;
 use config::Config;
 use context::Context;
 use descriptor::{Descriptor, Id};
@@ -90,6 +92,8 @@ pub struct File {
     caps: ClientCaps,
     /// Number of faults of the file's contexts.
     resets: Arc<AtomicU32>,
+    /// Busy time of the engines with the file's work.
+    busy: Arc<Busy>,
     /// Pending requests, each with the time of its submission.
     work: VecDeque<(u64, Fence)>,
 }
@@ -204,9 +208,16 @@ impl Device {
             syncobjs: Handles::default(),
             caps: ClientCaps::default(),
             resets,
+            busy: Arc::default(),
             work: VecDeque::new(),
         };
         self.files.insert(id, file);
+    }
+
+    /// The lines that the kernel adds to `/proc/PID/fdinfo` of a file; `None` if this device has no
+    /// such file.
+    pub fn fdinfo(&self, id: Id) -> Option<String> {
+        Some(self.files.get(&id)?.busy.fdinfo(id.serial, self.config.topology().videos))
     }
 
     /// The count of changes, for threads that wait for one.

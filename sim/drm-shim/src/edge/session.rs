@@ -187,6 +187,12 @@ pub fn open(minor: u32, close_on_exec: bool) -> Result<OwnedFd, Errno> {
     Ok(client)
 }
 
+/// The lines that the kernel adds to fdinfo of a file of the device; `None` if the file is not of
+/// this process or the device does not respond.
+pub fn fdinfo(id: Id) -> Option<String> {
+    with(&mut lock(), |device| device.fdinfo(id)).ok()?
+}
+
 /// Executes an ioctl on a descriptor that stands for a device.
 ///
 /// # Errors

@@ -237,6 +237,7 @@ impl Device {
             length: arg.batch_len.into(),
             objects,
             health: context.health.clone(),
+            busy: file.busy.clone(),
         };
         let class = CLASSES.iter().position(|known| *known == engine).map(|class| class as u16);
         let fence = Fence::new(class, &self.changes);

@@ -6,9 +6,11 @@ use crate::edge::next::{self, fail};
 use crate::edge::session::{self, tree};
 use crate::tree::{Found, Node};
 use libc::{AT_FDCWD, FILE, c_char, c_int, mode_t, off_t};
-use rustix::fd::IntoRawFd;
+use rustix::fd::{FromRawFd, IntoRawFd, OwnedFd};
 use rustix::fs::MemfdFlags;
 use rustix::io::Errno;
+use std::fs::File;
+use std::io::Read;
 
 hooks! {
     fn open(name: *const c_char, flags: c_int, mode: mode_t) -> c_int {
@@ -66,19 +68,49 @@ fn open_found(path: &str, node: &Node, flags: c_int) -> Result<c_int, Errno> {
     let close_on_exec = flags & libc::O_CLOEXEC != 0;
     match node {
         Node::Device(minor) => Ok(session::open(*minor, close_on_exec)?.into_raw_fd()),
-        Node::File(contents) => {
-            let memfd = if close_on_exec { MemfdFlags::CLOEXEC } else { MemfdFlags::empty() };
-            let file = rustix::fs::memfd_create("genx-file", memfd)?;
-            rustix::io::write(&file, contents)?;
-            rustix::fs::seek(&file, rustix::fs::SeekFrom::Start(0))?;
-            Ok(file.into_raw_fd())
-        }
+        Node::File(contents) => file_of(contents, close_on_exec),
         Node::Link(_) => Err(Errno::LOOP),
         Node::Directory => {
             let directory = Descriptor::Directory { id: Id::new(), number: tree().number(path) };
             Ok(directory.create(close_on_exec)?.0.into_raw_fd())
         }
     }
+}
+
+/// A new descriptor of a file with these contents.
+fn file_of(contents: &[u8], close_on_exec: bool) -> Result<c_int, Errno> {
+    let memfd = if close_on_exec { MemfdFlags::CLOEXEC } else { MemfdFlags::empty() };
+    let file = rustix::fs::memfd_create("genx-file", memfd)?;
+    rustix::io::write(&file, contents)?;
+    rustix::fs::seek(&file, rustix::fs::SeekFrom::Start(0))?;
+    Ok(file.into_raw_fd())
+}
+
+/// If the new descriptor `file` is fdinfo of one of the device's descriptors, closes it and returns
+/// one for a file that has the device's lines, too. Otherwise returns `file`.
+///
+/// # Safety
+/// `name` is the C string with which the kernel has opened `file`.
+unsafe fn with_fdinfo(name: *const c_char, flags: c_int, file: c_int) -> c_int {
+    // SAFETY: the caller promises what `path` requires; the string is used in this call only.
+    let name = unsafe { super::path(name) };
+    // The name of such a file is a number. So most files need no further system call.
+    if name.is_none_or(|name| !name.ends_with(|last: char| last.is_ascii_digit())) {
+        return file;
+    }
+    let own = format!("/proc/{}/fdinfo/", std::process::id());
+    let path = rustix::fs::readlink(format!("/proc/self/fd/{file}"), Vec::new()).ok();
+    let path = path.as_ref().and_then(|path| path.to_str().ok());
+    let number = path.and_then(|path| path.strip_prefix(&own)?.parse().ok());
+    let Some(Descriptor::Device { id, .. }) = number.and_then(descriptor) else { return file };
+    let Some(lines) = session::fdinfo(id) else { return file };
+    // SAFETY: the descriptor was opened just now and has no other owner.
+    let kernels = unsafe { OwnedFd::from_raw_fd(file) };
+    let mut contents = Vec::new();
+    // Without the kernel's lines, the client gets those of the device.
+    let _ = File::from(kernels).read_to_end(&mut contents);
+    contents.extend_from_slice(lines.as_bytes());
+    super::number(file_of(&contents, flags & libc::O_CLOEXEC != 0))
 }
 
 /// Opens a path of /proc that names a descriptor of this process, after the kernel refused it with
@@ -111,7 +143,11 @@ unsafe fn open_at(at: c_int, name: *const c_char, flags: c_int, mode: mode_t) ->
                 // SAFETY: the kernel has read the path, so it is a C string.
                 return unsafe { reopen(name, flags) };
             }
-            file
+            if file == -1 {
+                return -1;
+            }
+            // SAFETY: the kernel has read the path, so it is a C string.
+            unsafe { with_fdinfo(name, flags, file) }
         }
         Some(Found::Elsewhere(path)) => {
             let path = c_path(&path);
@@ -132,8 +168,18 @@ unsafe fn open_at(at: c_int, name: *const c_char, flags: c_int, mode: mode_t) ->
 unsafe fn open_stream(name: *const c_char, mode: *const c_char) -> *mut FILE {
     // SAFETY: the caller promises what `find` requires.
     match unsafe { find(name, true) } {
-        // SAFETY: the caller promises what fopen requires.
-        None => unsafe { next::fopen(name, mode) },
+        // SAFETY: the caller promises what fopen and `path` require.
+        None => unsafe {
+            match super::path(name) {
+                Some(path) if path.starts_with("/proc/") && path.contains("/fdinfo/") => {
+                    match open_at(AT_FDCWD, name, libc::O_RDONLY | libc::O_CLOEXEC, 0) {
+                        -1 => std::ptr::null_mut(),
+                        file => libc::fdopen(file, mode),
+                    }
+                }
+                _ => next::fopen(name, mode),
+            }
+        },
         Some(Found::Elsewhere(path)) => {
             let path = c_path(&path);
             // SAFETY: `path` ends with a zero byte and lives until the call returns; `mode` is the
