@@ -1,5 +1,6 @@
 //! `genx check`: checks a dump against the programming restrictions of the manual.
 
+use crate::generation::Gpu;
 use crate::input::{Raw, read_bytes, report};
 use crate::output::{Error, Exit, bad_input, stdout};
 use crate::sarif;
@@ -64,6 +65,8 @@ pub struct Args {
     kernel: bool,
     #[command(flatten)]
     raw: Raw,
+    #[command(flatten)]
+    gpu: Gpu,
     #[command(flatten)]
     levels: Levels,
 }
@@ -158,6 +161,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         (check::kernel(args.raw.address(), &read_bytes(input)?, &rules, &mut each), None)
     } else {
         let mut dump = args.raw.open(input)?;
+        args.gpu.require_broadwell(&input.display().to_string(), &dump)?;
         let summary = check::dump(&mut dump, &rules, &mut each);
         report(input, &dump);
         (summary, dump.notes().iter().find(|note| note.cut).map(ToString::to_string))

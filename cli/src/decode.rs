@@ -1,11 +1,10 @@
 //! `genx decode`: prints every packet and field of a dump, and what packets point to.
 
 use crate::filter::{Filters, missing};
+use crate::generation::Choice;
 use crate::input::{Input, address};
 use crate::output::{Error, Exit, bad_input};
-use crate::source::Source;
 use crate::surface;
-use crate::tables::tables;
 use genxml::decode::{Color, Decoder, JsonWriter, Options, Sink, Summary, Tables, TextWriter};
 use genxml::dump::Dump;
 use genxml::html::{HtmlWriter, Page};
@@ -30,6 +29,8 @@ use std::io;
   genx decode captures/gpgpu_fill --format html > fill.html
   genx decode batch.bin --raw --engine blitter --address 0x100000
   genx decode skylake.bin --raw --engine render --spec gen9.xml
+  genx decode error.txt --spec mesa/src/intel/genxml
+  genx decode icelake.bin --raw --engine render --spec mesa/src/intel/genxml --gen 11
   xxd -r batch.hex | genx decode - --raw --engine render")]
 pub struct Args {
     #[command(flatten)]
@@ -60,7 +61,7 @@ pub struct Args {
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: When,
     #[command(flatten)]
-    source: Source,
+    choice: Choice,
     #[command(flatten)]
     filters: Filters,
 }
@@ -99,13 +100,11 @@ impl When {
 
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Result<Exit, Error> {
-    let tables = match args.source.spec.is_empty() {
-        true => Tables::gen8(),
-        false => tables(&args.source.load()?),
-    };
     if args.headers && args.filters.has_fields() {
         return Err(bad_input("--headers prints no fields: it cannot be used with --field"));
     }
+    let mut dump = args.input.open()?;
+    let tables = args.choice.tables(&args.input.name(), &dump)?;
     let filter = args.filters.filter(tables)?;
     let color = args.color.on().enabled(&io::stdout());
     let options = Options {
@@ -121,12 +120,11 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     };
     let decoder = Decoder::new(tables, options.clone());
     let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    let mut dump = args.input.open()?;
     let decoded = match args.format {
-        OutputFormat::Html => page(&decoder, &mut dump, &filter, out, args),
+        OutputFormat::Html => page((&decoder, tables), &mut dump, &filter, out, args),
         OutputFormat::Text => {
             // The summary of a hang comes first.
-            let hang = dump.hang().map(|hang| crate::hang::print(&hang, color, &mut out));
+            let hang = dump.hang(tables).map(|hang| crate::hang::print(&hang, color, &mut out));
             hang.unwrap_or(Ok(())).and_then(|()| {
                 let mut writer = TextWriter::new(out, &options);
                 let decoded = decode(&decoder, &mut dump, &filter, &mut writer)?;
@@ -177,16 +175,16 @@ fn bytes(text: &str) -> Result<u32, String> {
 /// Writes the page with pictures of surfaces. Pictures need the tables of Gen8, because other
 /// generations have other surface layouts.
 fn page(
-    decoder: &Decoder<'_>,
+    (decoder, tables): (&Decoder<'_>, &Tables),
     dump: &mut Dump,
     filter: &Filter,
     out: impl io::Write,
     args: &Args,
 ) -> io::Result<(Summary, Seen)> {
-    let hang = dump.hang().map(|summary| summary.to_string()).unwrap_or_default();
+    let hang = dump.hang(tables).map(|summary| summary.to_string()).unwrap_or_default();
     let page = Page { input: args.input.name(), hang };
     let mut writer = HtmlWriter::new(out, page);
-    if args.source.spec.is_empty() {
+    if args.choice.is_broadwell(dump) {
         writer = writer.with_pictures(&surface::picture);
     }
     let decoded = decode(decoder, dump, filter, &mut writer)?;

@@ -2,11 +2,12 @@
 
 use crate::decode::When;
 use crate::filter::{Filters, missing};
+use crate::generation::Choice;
 use crate::input::{Raw, report};
 use crate::output::{Error, Exit, bad_input, stdout};
-use genxml::decode::{Decoder, Options, Sink, Tables};
+use genxml::decode::{Decoder, Options, Sink};
 use genxml::diff::{Ignore, Show, Tree, dumps, write_json, write_text};
-use genxml::query::{Filter, Filtered, Glob};
+use genxml::query::{Filtered, Glob};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -56,6 +57,8 @@ pub struct Args {
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: When,
     #[command(flatten)]
+    choice: Choice,
+    #[command(flatten)]
     filters: Filters,
 }
 
@@ -69,7 +72,6 @@ enum OutputFormat {
 
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Result<Exit, Error> {
-    let filter = args.filters.filter(Tables::gen8())?;
     if args.old == args.new && args.old == Path::new("-") {
         return Err(bad_input("only one of the dumps can come from standard input"));
     }
@@ -77,8 +79,15 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         addresses: args.ignore_addresses,
         fields: args.ignore.iter().map(|name| Glob::new(name)).collect(),
     };
-    let (old, old_end) = tree(args, &args.old, &ignore, &filter)?;
-    let (new, new_end) = tree(args, &args.new, &ignore, &filter)?;
+    let (old, old_end) = tree(args, &args.old, &ignore)?;
+    let (new, new_end) = tree(args, &args.new, &ignore)?;
+    if old_end.generation != new_end.generation {
+        return Err(bad_input(format!(
+            "{} and {} are from GPUs of different generations, so their packets cannot be compared",
+            args.old.display(),
+            args.new.display()
+        )));
+    }
     if let (Some(old), Some(new)) = (old_end.missing, new_end.missing) {
         let (old_path, new_path) = (args.old.display(), args.new.display());
         return Err(bad_input(format!("{old_path}: {old}\ngenx: {new_path}: {new}")));
@@ -108,19 +117,23 @@ struct End {
     cut: bool,
     /// What the filter selects and the dump does not have.
     missing: Option<String>,
+    /// The generation of the dump's tables, times ten.
+    generation: u32,
 }
 
 /// Reads a dump. Returns the selected contents, and how reading ended.
-fn tree(args: &Args, path: &Path, ignore: &Ignore, filter: &Filter) -> Result<(Tree, End), Error> {
+fn tree(args: &Args, path: &Path, ignore: &Ignore) -> Result<(Tree, End), Error> {
     let mut dump = args.raw.open(path)?;
+    let tables = args.choice.tables(&path.display().to_string(), &dump)?;
+    let filter = &args.filters.filter(tables)?;
     let options =
         Options { kernels: false, every_draw: true, follow: !args.no_follow, ..Options::default() };
-    let mut tree = Tree::new(Tables::gen8(), ignore.clone());
-    let decoder = Decoder::new(Tables::gen8(), options);
+    let mut tree = Tree::new(tables, ignore.clone());
+    let decoder = Decoder::new(tables, options);
     let mut sink = Filtered::new(filter, &mut tree);
     let read = decoder.submissions(&mut dump, &mut sink).and_then(|_| sink.finish());
     read.map_err(|error| bad_input(format!("{}: {error}", path.display())))?;
     let missing = missing(filter, &sink.seen());
     report(path, &dump);
-    Ok((tree, End { cut: dump.is_cut(), missing }))
+    Ok((tree, End { cut: dump.is_cut(), missing, generation: tables.generation() }))
 }

@@ -23,6 +23,7 @@ pub mod diff;
 pub mod disasm;
 pub mod eu;
 pub mod filter;
+mod generation;
 pub mod hang;
 pub mod input;
 pub mod output;

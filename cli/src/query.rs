@@ -1,6 +1,7 @@
 //! `genx query`: lists draws and state writes of a dump.
 
 use crate::filter::{Filters, known_container};
+use crate::generation::Choice;
 use crate::input::{Input, address};
 use crate::output::{Error, Exit, bad_input, stdout};
 use genxml::decode::{Decoder, JsonWriter, Options, Sink, Tables, TextWriter};
@@ -53,28 +54,30 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    choice: Choice,
+    #[command(flatten)]
     filters: Filters,
 }
 
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Result<Exit, Error> {
-    let what = what(args)?;
     if args.filters.has_draws() && args.before_draw.is_some() {
         return Err(bad_input("--before-draw counts all draws: it cannot be used with --draw"));
     }
     let mut dump = args.input.open()?;
+    let tables = args.choice.tables(&args.input.name(), &dump)?;
+    let what = what(args, tables)?;
     let found = match (&what, args.before_draw) {
-        (None, None) => draws(args, &mut dump)?,
-        (Some(what), None) => writes(args, &mut dump, what)?,
-        (what, Some(draw)) => before(args, &mut dump, what.as_ref(), draw)?,
+        (None, None) => draws(args, tables, &mut dump)?,
+        (Some(what), None) => writes(args, tables, &mut dump, what)?,
+        (what, Some(draw)) => before(args, tables, &mut dump, what.as_ref(), draw)?,
     };
     args.input.report(&dump);
     Ok(if found { Exit::Ok } else { Exit::Differs })
 }
 
 /// The state that --state or --register selects; `None` without these options.
-fn what(args: &Args) -> Result<Option<What>, Error> {
-    let tables = Tables::gen8();
+fn what(args: &Args, tables: &Tables) -> Result<Option<What>, Error> {
     match (&args.state, &args.register) {
         (Some(name), _) => {
             let glob = Glob::new(name);
@@ -102,17 +105,17 @@ fn what(args: &Args) -> Result<Option<What>, Error> {
 }
 
 /// Decodes the whole dump into a sink.
-fn decode(args: &Args, dump: &mut Dump, sink: &mut dyn Sink) -> Result<(), Error> {
+fn decode(args: &Args, tables: &Tables, dump: &mut Dump, sink: &mut dyn Sink) -> Result<(), Error> {
     let options = Options { kernels: false, every_draw: true, ..Options::default() };
-    match Decoder::new(Tables::gen8(), options).submissions(dump, sink) {
+    match Decoder::new(tables, options).submissions(dump, sink) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err(bad_input(format!("{}: {error}", args.input.path().display()))),
     }
 }
 
-fn draws(args: &Args, dump: &mut Dump) -> Result<bool, Error> {
-    let filter = args.filters.filter(Tables::gen8())?;
+fn draws(args: &Args, tables: &Tables, dump: &mut Dump) -> Result<bool, Error> {
+    let filter = args.filters.filter(tables)?;
     let mut all = Vec::new();
     let mut each = |draw: &Draw| {
         let packet =
@@ -126,7 +129,7 @@ fn draws(args: &Args, dump: &mut Dump) -> Result<bool, Error> {
         }
         Ok(())
     };
-    decode(args, dump, &mut Draws::new(&mut each))?;
+    decode(args, tables, dump, &mut Draws::new(&mut each))?;
     stdout(|out| {
         all.iter().try_for_each(|draw| match args.json {
             true => writeln!(out, "{}", draw_json(draw)),
@@ -170,31 +173,37 @@ fn draw_json(draw: &Draw) -> Value {
     })
 }
 
-fn writes(args: &Args, dump: &mut Dump, what: &What) -> Result<bool, Error> {
+fn writes(args: &Args, tables: &Tables, dump: &mut Dump, what: &What) -> Result<bool, Error> {
     let mut all = Vec::new();
     let mut each = |write: &StateWrite| {
         all.push(write.clone());
         Ok(())
     };
     let mut sink = Writes::new(what, &mut each);
-    decode(args, dump, &mut sink)?;
-    show(args, &all, true)
+    decode(args, tables, dump, &mut sink)?;
+    show(args, tables, &all, true)
 }
 
-fn before(args: &Args, dump: &mut Dump, what: Option<&What>, draw: u64) -> Result<bool, Error> {
+fn before(
+    args: &Args,
+    tables: &Tables,
+    dump: &mut Dump,
+    what: Option<&What>,
+    draw: u64,
+) -> Result<bool, Error> {
     let mut sink = in_effect(what, draw);
-    decode(args, dump, &mut sink)?;
+    decode(args, tables, dump, &mut sink)?;
     let there = sink.draws();
     match sink.writes() {
-        Some(all) => show(args, &all, what.is_some()),
+        Some(all) => show(args, tables, &all, what.is_some()),
         None => Err(bad_input(format!("there is no draw {draw}: the dump has {there}"))),
     }
 }
 
 /// Prints the writes that the filters select. In text without `fields`, prints only the first line
 /// of each. Returns false if nothing was printed.
-fn show(args: &Args, all: &[StateWrite], fields: bool) -> Result<bool, Error> {
-    let filter = args.filters.filter(Tables::gen8())?;
+fn show(args: &Args, tables: &Tables, all: &[StateWrite], fields: bool) -> Result<bool, Error> {
+    let filter = args.filters.filter(tables)?;
     let mut found = false;
     stdout(|out| {
         for write in all {

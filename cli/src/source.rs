@@ -1,6 +1,7 @@
 //! The specification that a command uses: the built-in one, or files and folders of XML.
 
 use crate::output::{Error, bad_input};
+use genxml_codegen::bases;
 use genxml_codegen::diagnostic::Code;
 use genxml_codegen::load::{self, Dialect, Loaded};
 use genxml_codegen::model::Spec;
@@ -38,7 +39,11 @@ impl Source {
                 render(&report)
             )));
         }
-        Ok(loaded.spec)
+        let mut spec = loaded.spec;
+        if spec.files.iter().any(|file| file.foreign) {
+            bases::bind(&mut spec, &built_in().spec);
+        }
+        Ok(spec)
     }
 }
 

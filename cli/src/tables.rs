@@ -23,7 +23,21 @@ pub fn tables(spec: &Spec) -> &'static Tables {
     let all: Vec<&'static Container> = all.collect();
     let base =
         |engine: &model::EngineBase| EngineBase { name: text(&engine.name), base: engine.base };
-    leak(Tables::new(list(all), list(spec.engines.iter().map(base).collect())))
+    let engines = list(spec.engines.iter().map(base).collect());
+    leak(Tables::new(list(all), engines, generation(&spec.generation)))
+}
+
+/// The generation times ten, from the text in a file: `7.5` is 75, `125` and `12.5` are 125. 0 if
+/// it is no such number.
+pub fn generation(text: &str) -> u32 {
+    let (whole, part) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
+    let number = |text: &str| text.parse::<u32>().ok();
+    match (number(whole), part) {
+        (Some(whole), "") if whole > 40 => whole,
+        (Some(whole), "") => whole * 10,
+        (Some(whole), part) => number(part).filter(|part| *part < 10).map_or(0, |p| whole * 10 + p),
+        (None, _) => 0,
+    }
 }
 
 fn leak<T>(value: T) -> &'static T {
@@ -133,7 +147,7 @@ impl Builder<'_> {
                     .iter()
                     .copied()
                     .find(|kind| kind.name() == space)
-                    .unwrap_or(SpaceKind::Graphics),
+                    .unwrap_or(SpaceKind::Unknown),
                 align: *align,
                 target: text(target),
             },

@@ -3,6 +3,7 @@
 
 use crate::common::{batch_capture, fill_capture, finish, genx};
 use genxml::core::{Address, U};
+use genxml::decode::Tables;
 use genxml::engine::{Blitter, Render};
 use genxml::error_state::{BufferKind, ErrorState};
 use genxml::gen8::mi::{
@@ -24,7 +25,7 @@ fn left(input: &Path, more: &[&str]) -> (ErrorState, String) {
     assert!(err.contains("left.error"), "{err}");
     let state = ErrorState::read(&fs::read(&file).unwrap()[..]);
     assert_eq!(state.notes, []);
-    let summary = hang::summary(&state).to_string();
+    let summary = hang::summary(&state, Tables::gen8()).to_string();
     (state, summary)
 }
 

@@ -7,6 +7,7 @@ mod dumps;
 mod error_state;
 mod eu;
 mod eu_run;
+mod generation;
 mod other;
 mod run;
 mod shim;

@@ -15,6 +15,7 @@
 //! Only [`load`] and `generate` read or write files. All problems are collected and reported
 //! together. The schema is documented in `spec-xml/SCHEMA.md`.
 
+pub mod bases;
 pub mod check;
 mod convert;
 pub mod diagnostic;

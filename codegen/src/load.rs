@@ -108,6 +108,23 @@ pub fn xml_files(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
+/// The attribute `gen` of a file's root element. `None` if the file cannot be read, or if it does
+/// not start with such an element.
+pub fn root_generation(path: &Path) -> Option<String> {
+    let mut reader = quick_xml::reader::Reader::from_file(path).ok()?;
+    let mut buffer = Vec::new();
+    loop {
+        match reader.read_event_into(&mut buffer).ok()? {
+            quick_xml::events::Event::Start(root) if root.name().as_ref() == "genxml" => {
+                let attribute = root.try_get_attribute("gen").ok()??;
+                return Some(attribute.value.into_owned());
+            }
+            quick_xml::events::Event::Start(_) | quick_xml::events::Event::Eof => return None,
+            _ => buffer.clear(),
+        }
+    }
+}
+
 fn failed(message: String) -> Loaded {
     Loaded { diagnostics: vec![Diagnostic::general(Code::Io, message)], ..Loaded::default() }
 }

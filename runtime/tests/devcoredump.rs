@@ -169,7 +169,7 @@ fn its_batches_are_decoded() {
     })
     .unwrap();
     assert_eq!(names, ["PIPE_CONTROL", "MI_BATCH_BUFFER_END"]);
-    let summary = hang::of_devcoredump(&dump);
+    let summary = hang::of_devcoredump(&dump, Tables::gen8());
     assert_eq!(summary.engines[0].engine, "rcs0");
     assert_eq!(summary.engines[0].command.as_ref().unwrap().name, "PIPE_CONTROL");
     assert_eq!(summary.idle, ["bcs0"]);

@@ -100,7 +100,7 @@ fn only(summary: &Summary) -> &Hang {
 fn a_wait_that_does_not_end() {
     let state = waiting(3, false);
     assert_eq!(state.notes, []);
-    let summary = hang::summary(&state);
+    let summary = hang::summary(&state, Tables::gen8());
     let hang = only(&summary);
     assert_eq!(
         (hang.engine.as_str(), hang.because.as_slice()),
@@ -145,13 +145,13 @@ fn a_wait_that_does_not_end() {
     );
     assert!(text.contains("INSTDONE: 0xfffffff7, not done: HS"), "{text}");
     assert!(summary.lines().iter().any(|line| line.style == Style::Culprit));
-    let done = hang::summary(&waiting(5, false));
+    let done = hang::summary(&waiting(5, false), Tables::gen8());
     assert_eq!(only(&done).semaphore.unwrap().holds(), Some(true));
 }
 
 #[test]
 fn the_first_broken_rule_is_told() {
-    let summary = hang::summary(&waiting(3, true));
+    let summary = hang::summary(&waiting(3, true), Tables::gen8());
     let violation = only(&summary).violation.as_ref().expect("the draw breaks a rule");
     assert_eq!(
         (violation.rule, violation.packet),
@@ -163,7 +163,7 @@ fn the_first_broken_rule_is_told() {
     let mut state = waiting(3, true);
     let engine = &mut state.engines[0];
     engine.registers.iter_mut().find(|register| register.name == "ACTHD").unwrap().value = BATCH;
-    let summary = hang::summary(&state);
+    let summary = hang::summary(&state, Tables::gen8());
     assert_eq!(only(&summary).command.as_ref().unwrap().name, "MI_NOOP");
     assert_eq!(only(&summary).violation, None);
 }
@@ -184,7 +184,7 @@ fn a_page_fault_has_neighbours() {
             fault: Some(PageFault { address, global: false, level: 0, source: 3 }),
             ..Crash::default()
         };
-        hang::summary(&crash.error_state())
+        hang::summary(&crash.error_state(), Tables::gen8())
     };
     let summary = fault(0x10_1234);
     let fault_at = only(&summary).fault.as_ref().unwrap();
@@ -224,7 +224,7 @@ fn memory_may_end_at_the_end_of_the_address_space() {
             fault: Some(PageFault { address: LAST + 8, global: false, level: 0, source: 3 }),
             ..Crash::default()
         };
-        let summary = hang::summary(&crash.error_state());
+        let summary = hang::summary(&crash.error_state(), Tables::gen8());
         let fault = only(&summary).fault.as_ref().unwrap();
         let near: Vec<_> = fault.near.iter().map(|near| (near.address, near.end)).collect();
         assert_eq!(near, [(LAST, 1 << 48)]);
@@ -254,7 +254,7 @@ fn an_engine_may_be_in_its_ring() {
         registers: vec![("HEAD", 0x0620_0004)],
         ..Crash::default()
     };
-    let summary = hang::summary(&crash.error_state());
+    let summary = hang::summary(&crash.error_state(), Tables::gen8());
     let hang = only(&summary);
     assert_eq!(hang.location, Location::Buffer("rcs0 ring".into(), 0x1000, 4));
     assert_eq!(hang.head.unwrap().command, Some((0x1004, "MI_SEMAPHORE_WAIT")));
@@ -269,7 +269,8 @@ fn an_engine_may_be_in_its_ring() {
 
 #[test]
 fn what_is_not_known_is_said() {
-    let read = |text: &str| hang::summary(&ErrorState::read(text.as_bytes())).to_string();
+    let read =
+        |text: &str| hang::summary(&ErrorState::read(text.as_bytes()), Tables::gen8()).to_string();
     let text = read(
         "PCI ID: 0x1916\nrcs0 command stream:\n  ACTHD: 0x00000000 12345000\n  HEAD: 0x8\n  TAIL: 0x10\n",
     );

@@ -86,7 +86,7 @@ fn submission(name: &str, words: &[&str]) -> Submission {
 /// The output of `genx decode`: for a hang the summary first, then every submission, then the
 /// remarks about the file.
 fn decoded(dump: &mut Dump, name: &str, extension: &str) -> String {
-    let hang = dump.hang().map(|hang| hang.to_string()).unwrap_or_default();
+    let hang = dump.hang(Tables::gen8()).map(|hang| hang.to_string()).unwrap_or_default();
     let mut out = Vec::new();
     let format = if extension == "json" { Format::Json } else { Format::Text };
     let decoder = Decoder::new(Tables::gen8(), Options { format, ..Options::default() });

@@ -313,8 +313,8 @@ impl Converter<'_> {
                 text
             }
             None if !offset => "graphics",
-            // Mesa's files do not state the base of an offset.
-            None if self.foreign => "general-state",
+            // Mesa's files do not state the base of an offset. `crate::bases` adds it.
+            None if self.foreign => "unknown",
             None => {
                 self.problems.push(
                     Diagnostic::new(

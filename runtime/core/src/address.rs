@@ -62,6 +62,9 @@ spaces! {
     MfcPakBse = "mfc-pak-bse";
     /// A byte offset into the register space (MMIO).
     Mmio = "mmio";
+    /// An offset from a base that the specification does not name. Only Mesa's files have such
+    /// fields.
+    Unknown = "unknown";
 }
 
 /// A byte address or offset in space `SP`: a multiple of `ALIGN`, stored in the low `N` bits of a

@@ -261,7 +261,7 @@ impl Rules {
             slot_count: slot_count.into(),
             kernels,
             instructions,
-            kernel_tables: Tables::new(kernels, &[]),
+            kernel_tables: Tables::new(kernels, &[], 80),
             of_fields: fields::RULES.each_ref().map(|rule| Some(rule.severity)),
             of_draws: Some(undefined::RULE[0].severity),
             of_instructions: Vec::new(),

@@ -29,11 +29,12 @@ impl Bases {
         self.version
     }
 
-    /// The GPU address of `value` in `space`; `None` if the base is not set, and for registers.
+    /// The GPU address of `value` in `space`; `None` if the base is not set or not known, and for
+    /// registers.
     pub fn absolute(&self, space: SpaceKind, value: u64) -> Option<u64> {
         match space {
             SpaceKind::Graphics => Some(value & VA_MASK),
-            SpaceKind::Mmio => None,
+            SpaceKind::Mmio | SpaceKind::Unknown => None,
             _ => self.by_space[space as usize].map(|base| base.wrapping_add(value) & VA_MASK),
         }
     }

@@ -1,7 +1,7 @@
 //! Constants that 3DSTATE_CONSTANT_* pushes into the registers of shaders, and the buffers that
 //! 3DSTATE_GATHER_CONSTANT_* gathers constants into.
 
-use super::effects::{CONSTANT_BUFFERS, constants};
+use super::effects::constants;
 use super::follow::Follower;
 use super::record::Record;
 use genxml_core::address::SpaceKind;
@@ -20,18 +20,10 @@ impl Follower<'_> {
         container: &Container,
         depth: u32,
     ) -> io::Result<()> {
-        let Some((body, base)) = constants(container) else { return Ok(()) };
-        for (number, [length, pointer]) in CONSTANT_BUFFERS.into_iter().enumerate() {
-            let field = |name| {
-                let field = body.fields.iter().find(|field| field.name == name)?;
-                let stored = bits::get(&record.dwords, base + field.start, base + field.end);
-                Some((stored, field.start % 32))
-            };
-            let (Some((length, _)), Some((pointer, shift))) = (field(length), field(pointer))
-            else {
-                continue;
-            };
-            let pointer = pointer << shift;
+        let Some(buffers) = constants(container) else { return Ok(()) };
+        for (number, [length, pointer]) in buffers.into_iter().enumerate() {
+            let stored = |(start, end)| bits::get(&record.dwords, start, end);
+            let (length, pointer) = (stored(length), stored(pointer) << (pointer.0 % 32));
             let relative = number == 0 && !self.constant_buffer_is_absolute();
             let space = if relative { SpaceKind::DynamicState } else { SpaceKind::Graphics };
             let at = match (number, self.state.draw.gather_pool) {

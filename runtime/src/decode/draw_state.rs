@@ -222,7 +222,9 @@ impl ElementFields {
             format: Some(format),
             formats: list(format)?,
             controls,
-            source: list(controls[0]?)?.value_of("VFCOMP_STORE_SRC")?,
+            source: list(controls[0]?).and_then(|list| {
+                list.value_of("VFCOMP_STORE_SRC").or(list.value_of("STORE_SRC"))
+            })?,
         })
     }
 

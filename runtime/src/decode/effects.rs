@@ -182,23 +182,38 @@ pub(super) fn may_be_tiled(container: &Container) -> bool {
         .any(|field| field.name.ends_with(" Pitch") && field.unit.contains("if tiled"))
 }
 
-/// Length and pointer of each buffer of constants.
-pub(super) const CONSTANT_BUFFERS: [[&str; 2]; 4] = [
-    ["Constant Buffer 0 Read Length", "Pointer To Constant Buffer 0"],
-    ["Constant Buffer 1 Read Length", "Pointer To Constant Buffer 1"],
-    ["Constant Buffer 2 Read Length", "Pointer To Constant Buffer 2"],
-    ["Constant Buffer 3 Read Length", "Pointer To Constant Buffer 3"],
-];
+/// Number of buffers of constants in a packet.
+pub(super) const CONSTANT_BUFFERS: usize = 4;
 
-/// The structure with the buffers of constants in a packet, and its first bit.
-pub(super) fn constants(container: &Container) -> Option<(&'static Container, u32)> {
-    container.fields.iter().find_map(|field| match field.ty {
-        Type::Struct(inner)
-            if inner.fields.iter().any(|other| other.name == CONSTANT_BUFFERS[0][1]) =>
-        {
-            Some((inner, field.start))
+/// Where a packet has a buffer of constants: first and last bit of its length and of its pointer.
+pub(super) type ConstantBuffer = [(u32, u32); 2];
+
+/// The buffers of constants that a packet has in a structure. Mesa's files describe them as two
+/// arrays.
+pub(super) fn constants(container: &Container) -> Option<[ConstantBuffer; CONSTANT_BUFFERS]> {
+    container.fields.iter().find_map(|field| {
+        let Type::Struct(inner) = field.ty else { return None };
+        let mut buffers = [[(0, 0); 2]; CONSTANT_BUFFERS];
+        for (number, buffer) in buffers.iter_mut().enumerate() {
+            let names = [
+                (format!("Constant Buffer {number} Read Length"), "Read Length"),
+                (format!("Pointer To Constant Buffer {number}"), "Buffer"),
+            ];
+            for ((name, element), place) in names.iter().zip(buffer) {
+                let named = inner.fields.iter().find(|other| other.name == *name);
+                let of_array = || {
+                    let group = inner.groups.iter().find(|group| {
+                        group.count as usize == CONSTANT_BUFFERS
+                            && group.fields.iter().any(|field| field.name == *element)
+                    })?;
+                    let first = group.start + number as u32 * group.bits;
+                    group.fields.first().map(|field| (first + field.start, first + field.end))
+                };
+                let (start, end) = named.map(|found| (found.start, found.end)).or_else(of_array)?;
+                *place = (field.start + start, field.start + end);
+            }
         }
-        _ => None,
+        Some(buffers)
     })
 }
 

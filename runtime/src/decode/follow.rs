@@ -483,6 +483,15 @@ impl Follower<'_> {
             self.note(depth, at, format_args!("kernel at {at:#x}: nothing is mapped there"))?;
             return Ok(Rc::default());
         }
+        let generation = self.tables.generation();
+        if generation != kernel::GENERATION {
+            let (whole, part) = (generation / 10, generation % 10);
+            let part = if part == 0 { String::new() } else { format!(".{part}") };
+            let text = "instructions of this generation cannot be disassembled";
+            self.note(depth, at, format_args!("kernel at {at:#x}: Gen{whole}{part}: {text}"))?;
+            self.seen.add_kernel(at, Rc::default());
+            return Ok(Rc::default());
+        }
         let mut record = self.out.new_record(Kind::Kernel, depth, at, "kernel");
         let used = Rc::new(kernel::read(
             self.memory,

@@ -12,6 +12,9 @@ use std::fmt::Write as _;
 /// Number of samplers that a message can address without a pointer in its header (4 bits).
 pub(super) const MAX_SAMPLERS: u32 = 16;
 
+/// The generation whose instructions this module reads, times ten.
+pub(super) const GENERATION: u32 = 80;
+
 /// Largest size in bytes of a kernel.
 pub(super) const MAX_BYTES: u64 = 1 << 20;
 

@@ -28,6 +28,9 @@ pub struct Tables {
     pages: Vec<u32>,
     enums: Vec<EnumPlan>,
     engines: [HeaderIndex; 4],
+    /// Engines with registers of their own.
+    bases: &'static [EngineBase],
+    generation: u32,
 }
 
 /// Size in bytes of a page of the register space.
@@ -75,11 +78,14 @@ struct HeaderIndex {
 
 impl Tables {
     /// Prepares the tables of `containers`, and of the registers that each of `engines` has. If
-    /// several containers have the same name, lookups by name find the first.
+    /// several containers have the same name, lookups by name find the first. `generation` is the
+    /// generation times ten: 80 is Broadwell, 75 Haswell; 0 if it is not known.
     pub fn new(
         containers: &'static [&'static Container],
         engines: &'static [EngineBase],
+        generation: u32,
     ) -> Tables {
+        let bases = engines;
         let mut builder = Builder {
             plans: Vec::new(),
             known: HashMap::new(),
@@ -107,13 +113,24 @@ impl Tables {
         let first = |start| registers.partition_point(|register| register.0 < start) as u32;
         let pages = pages.map(first).collect();
         let Builder { plans, enums, .. } = builder;
-        Tables { plans, by_name, by_container, registers, pages, enums, engines }
+        Tables { plans, by_name, by_container, registers, pages, enums, engines, bases, generation }
     }
 
     /// The tables of Broadwell.
     pub fn gen8() -> &'static Tables {
         static TABLES: OnceLock<Tables> = OnceLock::new();
-        TABLES.get_or_init(|| Tables::new(crate::gen8::CONTAINERS, crate::gen8::ENGINES))
+        TABLES.get_or_init(|| Tables::new(crate::gen8::CONTAINERS, crate::gen8::ENGINES, 80))
+    }
+
+    /// The generation times ten: 80 is Broadwell, 75 Haswell; 0 if it is not known.
+    pub fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    /// Byte offset of the registers of the engine with this name (`RCS`), if each engine has its
+    /// own.
+    pub fn engine_base(&self, engine: &str) -> Option<u32> {
+        self.bases.iter().find(|base| base.name == engine).map(|base| base.base)
     }
 
     /// The instruction of `engine` with this header.

@@ -24,9 +24,10 @@ pub use crate::submission::{Each, Note, Ring, Source, Submission};
 use crate::aub;
 use crate::batch;
 use crate::capture::Capture;
+use crate::decode::Tables;
 use crate::devcoredump::Devcoredump;
 use crate::engine::EngineId;
-use crate::error_state::ErrorState;
+use crate::error_state::{ErrorState, Platform};
 use crate::hang;
 use crate::memory::VA_MASK;
 use std::fmt;
@@ -70,6 +71,8 @@ pub struct Dump {
     name: String,
     content: Content,
     notes: Vec<Note>,
+    /// The GPU that the head of an AUB file names.
+    header_platform: Option<Platform>,
 }
 
 enum Content {
@@ -85,7 +88,7 @@ impl From<batch::Submission> for Dump {
     /// A submission of a batch builder as a dump, named after its first buffer.
     fn from(built: batch::Submission) -> Dump {
         let name = built.buffers.first().map_or("batch", |buffer| buffer.name()).to_owned();
-        Dump { name, content: Content::Built(built), notes: Vec::new() }
+        Dump::new(&name, Content::Built(built))
     }
 }
 
@@ -115,14 +118,13 @@ impl Content {
 }
 
 impl Dump {
+    fn new(name: &str, content: Content) -> Dump {
+        Dump { name: name.to_owned(), content, notes: Vec::new(), header_platform: None }
+    }
+
     /// A dump of plain dwords at `address`, which is cut to 48 bits.
     pub fn raw(engine: EngineId, address: u64, bytes: Vec<u8>) -> Dump {
-        let address = address & VA_MASK;
-        Dump {
-            name: "dwords".into(),
-            content: Content::Raw { engine, address, bytes },
-            notes: Vec::new(),
-        }
+        Dump::new("dwords", Content::Raw { engine, address: address & VA_MASK, bytes })
     }
 
     /// The name of the capture, file or built batch; `dwords` for plain dwords without a file.
@@ -159,17 +161,29 @@ impl Dump {
         }
     }
 
-    /// The summary of the hang, if the dump is an error state or a device coredump.
-    pub fn hang(&self) -> Option<hang::Summary> {
+    /// The summary of the hang, if the dump is an error state or a device coredump. Commands and
+    /// registers are read with `tables`.
+    pub fn hang(&self, tables: &Tables) -> Option<hang::Summary> {
         match &self.content {
-            Content::ErrorState(state) => Some(hang::summary(state)),
-            Content::Devcoredump(dump) => Some(hang::of_devcoredump(dump)),
+            Content::ErrorState(state) => Some(hang::summary(state, tables)),
+            Content::Devcoredump(dump) => Some(hang::of_devcoredump(dump, tables)),
             _ => None,
         }
     }
 
-    /// Notes about the file so far, in order: parts that were left out, and a GPU other than
-    /// Broadwell. Problems of the batches are not included.
+    /// The GPU that the dump is from, if the dump says it.
+    pub fn platform(&self) -> Option<Platform> {
+        match &self.content {
+            Content::ErrorState(state) => state.platform(),
+            Content::Devcoredump(dump) => dump.state.platform(),
+            Content::Capture(capture) => Platform::of_pci_id(capture.device().pci_id),
+            Content::Aub(_) | Content::Raw { .. } => self.header_platform,
+            Content::Built(_) => Some(Platform::BROADWELL),
+        }
+    }
+
+    /// Notes about the file so far, in order: parts that were left out. Problems of the batches are
+    /// not included.
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
@@ -187,7 +201,7 @@ impl Dump {
     /// Errors returned by `each`; the first one ends the iteration. Problems of the dump are in the
     /// [`notes`](Self::notes).
     pub fn submissions(&mut self, each: &mut Each<'_>) -> io::Result<()> {
-        let Dump { name, content, notes } = self;
+        let Dump { name, content, notes, .. } = self;
         match content {
             Content::Capture(capture) => capture.submissions(each),
             Content::ErrorState(state) => state.submissions(each),

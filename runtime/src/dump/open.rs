@@ -1,11 +1,11 @@
 //! Opens dumps and detects their kind.
 
 use super::{Aub, Content, Dump, Note};
-use crate::aub::decompress;
+use crate::aub::{self, Event, decompress};
 use crate::capture::{Capture, CaptureError};
 use crate::devcoredump::Devcoredump;
 use crate::engine::EngineId;
-use crate::error_state::ErrorState;
+use crate::error_state::{ErrorState, Platform};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -64,11 +64,8 @@ impl Dump {
         };
         if input.is_dir() {
             let capture = Capture::open(input)?;
-            return Ok(Dump {
-                name: capture.name().into(),
-                content: Content::Capture(capture),
-                notes: Vec::new(),
-            });
+            let name = capture.name().to_owned();
+            return Ok(Dump::new(&name, Content::Capture(capture)));
         }
         if input == Path::new("-") {
             return Dump::read(&name, io::stdin(), how);
@@ -111,6 +108,10 @@ impl Dump {
             notes.push(Note { cut: true, ..Note::new(text) });
         }
         let look = Look::at(&start);
+        let header_platform = match look {
+            Look::Aub => platform_of_aub(&start),
+            _ => None,
+        };
         let stream = io::Cursor::new(start).chain(stream);
         let content = match look {
             Look::Aub => Content::Aub(Aub::Stream(Some(Box::new(stream)))),
@@ -126,24 +127,53 @@ impl Dump {
             }
             Look::Unknown(what) => return Err(DumpError::Unknown { path: name.into(), what }),
         };
-        Ok(Dump { name: name.into(), content, notes })
+        Ok(Dump { notes, header_platform, ..Dump::new(name, content) })
     }
 }
 
-/// The notes of a text reader, and a note if the file is from another GPU than Broadwell.
+/// The kernel's names of the GPUs whose short names AUB files have.
+const AUB_DEVICES: &[(&str, &str)] = &[
+    ("BDW", "BROADWELL"),
+    ("CHV", "CHERRYVIEW"),
+    ("SKL", "SKYLAKE"),
+    ("BXT", "BROXTON"),
+    ("KBL", "KABYLAKE"),
+    ("GLK", "GEMINILAKE"),
+    ("CFL", "COFFEELAKE"),
+    ("CNL", "CANNONLAKE"),
+    ("ICL", "ICELAKE"),
+    ("ICLLP", "ICELAKE"),
+    ("EHL", "ELKHARTLAKE"),
+    ("TGL", "TIGERLAKE"),
+    ("TGLLP", "TIGERLAKE"),
+    ("RKL", "ROCKETLAKE"),
+    ("DG1", "DG1"),
+    ("ADLS", "ALDERLAKE_S"),
+    ("ADLP", "ALDERLAKE_P"),
+    ("DG2", "DG2"),
+    ("MTL", "METEORLAKE"),
+];
+
+/// The GPU that the head of an AUB file names. `start` has the first bytes of the file.
+fn platform_of_aub(start: &[u8]) -> Option<Platform> {
+    let mut reader = aub::Reader::new(start).ok()?;
+    let Event::Header(header) = reader.next_block().ok()??.event else { return None };
+    let named = || {
+        let short = header.device?.name()?.to_ascii_uppercase();
+        let (_, kernel) = AUB_DEVICES.iter().find(|(known, _)| *known == short)?;
+        Platform::of_name(kernel)
+    };
+    header.pci_id.and_then(Platform::of_pci_id).or_else(named)
+}
+
+/// The notes of a text reader.
 fn notes_of(state: &ErrorState) -> Vec<Note> {
-    let platform = state.platform().filter(|platform| !platform.is_described());
-    let other = platform.map(|platform| {
-        Note::new(format!(
-            "the file is from {platform}: it is decoded as Broadwell, which may be wrong"
-        ))
-    });
     let said = state.notes.iter().map(|note| Note {
         position: format!("line {}", note.line),
         text: note.text.clone(),
         cut: note.cut,
     });
-    other.into_iter().chain(said).collect()
+    said.collect()
 }
 
 /// The kind of a file, detected from its first bytes.
@@ -158,7 +188,7 @@ impl Look {
     fn at(start: &[u8]) -> Look {
         match start {
             [] => Look::Unknown("an empty file"),
-            _ if crate::aub::starts(start) => Look::Aub,
+            _ if aub::starts(start) => Look::Aub,
             _ if Devcoredump::starts_like(start) => Look::Devcoredump,
             _ if ErrorState::starts_like(start) => Look::ErrorState,
             _ if start.contains(&0) => Look::Unknown("unknown binary data"),

@@ -7,23 +7,24 @@ use crate::devcoredump::Devcoredump;
 use crate::error_state::{Engine, ErrorState};
 use crate::submission::Submission;
 
-/// A summary of the engines with unfinished work.
-pub fn summary(state: &ErrorState) -> Summary {
-    of(state, &mut |each| state.submissions(each))
+/// A summary of the engines with unfinished work. Commands and registers are read with `tables`,
+/// which should be those of the GPU that hung.
+pub fn summary(state: &ErrorState, tables: &Tables) -> Summary {
+    of(state, tables, &mut |each| state.submissions(each))
 }
 
 /// As [`summary`], for a device coredump.
-pub fn of_devcoredump(dump: &Devcoredump) -> Summary {
-    of(&dump.state, &mut |each| dump.submissions(each))
+pub fn of_devcoredump(dump: &Devcoredump, tables: &Tables) -> Summary {
+    of(&dump.state, tables, &mut |each| dump.submissions(each))
 }
 
-fn of(state: &ErrorState, submissions: &mut Submissions<'_>) -> Summary {
-    let tables = Tables::gen8();
+fn of(state: &ErrorState, tables: &Tables, submissions: &mut Submissions<'_>) -> Summary {
     let text = |key: &str| state.entry(key).unwrap_or_default().to_owned();
     let message = if text("GPU HANG").is_empty() { text("Reason") } else { text("GPU HANG") };
     let kernel = if text("Kernel").is_empty() { text("kernel") } else { text("Kernel") };
     let mut summary = Summary {
         platform: state.platform(),
+        generation: tables.generation(),
         message,
         kernel,
         errors: registers::of_device(tables, state),
@@ -32,7 +33,7 @@ fn of(state: &ErrorState, submissions: &mut Submissions<'_>) -> Summary {
     summary.fault = fault::of_device(tables, state);
     for (index, engine) in state.engines.iter().enumerate() {
         let because = because(state, engine);
-        if because.is_empty() && !is_at_work(state, engine) {
+        if because.is_empty() && !is_at_work(tables, state, engine) {
             summary.idle.push(engine.name.clone());
             continue;
         }
@@ -89,7 +90,7 @@ fn because(state: &ErrorState, engine: &Engine) -> Vec<String> {
 }
 
 /// True if an engine had work, as far as its registers and buffers show.
-fn is_at_work(state: &ErrorState, engine: &Engine) -> bool {
+fn is_at_work(tables: &Tables, state: &ErrorState, engine: &Engine) -> bool {
     if engine.entry("IDLE?") == Some("yes") {
         return false;
     }
@@ -104,7 +105,7 @@ fn is_at_work(state: &ErrorState, engine: &Engine) -> bool {
     };
     let fault = engine
         .value("FAULT_REG")
-        .is_some_and(|value| registers::is_set("FAULT_REG", "Valid Bit", value));
+        .is_some_and(|value| registers::is_set(tables, "FAULT_REG", "Valid Bit", value));
     let batch = state.buffers_of(&engine.name).any(|buffer| !buffer.kind.is_global());
     moved || fault || batch
 }

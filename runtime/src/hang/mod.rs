@@ -6,15 +6,16 @@
 //! to that command.
 //!
 //! ```no_run
-//! use genxml::{error_state::ErrorState, hang};
+//! use genxml::{decode::Tables, error_state::ErrorState, hang};
 //! use std::{fs::File, io::BufReader};
 //! let state = ErrorState::read(BufReader::new(File::open("error")?));
-//! println!("{}", hang::summary(&state));
+//! println!("{}", hang::summary(&state, Tables::gen8()));
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! Registers are decoded with the tables of Broadwell. [`Summary::platform`] is the GPU that the
-//! file is from, which may be another one.
+//! Commands and registers are decoded with the tables that the caller gives.
+//! [`Summary::platform`] is the GPU that the file is from. The rules are those of Broadwell, so they
+//! are checked only with its tables.
 
 mod fault;
 mod find;
@@ -34,6 +35,8 @@ use crate::error_state::{Platform, Process};
 pub struct Summary {
     /// The GPU, if the file names it.
     pub platform: Option<Platform>,
+    /// The generation of the tables that the summary was made with, times ten.
+    pub generation: u32,
     /// The driver's message.
     pub message: String,
     /// Version of the kernel.
@@ -85,6 +88,8 @@ pub struct Hang {
     /// The first violation of a rule of severity error, up to the command that was executing. If
     /// the file has no ACTHD, up to the end of the work.
     pub violation: Option<Violation>,
+    /// True if the rules were checked: both the GPU and the tables are of their generation.
+    pub checked: bool,
 }
 
 /// The location of an address in the buffers of a file.

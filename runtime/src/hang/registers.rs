@@ -59,18 +59,24 @@ fn table_name(engine: EngineId, instance: u32) -> &'static str {
 /// The description of a register. If each engine has a register of this name: the description for
 /// `engine`, or for the first engine of the tables if `engine` is `None` or unknown.
 fn describe(tables: &Tables, engine: Option<&Engine>, name: &str) -> Option<&'static Container> {
-    let container = tables.container(name)?;
-    let Kind::Register { offset, per_engine: true, .. } = container.kind else {
-        return Some(container);
+    // Mesa's files have other names for registers. The offsets of these are the same on all
+    // generations that have them.
+    let Some(container) = tables.container(name) else {
+        let offset = offset_of(Tables::gen8(), engine, Tables::gen8().container(name)?)?;
+        return tables.register(offset).map(|at| at.register);
     };
-    let base = match engine.and_then(|engine| Some((engine.id()?, engine.instance()))) {
-        Some((id, instance)) => {
-            let name = table_name(id, instance);
-            crate::gen8::ENGINES.iter().find(|engine| engine.name == name)?.base
-        }
-        None => crate::gen8::ENGINES.first()?.base,
-    };
-    Some(tables.register(base.wrapping_add(offset)).map_or(container, |at| at.register))
+    let per_engine = matches!(container.kind, Kind::Register { per_engine: true, .. });
+    let special = offset_of(tables, engine, container).filter(|_| per_engine);
+    Some(special.and_then(|at| tables.register(at)).map_or(container, |at| at.register))
+}
+
+/// Byte offset of a register, of `engine` if each engine has one, or of the first engine of the
+/// tables if `engine` is `None` or unknown.
+fn offset_of(tables: &Tables, engine: Option<&Engine>, container: &Container) -> Option<u32> {
+    let Kind::Register { offset, per_engine, .. } = container.kind else { return None };
+    let engine = engine.and_then(|engine| Some(table_name(engine.id()?, engine.instance())));
+    let base = if per_engine { tables.engine_base(engine.unwrap_or("RCS"))? } else { 0 };
+    Some(base.wrapping_add(offset))
 }
 
 /// The registers of `DONE` that the file has for an engine, each with its busy units.
@@ -146,7 +152,7 @@ fn items(tables: &Tables, container: &Container, value: u64) -> Vec<crate::decod
 
 /// The decoded value of a field of a register.
 pub(super) fn field(tables: &Tables, register: &str, field: &str, value: u64) -> Option<u64> {
-    let container = tables.container(register)?;
+    let container = describe(tables, None, register)?;
     let field = container.fields.iter().find(|other| other.name == field)?;
     Some(field.stored.decode(bits::get(
         &[value as u32, (value >> 32) as u32],
@@ -163,7 +169,7 @@ pub(super) fn field_name(
     value: u64,
 ) -> Option<&'static str> {
     use genxml_core::reflect::Type;
-    let container = tables.container(register)?;
+    let container = describe(tables, None, register)?;
     let field = container.fields.iter().find(|other| other.name == field)?;
     match field.ty {
         Type::Enum(list) => list.name_of(bits::get(&[value as u32], field.start, field.end)),
@@ -172,6 +178,6 @@ pub(super) fn field_name(
 }
 
 /// True if a field of a register is not zero.
-pub(super) fn is_set(register: &str, name: &str, value: u64) -> bool {
-    field(Tables::gen8(), register, name, value).is_some_and(|value| value != 0)
+pub(super) fn is_set(tables: &Tables, register: &str, name: &str, value: u64) -> bool {
+    field(tables, register, name, value).is_some_and(|value| value != 0)
 }

@@ -50,10 +50,17 @@ impl Summary {
         if !self.message.is_empty() {
             lines.add(Style::Plain, format!("  the driver says: {}", self.message));
         }
-        if let Some(platform) = self.platform.filter(|platform| !platform.is_described()) {
-            let text = format!(
-                "  {platform} is not Broadwell: commands and registers are shown by Broadwell's tables, which may be wrong for it"
-            );
+        if let Some(platform) =
+            self.platform.filter(|platform| platform.generation != self.generation)
+        {
+            let text = match self.generation {
+                80 => format!(
+                    "  {platform} is not Broadwell: commands and registers are shown by Broadwell's tables, which may be wrong for it"
+                ),
+                _ => format!(
+                    "  commands and registers are shown by the tables of another generation than {platform}, which may be wrong for it"
+                ),
+            };
             lines.add(Style::Note, text);
         }
         for flags in &self.errors {
@@ -151,7 +158,7 @@ impl Hang {
                 .text
                 .lines()
                 .for_each(|line| lines.add(Style::Problem, format!("    {line}")));
-        } else if self.command.is_some() {
+        } else if self.command.is_some() && self.checked {
             lines.add(Style::Plain, "  no rule is broken up to the marked command".to_owned());
         }
     }

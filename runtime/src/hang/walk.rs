@@ -18,6 +18,9 @@ pub(super) type Submissions<'a> = dyn FnMut(&mut Each<'_>) -> io::Result<()> + '
 const BEFORE: usize = 5;
 const AFTER: usize = 3;
 
+/// The generation that the rules describe, times ten.
+const RULES_OF: u32 = 80;
+
 /// Fills in the positions of head and tail in the ring.
 pub(super) fn ring(tables: &Tables, state: &ErrorState, engine: &Engine, hang: &mut Hang) {
     let (Some(at), Some(id)) = (state.ring(engine), engine.id()) else { return };
@@ -91,6 +94,9 @@ pub(super) fn batches(
     static RULES: OnceLock<Rules> = OnceLock::new();
     let rules = RULES.get_or_init(Rules::gen8);
     let mut violation = None;
+    let checked = tables.generation() == RULES_OF
+        && state.platform().is_none_or(|platform| platform.generation == RULES_OF);
+    hang.checked = checked;
     let mut each = |finding: &Finding| {
         if violation.is_none() && finding.severity == Severity::Error {
             violation = Some(Violation {
@@ -101,7 +107,7 @@ pub(super) fn batches(
         }
     };
     let mut finder = Finder {
-        checker: Checker::new(rules, &mut each),
+        checker: checked.then(|| Checker::new(rules, &mut each)),
         acthd,
         in_batch,
         ring: None,
@@ -162,7 +168,8 @@ fn enough() -> io::Error {
 
 /// Checks records up to the command that ACTHD points into, and quotes the commands around it.
 struct Finder<'a> {
-    checker: Checker<'a>,
+    /// `None` if the rules are not those of the GPU.
+    checker: Option<Checker<'a>>,
     acthd: Option<u64>,
     /// True if `acthd` is in a batch, not in the ring.
     in_batch: bool,
@@ -175,7 +182,7 @@ struct Finder<'a> {
 
 impl Sink for Finder<'_> {
     fn section(&mut self, submission: &Submission<'_>) -> io::Result<()> {
-        self.checker.section(submission)
+        self.checker.as_mut().map_or(Ok(()), |checker| checker.section(submission))
     }
 
     fn record(&mut self, record: &Record) -> io::Result<()> {
@@ -189,7 +196,9 @@ impl Sink for Finder<'_> {
             }
             return Ok(());
         }
-        self.checker.record(record)?;
+        if let Some(checker) = &mut self.checker {
+            checker.record(record)?;
+        }
         if !packet {
             return Ok(());
         }

@@ -19,7 +19,7 @@ const DWORDS: u64 = 1 << 14;
 pub fn file(data: &[u8]) {
     let file = std::io::Cursor::new(data.to_vec());
     let Ok(mut dump) = Dump::read("fuzz", file, &How::default()) else { return };
-    dump.hang().iter().for_each(|hang| drop(hang.to_string()));
+    dump.hang(Tables::gen8()).iter().for_each(|hang| drop(hang.to_string()));
     match data.len() % 3 {
         0 => check(&mut dump),
         1 => decode(&mut dump, Format::Json),

@@ -1,0 +1,263 @@
+//! The tables for a dump: those of the GPU that the dump is from.
+
+use crate::output::{Error, bad_input};
+use crate::source::{self, Source};
+use crate::tables::{generation, tables};
+use genxml::decode::Tables;
+use genxml::dump::Dump;
+use genxml::error_state::Platform;
+use genxml_codegen::load;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// The generation of the built-in tables, times ten: Broadwell.
+const BUILT_IN: u32 = 80;
+
+/// The option that says which GPU a dump is from.
+#[derive(clap::Args, Debug, Default)]
+pub struct Gpu {
+    /// The GPU of the dump, if the dump does not name it or names a wrong one: a generation (9,
+    /// 12.5) or a name (skylake, g45)
+    #[arg(long, value_name = "GPU", value_parser = gpu)]
+    r#gen: Option<u32>,
+}
+
+impl Gpu {
+    /// The generation of a dump, times ten; `None` if neither the option nor the dump says it.
+    fn of(&self, dump: &Dump) -> Option<u32> {
+        self.r#gen.or(dump.platform().map(|platform| platform.generation))
+    }
+
+    /// Checks that a dump is from Broadwell, which the rules describe, as far as the option and
+    /// the dump say.
+    ///
+    /// # Errors
+    /// If the dump is from another GPU.
+    pub fn require_broadwell(&self, name: &str, dump: &Dump) -> Result<(), Error> {
+        match self.of(dump) {
+            Some(of) if of != BUILT_IN => {
+                let gpu = dump.platform().filter(|platform| platform.generation == of);
+                let gpu = gpu.map_or_else(|| format!("Gen{}", shown(of)), |gpu| gpu.to_string());
+                Err(bad_input(format!(
+                    "{name}: it is from {gpu}, and the rules are those of Broadwell: nothing was \
+                     checked; use --gen 8 if the dump is from Broadwell"
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Options that choose the tables for a dump.
+#[derive(clap::Args, Debug, Default)]
+pub struct Choice {
+    /// XML files or folders to use instead of the built-in tables; Mesa's genxml files work. Of a
+    /// folder with files of several generations, those of the dump's GPU are used. For dumps from
+    /// other GPUs than Broadwell, the default is the environment variable GENX_SPEC, then the line
+    /// `spec = PATH` of ~/.config/genx/config
+    #[arg(long, value_name = "PATH")]
+    spec: Vec<PathBuf>,
+    /// Read these files by Mesa's rules: gaps, overlaps and duplicates are allowed
+    #[arg(long, requires = "spec")]
+    foreign: bool,
+    #[command(flatten)]
+    gpu: Gpu,
+}
+
+/// Parses the value of --gen to a generation, times ten.
+fn gpu(text: &str) -> Result<u32, String> {
+    let digits = text.to_ascii_lowercase();
+    let number = generation(digits.trim_start_matches("gfx").trim_start_matches("gen"));
+    if number != 0 {
+        return Ok(number);
+    }
+    let named = Platform::of_name(text).map(|platform| platform.generation);
+    named.ok_or_else(|| "neither a generation, like 9 or 12.5, nor the name of a GPU".to_owned())
+}
+
+/// A generation times ten as people write it: `9`, `12.5`.
+fn shown(generation: u32) -> String {
+    match generation % 10 {
+        0 => (generation / 10).to_string(),
+        part => format!("{}.{part}", generation / 10),
+    }
+}
+
+impl Choice {
+    /// The tables for a dump. `name` is the name of the dump in messages.
+    ///
+    /// # Errors
+    /// If the files have no tables for the generation of the dump, or have errors.
+    pub fn tables(&self, name: &str, dump: &Dump) -> Result<&'static Tables, Error> {
+        let of = dump.platform();
+        let wanted = self.gpu.of(dump);
+        if !self.spec.is_empty() {
+            return self.from(&self.spec, name, of, wanted);
+        }
+        let Some(wanted) = wanted.filter(|wanted| *wanted != BUILT_IN) else {
+            return Ok(Tables::gen8());
+        };
+        let paths = configured()?;
+        if !paths.is_empty() {
+            return self.from(&paths, name, of, Some(wanted));
+        }
+        let gpu = of.map_or_else(|| format!("Gen{}", shown(wanted)), |of| of.to_string());
+        eprintln!(
+            "genx: {name}: it is from {gpu}, and shown with the tables of Broadwell, which may be \
+             wrong: use --spec DIR, where DIR is the folder src/intel/genxml of Mesa's sources"
+        );
+        Ok(Tables::gen8())
+    }
+
+    /// True if the built-in tables, and so the rules of Broadwell, apply to a dump.
+    pub fn is_broadwell(&self, dump: &Dump) -> bool {
+        self.spec.is_empty() && self.gpu.of(dump).is_none_or(|of| of == BUILT_IN)
+    }
+
+    /// The tables of the files among `paths` that describe the generation `wanted`.
+    fn from(
+        &self,
+        paths: &[PathBuf],
+        name: &str,
+        of: Option<Platform>,
+        wanted: Option<u32>,
+    ) -> Result<&'static Tables, Error> {
+        let mut files: Vec<(PathBuf, u32)> = Vec::new();
+        for folder in paths {
+            let inside = match folder.is_dir() {
+                true => source::folders(folder)?,
+                false => vec![folder.clone()],
+            };
+            files.extend(source::xml_files(&inside)?.into_iter().map(|file| {
+                let of = load::root_generation(&file).map_or(0, |text| generation(&text));
+                (file, of)
+            }));
+        }
+        let mut known: Vec<u32> = files.iter().map(|(_, of)| *of).filter(|of| *of != 0).collect();
+        known.sort_unstable();
+        known.dedup();
+        let chosen = match (wanted, &known[..]) {
+            // Files that do not say their generation, or all of the same one.
+            (None, [] | [_]) | (Some(_), []) => None,
+            (Some(wanted), known) if known.contains(&wanted) => Some(wanted),
+            (None, _) => {
+                return Err(bad_input(format!(
+                    "{name}: it does not say which GPU it is from, and the files of --spec are \
+                     for {}: add --gen GPU",
+                    list(known.iter())
+                )));
+            }
+            (Some(wanted), known) => {
+                let gpu = of
+                    .filter(|of| of.generation == wanted)
+                    .map_or_else(|| format!("Gen{}", shown(wanted)), |of| of.to_string());
+                return Err(bad_input(format!(
+                    "{name}: it is from {gpu}, and {} has tables only for {}: use --spec with a \
+                     file for Gen{}, or --gen if the dump is from another GPU",
+                    paths[0].display(),
+                    list(known.iter()),
+                    shown(wanted)
+                )));
+            }
+        };
+        let mut matching: Vec<PathBuf> = files
+            .into_iter()
+            .filter(|(_, of)| chosen.is_none_or(|chosen| *of == chosen))
+            .map(|(file, _)| file)
+            .collect();
+        // Mesa describes ray tracing in files of their own, which are no complete tables.
+        let is_part = |file: &Path| {
+            file.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with("_rt"))
+        };
+        if !matching.iter().all(|file| is_part(file)) {
+            matching.retain(|file| !is_part(file));
+        }
+        load_once(matching, self.foreign)
+    }
+}
+
+/// Generations as a list: `Gen9, Gen11`.
+fn list<'a>(known: impl Iterator<Item = &'a u32>) -> String {
+    known.map(|of| format!("Gen{}", shown(*of))).collect::<Vec<_>>().join(", ")
+}
+
+/// The tables of files. Tables are never freed, so those of the last call are used again for the
+/// same files.
+fn load_once(files: Vec<PathBuf>, foreign: bool) -> Result<&'static Tables, Error> {
+    static LAST: Mutex<Option<(Vec<PathBuf>, &'static Tables)>> = Mutex::new(None);
+    let mut last = LAST.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some((known, tables)) = &*last
+        && *known == files
+    {
+        return Ok(tables);
+    }
+    let spec = Source { spec: files.clone(), foreign }.load()?;
+    let made = tables(&spec);
+    *last = Some((files, made));
+    Ok(made)
+}
+
+/// The files of the environment variable GENX_SPEC (separated by colons), or of the config file.
+fn configured() -> Result<Vec<PathBuf>, Error> {
+    let present = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    if let Some(value) = present("GENX_SPEC") {
+        return Ok(std::env::split_paths(&value).collect());
+    }
+    let folder = present("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .or_else(|| present("HOME").map(|home| PathBuf::from(home).join(".config")));
+    let Some(path) = folder.map(|folder| folder.join("genx/config")) else {
+        return Ok(Vec::new());
+    };
+    let Ok(text) = std::fs::read_to_string(&path) else { return Ok(Vec::new()) };
+    let mut files = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        match line.split_once('=') {
+            Some((key, value)) if key.trim() == "spec" => {
+                files.extend(std::env::split_paths(value.trim()));
+            }
+            _ => {
+                return Err(bad_input(format!(
+                    "{}:{}: the line is not `spec = PATH`: {line}",
+                    path.display(),
+                    number + 1
+                )));
+            }
+        }
+    }
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Oracle: the generations as Mesa's files and the kernel's names give them.
+    #[test]
+    fn gpus() {
+        for (text, wanted) in [
+            ("9", 90),
+            ("7.5", 75),
+            ("75", 75),
+            ("12.5", 125),
+            ("125", 125),
+            ("gen11", 110),
+            ("Gfx12.5", 125),
+            ("skylake", 90),
+            ("G45", 45),
+            ("4.5", 45),
+            ("20", 200),
+            ("haswell", 75),
+        ] {
+            assert_eq!(gpu(text), Ok(wanted), "{text}");
+        }
+        for text in ["", "x", "9.55", "lake"] {
+            assert!(gpu(text).is_err(), "{text}");
+        }
+        assert_eq!([90, 125].map(shown), ["9", "12.5"]);
+    }
+}
