@@ -24,7 +24,9 @@ pub fn tables(spec: &Spec) -> &'static Tables {
     let base =
         |engine: &model::EngineBase| EngineBase { name: text(&engine.name), base: engine.base };
     let engines = list(spec.engines.iter().map(base).collect());
-    leak(Tables::new(list(all), engines, generation(&spec.generation)))
+    let is_foreign = spec.files.iter().any(|file| file.foreign);
+    let new = if is_foreign { Tables::with_partial_lists } else { Tables::new };
+    leak(new(list(all), engines, generation(&spec.generation)))
 }
 
 /// The generation times ten, from the text in a file: `7.5` is 75, `125` and `12.5` are 125. 0 if

@@ -77,8 +77,9 @@ const OTHERS: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
-/// Gives the addresses in Mesa's files the bases and targets that their names say. `known` is the
-/// specification of Broadwell. Offsets whose base is not known stay so.
+/// Prepares Mesa's files for decoding. Gives addresses the bases and targets that their names say;
+/// `known` is the specification of Broadwell. Offsets whose base is not known stay so. Numbers of
+/// surface formats get names. Ranges that only forbid zero are removed.
 pub fn bind(spec: &mut Spec, known: &Spec) {
     let formats = formats(spec, known);
     let known = Known::of(known);
@@ -87,6 +88,7 @@ pub fn bind(spec: &mut Spec, known: &Spec) {
         if files.get(container.file).is_some_and(|file| file.foreign) {
             let Container { name, fields, groups, .. } = container;
             known.bind(name, fields, groups);
+            without_ranges(fields, groups);
             for field in fields.iter_mut().filter(|field| field.ty == Type::Uint) {
                 if let Some(formats) = formats
                     && field.end - field.start >= 8
@@ -96,6 +98,17 @@ pub fn bind(spec: &mut Spec, known: &Spec) {
                 }
             }
         }
+    }
+}
+
+/// Removes the ranges that `nonzero` gives. In Mesa's files it tells drivers to write a value, and
+/// zero is not wrong.
+fn without_ranges(fields: &mut [Field], groups: &mut [Group]) {
+    for field in fields.iter_mut().filter(|field| field.nonzero) {
+        field.range = None;
+    }
+    for group in groups {
+        without_ranges(&mut group.fields, &mut group.groups);
     }
 }
 

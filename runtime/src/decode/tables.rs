@@ -1,6 +1,7 @@
 //! The tables of the specification, prepared for decoding: instructions by header, registers by
 //! offset, fields in order.
 
+use genxml_core::bits;
 use genxml_core::reflect::{
     Container, EngineBase, Enumeration, Field, Group, Kind, RegisterAt, Stored, Type, registers,
 };
@@ -85,12 +86,32 @@ impl Tables {
         engines: &'static [EngineBase],
         generation: u32,
     ) -> Tables {
+        Tables::with(containers, engines, generation, true)
+    }
+
+    /// As [`new`](Self::new), for tables whose lists of values are not complete, like those of
+    /// Mesa's files: a value without a name is then no issue.
+    pub fn with_partial_lists(
+        containers: &'static [&'static Container],
+        engines: &'static [EngineBase],
+        generation: u32,
+    ) -> Tables {
+        Tables::with(containers, engines, generation, false)
+    }
+
+    fn with(
+        containers: &'static [&'static Container],
+        engines: &'static [EngineBase],
+        generation: u32,
+        complete: bool,
+    ) -> Tables {
         let bases = engines;
         let mut builder = Builder {
             plans: Vec::new(),
             known: HashMap::new(),
             enums: Vec::new(),
             lists: HashMap::new(),
+            complete,
         };
         let mut by_name = HashMap::new();
         for container in containers {
@@ -213,6 +234,7 @@ impl HeaderIndex {
                 entries.push((opcode_mask, opcode, PlanId(number as u32)));
             }
         }
+        select(&mut entries, plans);
         // Each candidate is put in front of its chain. The most specific ones must be found first,
         // so they are added last.
         entries.sort_by_key(|entry| entry.0.count_ones());
@@ -235,11 +257,52 @@ impl HeaderIndex {
     }
 }
 
+/// Packets with equal opcodes: adds to the mask and the opcode of each the fields of the header
+/// whose defaults another one of them does not have. Mesa's 3DPRIMITIVE and 3DPRIMITIVE_EXTENDED
+/// differ in one bit below the opcode.
+fn select(entries: &mut [(u32, u32, PlanId)], plans: &[Plan]) {
+    let mut groups: HashMap<(u32, u32), Vec<usize>> = HashMap::new();
+    for (index, (mask, opcode, _)) in entries.iter().enumerate() {
+        groups.entry((*mask, *opcode)).or_default().push(index);
+    }
+    // The defaults that are not zero: mask and value of each field.
+    let defaults = |plan: PlanId| -> Vec<(u32, u32)> {
+        let container = plans[plan.0 as usize].container;
+        let length = match container.kind {
+            Kind::Instruction { length_field, .. } => length_field,
+            _ => None,
+        };
+        let of_header = |field: &&Field| {
+            field.end < 32
+                && Some((field.start, field.end)) != length
+                && field.name != "DWord Length"
+        };
+        let fields = container.fields.iter().filter(of_header);
+        let mask = |field: &Field| (bits::ones(field.end - field.start + 1) as u32) << field.start;
+        let value = |field: &Field| Some((field.default? as u32) << field.start);
+        let all = fields.filter_map(|field| Some((mask(field), value(field)?)));
+        all.filter(|(_, value)| *value != 0).collect()
+    };
+    for group in groups.into_values().filter(|group| group.len() > 1) {
+        let all: Vec<Vec<(u32, u32)>> =
+            group.iter().map(|index| defaults(entries[*index].2)).collect();
+        for (index, own) in group.iter().zip(&all) {
+            let differs = |field: &&(u32, u32)| all.iter().any(|other| !other.contains(field));
+            for (mask, value) in own.iter().filter(differs) {
+                entries[*index].0 |= mask;
+                entries[*index].1 |= value;
+            }
+        }
+    }
+}
+
 struct Builder {
     plans: Vec<Plan>,
     known: HashMap<*const Container, PlanId>,
     enums: Vec<EnumPlan>,
     lists: HashMap<*const Enumeration, u32>,
+    /// True if the enumerations name every value.
+    complete: bool,
 }
 
 impl Builder {
@@ -339,7 +402,9 @@ impl Builder {
             Type::Float => Shape::Uint(Stored::Plain),
             Type::UFixed(fraction) => Shape::UFixed(one(fraction)),
             Type::SFixed(fraction) => Shape::SFixed(one(fraction)),
-            Type::Enum(list) if shares_bits(field, all) => Shape::OneEnumOf(self.list(list)),
+            Type::Enum(list) if !self.complete || shares_bits(field, all) => {
+                Shape::OneEnumOf(self.list(list))
+            }
             Type::Enum(list) => Shape::Enum(self.list(list)),
             Type::Address { space, .. } => Shape::Address(space),
         };
