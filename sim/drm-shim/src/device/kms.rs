@@ -20,6 +20,7 @@ pub(crate) use atomic::Commit;
 pub use buffers::FrameBuffer;
 pub(crate) use buffers::{DEPTHS, FORMATS, MAX_EXTENT, MODIFIERS, WITH_ALPHA, fourcc};
 pub use display::Kms;
+pub(crate) use properties::CONNECTOR_TYPE;
 pub use properties::ClientCaps;
 pub use state::CRTC;
 pub(crate) use state::State;

@@ -83,6 +83,7 @@ pub struct File {
     channel: Option<OwnedFd>,
     objects: Handles<ObjectId>,
     contexts: BTreeMap<u32, Context>,
+    /// No context has a smaller number that is free.
     next_context: u32,
     vms: Handles<VmId>,
     syncobjs: Handles<SharedSync>,
@@ -95,6 +96,15 @@ pub struct File {
 }
 
 impl File {
+    /// Adds a context and returns its number: the smallest free one, as in the kernel.
+    fn add_context(&mut self, context: Context) -> u32 {
+        while self.contexts.contains_key(&self.next_context) {
+            self.next_context += 1;
+        }
+        self.contexts.insert(self.next_context, context);
+        self.next_context
+    }
+
     /// Adds the fence of a request that was submitted now.
     fn add_work(&mut self, fence: &Fence) {
         self.advance();
@@ -133,6 +143,8 @@ pub struct Device {
     objects: Objects,
     next_object: u64,
     files: BTreeMap<Id, File>,
+    /// The client that controls the display (SET_MASTER).
+    master: Option<Id>,
     vms: BTreeMap<VmId, Vm>,
     next_vm: u64,
     next_engine_context: u64,
@@ -164,6 +176,7 @@ impl Device {
             objects: BTreeMap::new(),
             next_object: 1,
             files: BTreeMap::new(),
+            master: None,
             vms: BTreeMap::new(),
             next_vm: 1,
             next_engine_context: 0,
@@ -190,6 +203,9 @@ impl Device {
     /// file's descriptor, if this process created the descriptor.
     pub fn open(&mut self, id: Id, minor: u32, channel: Option<OwnedFd>) {
         self.collect();
+        if minor == PRIMARY {
+            self.master.get_or_insert(id);
+        }
         let vm = self.new_vm();
         let mut contexts = BTreeMap::new();
         let resets = Arc::new(AtomicU32::new(0));
@@ -328,5 +344,6 @@ impl Device {
             let _ = self.remove_fb(fb);
         }
         self.kms.forget(id);
+        self.master.take_if(|master| *master == id);
     }
 }

@@ -123,9 +123,7 @@ impl Device {
             self.destroy_context(context);
             return Err(stop);
         }
-        arg.ctx_id = file.next_context;
-        file.next_context += 1;
-        file.contexts.insert(arg.ctx_id, context);
+        arg.ctx_id = file.add_context(context);
         Ok(())
     }
 
@@ -142,6 +140,7 @@ impl Device {
             return Err(Errno::NOENT.into());
         }
         let context = file.contexts.remove(&arg.ctx_id).ok_or(Errno::NOENT)?;
+        file.next_context = file.next_context.min(arg.ctx_id);
         self.destroy_context(context);
         Ok(())
     }

@@ -1,8 +1,8 @@
-//! Ioctls that change the displayed image: SETCRTC, page flips, atomic commits.
+//! Ioctls that change the displayed image: SETCRTC, page flips, properties, atomic commits.
 
 use crate::device::descriptor;
 use crate::device::fence::FOREVER;
-use crate::device::kms::{CRTC, Commit, State};
+use crate::device::kms::{CONNECTOR_TYPE, CRTC, Commit, State};
 use crate::device::outcome::{Outcome, Stop};
 use crate::device::{Device, File};
 use crate::uapi::{drm, mode};
@@ -82,18 +82,15 @@ impl Device {
         {
             return Err(Errno::INVAL.into());
         }
-        let Commit { state, flips, before, after } = self.kms.wanted(self.host, arg)?;
-        if let Some(address) = after {
-            self.host.put(address, &-1i32)?;
-        }
-        self.kms.check(&state)?;
-        let modeset = state.sets_mode(&self.kms.state);
-        if modeset && arg.flags & mode::ATOMIC_ALLOW_MODESET == 0 {
+        let commit = self.kms.wanted(self.host, arg)?;
+        self.check(&commit)?;
+        let state = commit.state;
+        if state.sets_mode(&self.kms.state) && arg.flags & mode::ATOMIC_ALLOW_MODESET == 0 {
             return Err(Errno::INVAL.into());
         }
         // An event or out-fence needs a commit of at least one object, and a CRTC that is active
         // before or after the commit.
-        if (event || after.is_some())
+        if (event || commit.after.is_some())
             && (arg.count_objs == 0 || !(state.active || self.kms.state.active))
         {
             return Err(Errno::INVAL.into());
@@ -101,10 +98,53 @@ impl Device {
         if test {
             return Ok(());
         }
+        self.apply(commit)?;
+        if event && let Some(channel) = &file.channel {
+            let event = self.kms.event(drm::EVENT_FLIP_COMPLETE, arg.user_data);
+            descriptor::send_event(channel, bytemuck::bytes_of(&event));
+        }
+        Ok(())
+    }
+
+    /// OBJ_SETPROPERTY: sets one property, as an atomic commit that may set the mode.
+    pub(super) fn set_property(&mut self, arg: &mode::ObjSetProperty) -> Outcome {
+        let mut commit = self.kms.wanted_by_property(self.host, arg)?;
+        self.check(&commit)?;
+        // Only an atomic commit stores an out-fence. (Linux drm_atomic_uapi.c, prepare_signaling)
+        commit.after = None;
+        self.apply(commit)
+    }
+
+    /// SETPROPERTY: sets a property of the connector.
+    pub(super) fn set_connector_property(
+        &mut self,
+        arg: &mut mode::ConnectorSetProperty,
+    ) -> Outcome {
+        self.set_property(&mode::ObjSetProperty {
+            value: arg.value,
+            prop_id: arg.prop_id,
+            obj_id: arg.connector_id,
+            obj_type: CONNECTOR_TYPE,
+            pad: 0,
+        })
+    }
+
+    /// Stores -1 as out-fence, and checks a requested state.
+    fn check(&self, commit: &Commit) -> Result<(), Errno> {
+        if let Some(address) = commit.after {
+            self.host.put(address, &-1i32)?;
+        }
+        self.kms.check(&commit.state)
+    }
+
+    /// Changes to a checked state, after the fences of the commit and rendering.
+    fn apply(&mut self, commit: Commit) -> Outcome {
+        let Commit { state, flips, before, after } = commit;
         if !before.iter().all(descriptor::is_signaled) {
             return Err(Stop::Wait(FOREVER));
         }
         self.wait_for_rendering(state.fb)?;
+        let modeset = state.sets_mode(&self.kms.state);
         if let Some(address) = after {
             let fence = descriptor::signaled_fence()?;
             self.host.put(address, &rustix::fd::AsRawFd::as_raw_fd(&fence))?;
@@ -114,10 +154,6 @@ impl Device {
         self.kms.commit(state);
         if state.active && (flips || modeset) {
             self.report_image();
-        }
-        if event && let Some(channel) = &file.channel {
-            let event = self.kms.event(drm::EVENT_FLIP_COMPLETE, arg.user_data);
-            descriptor::send_event(channel, bytemuck::bytes_of(&event));
         }
         Ok(())
     }

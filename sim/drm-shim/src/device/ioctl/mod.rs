@@ -5,7 +5,8 @@
 //! * `context`: contexts and address spaces; `extensions`: chains of extensions;
 //! * `exec`: submissions; `syncobj`: syncobjs as descriptors;
 //! * `params`: queries about the GPU;
-//! * `display`: modesets, flips and atomic commits; `frame_buffers`: frame buffers.
+//! * `display`: modesets, flips, properties and atomic commits; `frame_buffers`: frame buffers;
+//!   `master`: the client that controls the display.
 
 mod context;
 mod display;
@@ -13,6 +14,7 @@ mod exec;
 mod extensions;
 mod frame_buffers;
 mod gem;
+mod master;
 mod params;
 mod prime;
 mod syncobj;
@@ -76,13 +78,13 @@ impl Device {
         use crate::uapi::COMMAND_BASE;
         match call.request.number() {
             number @ COMMAND_BASE..0xa0 => self.driver(file, number - COMMAND_BASE, call),
-            number @ 0xa0..0xbf => self.mode(id, file, number, call),
-            number => self.core(file, number, call),
+            number @ (0xa0..0xbf | mode::nr::GETFB2) => self.mode(id, file, number, call),
+            number => self.core(id, file, number, call),
         }
     }
 
     /// ioctls of all DRM drivers.
-    fn core(&mut self, file: &mut File, number: u32, call: Call) -> Outcome {
+    fn core(&mut self, id: Id, file: &mut File, number: u32, call: Call) -> Outcome {
         use drm::nr;
         let host = self.host;
         match number {
@@ -98,7 +100,9 @@ impl Device {
                 *arg = drm::Stats::default();
                 Ok(())
             }),
-            nr::AUTH_MAGIC | nr::SET_MASTER | nr::DROP_MASTER => Ok(()),
+            nr::AUTH_MAGIC => Ok(()),
+            nr::SET_MASTER => self.set_master(id, file),
+            nr::DROP_MASTER => self.drop_master(id),
             nr::SET_VERSION => call.with(|arg: &mut drm::SetVersion| {
                 (arg.di_major, arg.di_minor, arg.dd_major, arg.dd_minor) = (1, 4, 1, 6);
                 Ok(())
@@ -126,6 +130,7 @@ impl Device {
                 call.with(|arg| sync::timeline_signal(host, &file.syncobjs, arg))
             }
             nr::SYNCOBJ_QUERY => call.with(|arg| sync::query(host, &file.syncobjs, arg)),
+            nr::SYNCOBJ_EVENTFD => call.with(|arg| sync::event(host, &file.syncobjs, arg)),
             nr::SYNCOBJ_TRANSFER => {
                 call.with(|arg| sync::transfer(&file.syncobjs, arg, call.since))
             }
@@ -166,12 +171,7 @@ impl Device {
                 (arg.aper_size, arg.aper_available_size) = (APERTURE, APERTURE);
                 Ok(())
             }),
-            nr::GEM_MADVISE => call.with(|arg: &mut i915::GemMadvise| {
-                file.objects.get(arg.handle)?;
-                // Memory never runs short here, so the pages are always retained.
-                arg.retained = 1;
-                if arg.madv > 1 { Err(Errno::INVAL.into()) } else { Ok(()) }
-            }),
+            nr::GEM_MADVISE => call.with(|arg| self.madvise(file, arg)),
             nr::GEM_SET_CACHING => call.with(|arg: &mut i915::GemCaching| {
                 let object = *file.objects.get(arg.handle)?;
                 self.object_mut(object)?.caching = if arg.caching <= 2 { arg.caching } else { 0 };
@@ -213,6 +213,8 @@ impl Device {
             nr::GETCONNECTOR => call.with(|arg| self.kms.connector(host, file.caps, arg)),
             nr::GETPROPERTY => call.with(|arg| self.kms.property(host, arg)),
             nr::OBJ_GETPROPERTIES => call.with(|arg| self.kms.properties(host, file.caps, arg)),
+            nr::OBJ_SETPROPERTY => call.with(|arg| self.set_property(arg)),
+            nr::SETPROPERTY => call.with(|arg| self.set_connector_property(arg)),
             nr::GETPLANERESOURCES => call.with(|arg| self.kms.planes(host, file.caps, arg)),
             nr::GETPLANE => call.with(|arg| self.kms.plane(host, arg)),
             nr::GETPROPBLOB => call.with(|arg| self.kms.get_blob(host, arg)),
@@ -221,7 +223,8 @@ impl Device {
             nr::ATOMIC => call.with(|arg| self.atomic(file, arg)),
             nr::ADDFB => call.with(|arg| self.add_fb(id, file, arg)),
             nr::ADDFB2 => call.with(|arg| self.add_fb2(id, file, arg)),
-            nr::GETFB => call.with(|arg| self.get_fb(file, arg)),
+            nr::GETFB => call.with(|arg| self.get_fb(id, file, arg)),
+            nr::GETFB2 => call.with(|arg| self.get_fb2(id, file, arg)),
             nr::RMFB => {
                 call.with(|arg: &mut mode::FbId| match self.kms.owned(id).contains(&arg.fb_id) {
                     true => self.remove_fb(arg.fb_id),
@@ -230,7 +233,7 @@ impl Device {
             }
             nr::PAGE_FLIP => call.with(|arg| self.page_flip(file, arg)),
             nr::DIRTYFB => call.with(|arg| self.dirty_fb(arg)),
-            nr::CURSOR | nr::CURSOR2 | nr::SETGAMMA | nr::GETGAMMA | nr::SETPROPERTY => Ok(()),
+            nr::CURSOR | nr::CURSOR2 | nr::SETGAMMA | nr::GETGAMMA => Ok(()),
             nr::CREATE_DUMB => call.with(|arg| self.create_dumb(file, arg)),
             nr::MAP_DUMB => call.with(|arg| self.map_dumb(file, arg)),
             nr::DESTROY_DUMB => {

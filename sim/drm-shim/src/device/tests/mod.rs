@@ -17,8 +17,8 @@ use rustix::fd::{AsFd, FromRawFd};
 mod asynchronous;
 mod contexts;
 mod display;
-
 mod fences;
+mod frame_buffers;
 mod objects;
 mod queries;
 mod sharing;
