@@ -139,8 +139,7 @@ impl Device {
         if arg.ctx_id == 0 {
             return Err(Errno::NOENT.into());
         }
-        let context = file.contexts.remove(&arg.ctx_id).ok_or(Errno::NOENT)?;
-        file.next_context = file.next_context.min(arg.ctx_id);
+        let context = file.remove_context(arg.ctx_id)?;
         self.destroy_context(context);
         Ok(())
     }

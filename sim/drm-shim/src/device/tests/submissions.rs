@@ -384,8 +384,7 @@ fn long_lists_of_relocations() {
     // list stays inaccessible.
     let list = unsafe {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        let list =
-            libc::mmap(std::ptr::null_mut(), LIST + 4096, libc::PROT_NONE, flags, -1, 0);
+        let list = libc::mmap(std::ptr::null_mut(), LIST + 4096, libc::PROT_NONE, flags, -1, 0);
         assert_ne!(list, libc::MAP_FAILED);
         assert_eq!(libc::mprotect(list, LIST, libc::PROT_READ), 0);
         list
