@@ -94,6 +94,8 @@ pub struct File {
     next_context: u32,
     vms: Handles<VmId>,
     syncobjs: Handles<SharedSync>,
+    /// Number of the file among those that have asked for a magic number; 0 before.
+    magic: u32,
     /// Capabilities that the client has enabled (SET_CLIENT_CAP).
     caps: ClientCaps,
     /// Number of faults of the file's contexts.
@@ -170,6 +172,8 @@ pub struct Device {
     files: BTreeMap<Id, File>,
     /// The client that controls the display (SET_MASTER).
     master: Option<Id>,
+    /// True for each file with a magic number that was not authenticated yet.
+    magics: Handles<bool>,
     vms: BTreeMap<VmId, Vm>,
     next_vm: u64,
     next_engine_context: u64,
@@ -202,6 +206,7 @@ impl Device {
             next_object: 1,
             files: BTreeMap::new(),
             master: None,
+            magics: Handles::default(),
             vms: BTreeMap::new(),
             next_vm: 1,
             next_engine_context: 0,
@@ -244,6 +249,7 @@ impl Device {
             next_context: 1,
             vms: Handles::default(),
             syncobjs: Handles::default(),
+            magic: 0,
             caps: ClientCaps::default(),
             resets,
             work: VecDeque::new(),
@@ -377,5 +383,7 @@ impl Device {
         }
         self.kms.forget(id);
         self.master.take_if(|master| *master == id);
+        // A file that has not asked for a number has none to remove.
+        let _ = self.magics.remove(file.magic);
     }
 }

@@ -71,6 +71,8 @@ pub const SYNCOBJ_QUERY_LAST_SUBMITTED: u32 = 1;
 pub const SYNCOBJ_SYNC_FILE: u32 = 1;
 /// PRIME_HANDLE_TO_FD: exec closes the descriptor.
 pub const CLOEXEC: u32 = 0o2000000;
+/// PRIME_HANDLE_TO_FD: the descriptor permits mappings that can be written.
+pub const RDWR: u32 = 2;
 
 structures! {
     /// Argument of VERSION.

@@ -90,17 +90,14 @@ impl Device {
         match number {
             nr::VERSION => call.with(|arg| self.version(arg)),
             nr::GET_UNIQUE => call.with(|arg| self.unique(arg)),
-            nr::GET_MAGIC => call.with(|arg: &mut drm::Auth| {
-                arg.magic = 1;
-                Ok(())
-            }),
+            nr::GET_MAGIC => call.with(|arg| self.get_magic(file, arg)),
+            nr::AUTH_MAGIC => call.with(|arg| self.auth_magic(id, arg)),
             nr::GET_CLIENT => call.with(params::client),
             nr::GET_STATS => call.with(|arg| {
                 // The kernel has no statistics any more. (Linux drm_ioctl.c)
                 *arg = drm::Stats::default();
                 Ok(())
             }),
-            nr::AUTH_MAGIC => Ok(()),
             nr::SET_MASTER => self.set_master(id, file),
             nr::DROP_MASTER => self.drop_master(id),
             nr::SET_VERSION => call.with(|arg: &mut drm::SetVersion| {
@@ -217,7 +214,11 @@ impl Device {
             nr::SETPROPERTY => call.with(|arg| self.set_connector_property(arg)),
             nr::GETPLANERESOURCES => call.with(|arg| self.kms.planes(host, file.caps, arg)),
             nr::GETPLANE => call.with(|arg| self.kms.plane(host, arg)),
-            nr::GETPROPBLOB => call.with(|arg| self.kms.get_blob(host, arg)),
+            nr::GETPROPBLOB => {
+                // A client that closes its file destroys its blobs.
+                self.collect();
+                call.with(|arg| self.kms.get_blob(host, arg))
+            }
             nr::CREATEPROPBLOB => call.with(|arg| self.kms.create_blob(host, id, arg)),
             nr::DESTROYPROPBLOB => call.with(|arg| self.kms.destroy_blob(id, arg)),
             nr::ATOMIC => call.with(|arg| self.atomic(file, arg)),

@@ -495,3 +495,23 @@ fn properties_one_by_one() {
         assert_eq!(client.named(PLANE)["FB_ID"].1, u64::from(second.fb_id));
     }
 }
+
+/// Oracle: IGT's kms_prop_blob@blob-prop-lifetime: the blobs of a client end with its file.
+#[test]
+fn blobs_of_closed_files() {
+    let mut client = Client::open(PRIMARY);
+    let other = Id::new();
+    let (end, channel) = Descriptor::Device { id: other, minor: PRIMARY }.create(true).unwrap();
+    client.device.open(other, PRIMARY, Some(channel));
+    let first = std::mem::replace(&mut client.id, other);
+    let bytes = [1u8; 16];
+    let mut made =
+        mode::CreateBlob { data: bytes.as_ptr() as u64, length: 16, ..Default::default() };
+    client.core(mode::nr::CREATEPROPBLOB, &mut made).unwrap();
+    client.id = first;
+    let mut blob = mode::Blob { blob_id: made.blob_id, ..Default::default() };
+    client.core(mode::nr::GETPROPBLOB, &mut blob).unwrap();
+    assert_eq!(blob.length, 16);
+    drop(end);
+    assert_eq!(client.core(mode::nr::GETPROPBLOB, &mut blob), errno(Errno::NOENT));
+}
