@@ -2,7 +2,7 @@
 
 use crate::device::descriptor;
 use crate::device::fence::FOREVER;
-use crate::device::kms::{CONNECTOR_TYPE, CRTC, Commit, State};
+use crate::device::kms::{CONNECTOR_TYPE, CRTC, Commit, Held, State};
 use crate::device::outcome::{Outcome, Stop};
 use crate::device::{Device, File};
 use crate::uapi::{drm, mode};
@@ -11,10 +11,17 @@ use rustix::io::Errno;
 
 impl Device {
     /// Executes the ioctl PAGE_FLIP.
-    pub(super) fn page_flip(&mut self, file: &mut File, arg: &mut mode::PageFlip) -> Outcome {
+    pub(super) fn page_flip(
+        &mut self,
+        file: &mut File,
+        held: Held,
+        arg: &mut mode::PageFlip,
+    ) -> Outcome {
+        held.find(arg.crtc_id)?;
         if arg.crtc_id != CRTC {
             return Err(Errno::NOENT.into());
         }
+        held.find_plane()?;
         self.kms.has(arg.fb_id)?;
         if arg.flags & !(mode::PAGE_FLIP_EVENT | mode::PAGE_FLIP_ASYNC) != 0 || arg.reserved != 0 {
             return Err(Errno::INVAL.into());
@@ -58,7 +65,11 @@ impl Device {
     }
 
     /// Executes the ioctl SETCRTC.
-    pub(super) fn set_crtc(&mut self, arg: &mut mode::Crtc) -> Outcome {
+    pub(super) fn set_crtc(&mut self, held: Held, arg: &mut mode::Crtc) -> Outcome {
+        held.find(arg.crtc_id)?;
+        if arg.mode_valid != 0 {
+            held.find_plane()?;
+        }
         self.wait_for_rendering(self.kms.selected(arg.fb_id))?;
         self.kms.set_crtc(arg)?;
         self.report_image();
@@ -66,7 +77,12 @@ impl Device {
     }
 
     /// ATOMIC: sets all requested properties of several objects at once, or none of them.
-    pub(super) fn atomic(&mut self, file: &mut File, arg: &mut mode::Atomic) -> Outcome {
+    pub(super) fn atomic(
+        &mut self,
+        file: &mut File,
+        held: Held,
+        arg: &mut mode::Atomic,
+    ) -> Outcome {
         let all = mode::PAGE_FLIP_EVENT
             | mode::PAGE_FLIP_ASYNC
             | mode::ATOMIC_TEST_ONLY
@@ -82,7 +98,7 @@ impl Device {
         {
             return Err(Errno::INVAL.into());
         }
-        let commit = self.kms.wanted(self.host, arg)?;
+        let commit = self.kms.wanted(self.host, held, arg)?;
         self.check(&commit)?;
         let state = commit.state;
         if state.sets_mode(&self.kms.state) && arg.flags & mode::ATOMIC_ALLOW_MODESET == 0 {
@@ -107,7 +123,8 @@ impl Device {
     }
 
     /// OBJ_SETPROPERTY: sets one property, as an atomic commit that may set the mode.
-    pub(super) fn set_property(&mut self, arg: &mode::ObjSetProperty) -> Outcome {
+    pub(super) fn set_property(&mut self, held: Held, arg: &mode::ObjSetProperty) -> Outcome {
+        held.find(arg.obj_id)?;
         let mut commit = self.kms.wanted_by_property(self.host, arg)?;
         self.check(&commit)?;
         // Only an atomic commit stores an out-fence. (Linux drm_atomic_uapi.c, prepare_signaling)
@@ -118,15 +135,17 @@ impl Device {
     /// SETPROPERTY: sets a property of the connector.
     pub(super) fn set_connector_property(
         &mut self,
+        held: Held,
         arg: &mut mode::ConnectorSetProperty,
     ) -> Outcome {
-        self.set_property(&mode::ObjSetProperty {
+        let set = mode::ObjSetProperty {
             value: arg.value,
             prop_id: arg.prop_id,
             obj_id: arg.connector_id,
             obj_type: CONNECTOR_TYPE,
             pad: 0,
-        })
+        };
+        self.set_property(held, &set)
     }
 
     /// Stores -1 as out-fence, and checks a requested state.

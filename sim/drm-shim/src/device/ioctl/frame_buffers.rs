@@ -130,7 +130,7 @@ impl Device {
     /// A new handle for the object of a frame buffer. Clients that are neither the master nor
     /// privileged get 0: another client's image is not theirs. (Linux drm_framebuffer.c)
     fn fb_handle(&mut self, id: Id, file: &mut File, fb: &FrameBuffer) -> Result<u32, Errno> {
-        if self.master != Some(id) && !self.host.is_admin() {
+        if !self.is_master(id) && !self.host.is_admin() {
             return Ok(0);
         }
         self.object_mut(fb.object)?.users += 1;

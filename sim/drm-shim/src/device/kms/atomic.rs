@@ -1,6 +1,7 @@
 //! ATOMIC, OBJ_SETPROPERTY: the state that a client requests with properties of objects.
 
 use super::display::Kms;
+use super::lease::Held;
 use super::properties::{Property, property_of, settable};
 use super::state::{CRTC, PLANE, State};
 use crate::device::host::Host;
@@ -51,8 +52,14 @@ impl Kms {
     }
 
     /// The current state with the client's changes.
-    pub(crate) fn wanted(&self, host: &dyn Host, arg: &mode::Atomic) -> Result<Commit, Errno> {
+    pub(crate) fn wanted(
+        &self,
+        host: &dyn Host,
+        held: Held,
+        arg: &mode::Atomic,
+    ) -> Result<Commit, Errno> {
         let objects: Vec<u32> = host.array(arg.objs_ptr, arg.count_objs.into())?;
+        objects.iter().try_for_each(|object| held.find(*object))?;
         let counts: Vec<u32> = host.array(arg.count_props_ptr, arg.count_objs.into())?;
         let total = counts.iter().map(|count| u64::from(*count)).sum();
         let ids: Vec<u32> = host.array(arg.props_ptr, total)?;

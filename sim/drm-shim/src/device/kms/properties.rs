@@ -269,6 +269,17 @@ impl Kms {
         }
     }
 
+    /// Ids of all objects, in order.
+    pub(super) fn all_objects(&self) -> Vec<u32> {
+        let display = [CRTC, ENCODER, CONNECTOR, PLANE].into_iter();
+        let blobs = [MODE_BLOB, FORMATS_BLOB].into_iter().filter(|id| self.blob(*id).is_some());
+        let made = self.frame_buffers.keys().chain(self.blobs.keys()).copied();
+        let mut all: Vec<u32> =
+            display.chain(ROWS.iter().map(Row::id)).chain(blobs).chain(made).collect();
+        all.sort_unstable();
+        all
+    }
+
     /// Returns ENOENT unless there is an object with this id and this type; type 0 is any type.
     pub(super) fn find(&self, id: u32, kind: u32) -> Result<(), Errno> {
         let found = self.kind(id).is_some_and(|own| [ANY, own].contains(&kind));
