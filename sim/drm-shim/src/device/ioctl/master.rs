@@ -109,6 +109,8 @@ impl Device {
     /// EACCES if the caller is not the master; EINVAL if no client has the number, or if the client
     /// is authenticated already.
     pub(super) fn auth_magic(&mut self, id: Id, arg: &mut drm::Auth) -> Outcome {
+        // The master may have closed its file.
+        self.collect();
         if !self.is_master(id) {
             return Err(Errno::ACCESS.into());
         }

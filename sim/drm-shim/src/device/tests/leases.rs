@@ -171,10 +171,17 @@ fn lessees_of_masters() {
     assert_eq!([lessor, lessee].map(|id| is_master(&mut client, id)), [false; 2]);
     assert_eq!(call(&mut client, lessee, set), errno(Errno::INVAL));
     let second = Id::new();
-    client.device.open(second, PRIMARY, None);
+    let (end, channel) = Descriptor::Device { id: second, minor: PRIMARY }.create(true).unwrap();
+    client.device.open(second, PRIMARY, Some(channel));
     assert_eq!([lessor, lessee, second].map(|id| is_master(&mut client, id)), [false, false, true]);
     assert_eq!(call(&mut client, lessor, set), errno(Errno::BUSY));
-    client.device.close(second);
+    client.id = second;
+    client.universal_planes(1);
+    let (_file, _, other) = client.lease(&[CRTC, CONNECTOR, PLANE], 0).unwrap();
+    assert!(is_master(&mut client, other));
+    // Closing the file drops the master, and ends its leases.
+    drop(end);
+    assert!(!is_master(&mut client, other));
     assert_eq!(call(&mut client, lessor, set), Ok(()));
     assert_eq!([lessor, lessee].map(|id| is_master(&mut client, id)), [true; 2]);
     // The lessor's leases end with its file.
