@@ -82,8 +82,8 @@ pub fn pinned(entry: &ExecObject2, size: u64) -> Result<Option<u64>, Errno> {
 /// The address where the offset of an EXECBUFFER2 entry without PINNED wishes the object: the page
 /// of the offset.
 ///
-/// The kernel takes 0 as a wish, too. Here 0 is no wish, so that the addresses below [`FIRST`] stay
-/// free. (Linux i915_gem_execbuffer.c, eb_pin_vma)
+/// The kernel takes 0 as a wish, too. Here 0 is no wish, so that low addresses stay free and small
+/// wrong addresses fault. (Linux i915_gem_execbuffer.c, eb_pin_vma)
 pub fn wish(entry: &ExecObject2) -> u64 {
     plain(entry.offset) / 4096 * 4096
 }
@@ -145,7 +145,8 @@ impl Vm {
     }
 
     /// The address where the object is bound already, or a new one if that does not fit: the one
-    /// that the client wishes if that is free, else the first that is free. If there is no room, all objects that are not in `submission` are unbound.
+    /// that the client wishes if that is free, else the first that is free. If there is no room,
+    /// all objects that are not in `submission` are unbound.
     fn assign(&mut self, wanted: &Wanted, submission: &[Wanted]) -> Result<u64, Errno> {
         let alignment = wanted.alignment.max(4096);
         let end = if wanted.wide { END_48 } else { END_32 };

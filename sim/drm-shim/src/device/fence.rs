@@ -166,9 +166,9 @@ impl Fence {
         self.result().is_some()
     }
 
-    /// Signals the fence: its sync files and events first, so that a client that knows the result of
-    /// the fence finds them signaled. Threads in [`Fence::wait`] notice at the next [change](Changes::add),
-    /// or within a second.
+    /// Signals the fence: its sync files and events first, so that a client that knows the result
+    /// of the fence finds them signaled. Threads in [`Fence::wait`] notice at the next
+    /// [change](Changes::add), or within a second.
     pub fn signal(&self, well: bool) {
         let mut signals = self.signals();
         for descriptor in signals.sync_files.drain(..) {

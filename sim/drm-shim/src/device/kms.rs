@@ -6,13 +6,14 @@
 //! * `display`: [`Kms`], which has all of these;
 //! * `resources`: queries about the display, SETCRTC, vertical blanks; `properties`: properties of
 //!   display objects; `atomic`: the state that an atomic commit requests;
-//! * `lease`: objects that a client leases from the master.
+//! * `held`: the objects that a client may use; `lease`: leases of objects from the master.
 //!
 //! The ioctls that use objects, such as page flips, are in `ioctl`.
 
 mod atomic;
 mod buffers;
 mod display;
+mod held;
 mod lease;
 mod properties;
 mod resources;
@@ -22,7 +23,7 @@ pub(crate) use atomic::Commit;
 pub use buffers::FrameBuffer;
 pub(crate) use buffers::{DEPTHS, FORMATS, MAX_EXTENT, MODIFIERS, WITH_ALPHA, fourcc};
 pub use display::Kms;
-pub(crate) use lease::Held;
+pub(crate) use held::Held;
 pub(crate) use properties::CONNECTOR_TYPE;
 pub use properties::ClientCaps;
 pub use state::CRTC;

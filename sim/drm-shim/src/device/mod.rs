@@ -280,8 +280,8 @@ impl Device {
     /// contain such a lock are therefore leaked, not dropped.
     ///
     /// With a kernel, parent and children share an inherited file. Here each process has its own
-    /// copy. `number` counts the forked processes: each gives handles of its own range for inherited
-    /// files, so that no two processes use the same handle for different objects.
+    /// copy. `number` counts the forked processes: each gives handles of its own range for
+    /// inherited files, so that no two processes use the same handle for different objects.
     pub fn forked(&mut self, number: u32) {
         let Some(mut machine) = self.paused.take() else { return };
         machine.forked();

@@ -1,7 +1,7 @@
 //! ATOMIC, OBJ_SETPROPERTY: the state that a client requests with properties of objects.
 
 use super::display::Kms;
-use super::lease::Held;
+use super::held::Held;
 use super::properties::{Property, property_of, settable};
 use super::state::{CRTC, PLANE, State};
 use crate::device::host::Host;

@@ -1,7 +1,7 @@
 //! The display: its state, frame buffers and blobs.
 
 use super::buffers::{FrameBuffer, MAX_EXTENT};
-use super::lease::Lease;
+use super::held::Lease;
 use super::state::{CRTC, ONE, State};
 use crate::device::config::Mode;
 use crate::device::descriptor::Id;

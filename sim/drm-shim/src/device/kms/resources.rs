@@ -2,7 +2,7 @@
 
 use super::buffers::{FORMATS, MAX_EXTENT};
 use super::display::{Kms, no_such_object};
-use super::lease::Held;
+use super::held::Held;
 use super::properties::ClientCaps;
 use super::state::{CONNECTOR, CRTC, ENCODER, ONE, PLANE, State};
 use crate::device::descriptor;

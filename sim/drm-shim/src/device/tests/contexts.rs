@@ -104,8 +104,8 @@ fn nothing_grows() {
     }
 }
 
-/// Oracle: Linux i915_gem_context.c: contexts are in an xarray, which gives the smallest free number;
-/// 0 is the default context.
+/// Oracle: Linux i915_gem_context.c: contexts are in an xarray, which gives the smallest free
+/// number; 0 is the default context.
 #[test]
 fn numbers_of_destroyed_contexts() {
     let mut client = Client::open(RENDER);

@@ -306,8 +306,8 @@ fn events_of_syncobjs() {
         }
         assert_eq!([&done, &there, &done2, &there2].map(|event| signals(event, false)), [0; 4]);
     }
-    // An event of a later point, an event that survives SYNCOBJ_RESET, and an event whose syncobj is
-    // destroyed before the fence signals.
+    // An event of a later point, an event that survives SYNCOBJ_RESET, and an event whose syncobj
+    // is destroyed before the fence signals.
     let handle = client.syncobj();
     let (first, second) = (client.event(handle, 1, 0), client.event(handle, 2, 0));
     let handles = [handle];
