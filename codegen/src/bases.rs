@@ -180,12 +180,11 @@ impl<'a> Known<'a> {
                 continue;
             };
             // A graphics address stays one, except for state of Gen4 and Gen5.
-            if is_offset
-                || OTHERS.iter().any(|(of, name, ..)| (*of, *name) == (container, &*field.name))
-            {
-                if !base.is_empty() && base != "graphics" {
-                    base.clone_into(space);
-                }
+            let listed =
+                |(of, name, ..): &(&str, &str, _, _)| *of == container && *name == field.name;
+            let replaced = is_offset || OTHERS.iter().any(listed);
+            if replaced && !base.is_empty() && base != "graphics" {
+                base.clone_into(space);
             }
             if target.is_empty() && (is_offset || space == base) {
                 at.clone_into(target);

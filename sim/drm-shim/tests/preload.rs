@@ -5,7 +5,7 @@
 use genxml::capture::Capture;
 use genxml::core::{Address, U};
 use genxml::gen8::mi::{MiBatchBufferEnd, MiStoreDataImm};
-use genxml_drm_uapi::{Request, drm, i915};
+use genxml_drm_uapi::{Request, drm, i915, sync_file};
 use rustix::net;
 use std::ffi::CStr;
 use std::fs::File;
@@ -813,5 +813,128 @@ fn forks_with_work() {
         wait(&file, data);
         assert_eq!(u64::from(numbers[2].load(Ordering::Relaxed)), LAST);
         compute(&file, 6);
+    });
+}
+
+/// Processes that share a file by fork never use the same handle for different objects: with a
+/// kernel, they have one table of handles. Oracle: Linux drm_gem.c and i915_gem_context.c.
+#[test]
+fn handles_of_children() {
+    preloaded("handles_of_children", || {
+        let file = open();
+        let (shared, numbers) = object(&file, 16 * 4096);
+        let create = |file: &File| {
+            let mut create = i915::ContextCreate::default();
+            let request = Request::i915::<i915::ContextCreate>(i915::nr::GEM_CONTEXT_CREATE);
+            ioctl(file, request, &mut create).unwrap();
+            create.ctx_id
+        };
+        let close = |file: &File, handle: u32| {
+            let mut close = drm::GemClose { handle, pad: 0 };
+            ioctl(file, Request::of::<drm::GemClose>(drm::nr::GEM_CLOSE), &mut close)
+        };
+        // Each process stores its handles in a part of the shared object.
+        let work = |part: usize, file: &File| {
+            let part = &numbers[part * 1024..][..1024];
+            for (index, number) in part[..8].iter().enumerate() {
+                // A handle that is free again.
+                if index == 4 {
+                    close(file, part[2].load(Ordering::Relaxed)).unwrap();
+                }
+                number.store(object(file, 4096).0, Ordering::Relaxed);
+            }
+            part[8].store(create(file), Ordering::Relaxed);
+            compute(file, 5);
+        };
+        for part in 1..4 {
+            // SAFETY: of the locks that other threads may hold, the child uses only those of the
+            // library, which takes them before the fork.
+            let child = unsafe { libc::fork() };
+            if child == 0 {
+                // SAFETY: as above.
+                let grandchild = unsafe { libc::fork() };
+                work(if grandchild == 0 { part } else { part + 4 }, &file);
+                // A closed handle of the parent is not given to another object.
+                close(&file, shared).unwrap();
+                assert_ne!(object(&file, 4096).0, shared);
+                let mut status = 0;
+                // SAFETY: `status` can be written until the call returns, and _exit ends the
+                // process and touches nothing else.
+                unsafe {
+                    if grandchild != 0 {
+                        assert_eq!(libc::waitpid(grandchild, &mut status, 0), grandchild);
+                    }
+                    libc::_exit(status)
+                }
+            }
+            work(8 + part, &file);
+            let mut status = 0;
+            // SAFETY: `status` can be written until the call returns.
+            assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+            assert_eq!(status, 0);
+        }
+        for range in [0..8, 8..9] {
+            let mut all: Vec<(u32, usize)> = (0..16)
+                .flat_map(|part| range.clone().map(move |index| (part, index)))
+                .map(|(part, index)| (numbers[part * 1024 + index].load(Ordering::Relaxed), part))
+                .filter(|(handle, _)| *handle != 0)
+                .collect();
+            // Of one process, a handle may be there twice: it was closed in between.
+            all.sort_unstable();
+            all.dedup();
+            assert!(all.windows(2).all(|pair| pair[0].0 != pair[1].0), "{all:?}");
+            assert!(all.len() >= 9 * range.len().min(7), "{all:?}");
+        }
+        // A file that the child opens has handles of its own.
+        // SAFETY: as above.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            assert_eq!(object(&open(), 4096).0, 1);
+            // SAFETY: _exit ends the child and touches nothing else.
+            unsafe { libc::_exit(0) };
+        }
+        let mut status = 0;
+        // SAFETY: `status` can be written until the call returns.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert_eq!(status, 0);
+    });
+}
+
+/// Oracle: IGT's prime_mmap@test_invalid_sync_flags, and Linux dma-buf.c.
+#[test]
+fn accesses_to_buffers() {
+    preloaded("accesses_to_buffers", || {
+        let file = open();
+        let (handle, _) = object(&file, 4096);
+        let mut prime = drm::PrimeHandle { handle, flags: drm::CLOEXEC, fd: -1 };
+        let request = Request::of::<drm::PrimeHandle>(drm::nr::PRIME_HANDLE_TO_FD);
+        ioctl(&file, request, &mut prime).unwrap();
+        // SAFETY: the ioctl just returned the descriptor, and nothing else owns it.
+        let buffer = unsafe { File::from_raw_fd(prime.fd) };
+        // DMA_BUF_IOCTL_SYNC as a C compiler computes it from linux/dma-buf.h.
+        let request = Request(0x4008_6200);
+        for (flags, works) in [
+            (0, false),
+            (1, true),
+            (2, true),
+            (3, true),
+            (4, false),
+            (5, true),
+            (6, true),
+            (7, true),
+            (8, false),
+            (9, false),
+            (1 << 31 | 1, false),
+            (1 << 63 | 1, false),
+        ] {
+            let mut sync = sync_file::DmaBufSync { flags };
+            let result = ioctl(&buffer, request, &mut sync).map_err(|error| error.raw_os_error());
+            let expected = if works { Ok(()) } else { Err(Some(libc::EINVAL)) };
+            assert_eq!(result, expected, "{flags:#x}");
+        }
+        // SAFETY: the kernel's interface takes any address.
+        let result = unsafe { libc::ioctl(buffer.as_raw_fd(), 0x4008_6200, 8usize) };
+        let error = std::io::Error::last_os_error().raw_os_error();
+        assert_eq!((result, error), (-1, Some(libc::EFAULT)));
     });
 }

@@ -44,6 +44,9 @@ pub struct Wanted {
     pub alignment: u64,
     /// The address, if the client chose it.
     pub pinned: Option<u64>,
+    /// The address where the client wishes an object that is not bound, if it chose none; 0
+    /// without a wish.
+    pub wish: u64,
     /// True if the object supports 48-bit addresses.
     pub wide: bool,
 }
@@ -74,6 +77,15 @@ pub fn pinned(entry: &ExecObject2, size: u64) -> Result<Option<u64>, Errno> {
         && canonical(address) == entry.offset
         && address + size <= end;
     fits.then_some(Some(address)).ok_or(Errno::INVAL)
+}
+
+/// The address where the offset of an EXECBUFFER2 entry without PINNED wishes the object: the page
+/// of the offset.
+///
+/// The kernel takes 0 as a wish, too. Here 0 is no wish, so that low addresses stay free and small
+/// wrong addresses fault. (Linux i915_gem_execbuffer.c, eb_pin_vma)
+pub fn wish(entry: &ExecObject2) -> u64 {
+    plain(entry.offset) / 4096 * 4096
 }
 
 impl Vm {
@@ -132,8 +144,9 @@ impl Vm {
         Ok(addresses)
     }
 
-    /// The address where the object is bound already, or a new one if that does not fit. If there
-    /// is no room, all objects that are not in `submission` are unbound.
+    /// The address where the object is bound already, or a new one if that does not fit: the one
+    /// that the client wishes if that is free, else the first that is free. If there is no room,
+    /// all objects that are not in `submission` are unbound.
     fn assign(&mut self, wanted: &Wanted, submission: &[Wanted]) -> Result<u64, Errno> {
         let alignment = wanted.alignment.max(4096);
         let end = if wanted.wide { END_48 } else { END_32 };
@@ -142,6 +155,13 @@ impl Vm {
                 return Ok(address);
             }
             self.forget(wanted.object);
+        } else if wanted.wish != 0
+            && wanted.wish.is_multiple_of(alignment)
+            && wanted.wish + wanted.size <= end
+            && self.is_free(wanted.wish..wanted.wish + wanted.size)
+        {
+            self.bind(wanted, wanted.wish);
+            return Ok(wanted.wish);
         }
         let address = match self.first_fit(wanted.size, alignment, end) {
             Some(address) => address,
@@ -154,6 +174,11 @@ impl Vm {
         };
         self.bind(wanted, address);
         Ok(address)
+    }
+
+    /// True if no object is bound in a range.
+    fn is_free(&self, range: Range<u64>) -> bool {
+        self.bound.range(..range.end).next_back().is_none_or(|(_, (end, _))| *end <= range.start)
     }
 
     /// The lowest free range of `size` bytes below `end`; `None` without such a range.

@@ -1,12 +1,13 @@
-//! Fences, which signal when work of the GPU is complete or has failed, and a count of changes for
-//! threads that wait.
+//! Fences, which signal when work of the GPU is complete or has failed, event counters that they
+//! signal, and a count of changes for threads that wait.
 
 use super::descriptor;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// The monotonic clock in nanoseconds, which timeouts refer to.
@@ -60,6 +61,39 @@ impl Changes {
     }
 }
 
+/// An event counter of the client (eventfd), which is signaled when some fences have signaled.
+#[derive(Debug)]
+pub struct Event {
+    counter: OwnedFd,
+    /// Number of fences that have not signaled yet, plus 1 while [`Event::after`] runs.
+    left: AtomicUsize,
+}
+
+impl Event {
+    /// Signals `counter` once all `fences` have signaled, which may be now.
+    pub fn after(counter: OwnedFd, fences: &[Fence]) {
+        let event = Arc::new(Event { counter, left: AtomicUsize::new(fences.len() + 1) });
+        for fence in fences {
+            fence.add_event(&event);
+        }
+        event.count_down();
+    }
+
+    /// One of the fences has signaled.
+    fn count_down(&self) {
+        if self.left.fetch_sub(1, Ordering::AcqRel) > 1 {
+            return;
+        }
+        // The kernel leaves a full counter as it is, where a write would wait. (Linux fs/eventfd.c,
+        // eventfd_signal_mask)
+        let mut polled = [PollFd::new(&self.counter, PollFlags::OUT)];
+        if matches!(poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(1..)) {
+            // The counter is a descriptor of the client: there is nobody to report an error to.
+            let _ = rustix::io::write(&self.counter, &1u64.to_ne_bytes());
+        }
+    }
+}
+
 const PENDING: u8 = 0;
 const DONE: u8 = 1;
 const FAILED: u8 = 2;
@@ -68,12 +102,19 @@ const FAILED: u8 = 2;
 #[derive(Clone)]
 pub struct Fence(Arc<Work>);
 
+/// What a fence signals.
+#[derive(Default)]
+struct Signals {
+    /// The device's end of each sync file of the fence.
+    sync_files: Vec<OwnedFd>,
+    events: Vec<Arc<Event>>,
+}
+
 struct Work {
     state: AtomicU8,
     /// Class of the engine in the uAPI; `None` if no engine does the work.
     class: Option<u16>,
-    /// The device's end of each sync file of this fence.
-    descriptors: Mutex<Vec<OwnedFd>>,
+    signals: Mutex<Signals>,
     changes: Arc<Changes>,
 }
 
@@ -97,7 +138,7 @@ impl Fence {
         Fence(Arc::new(Work {
             state: AtomicU8::new(PENDING),
             class,
-            descriptors: Mutex::new(Vec::new()),
+            signals: Mutex::default(),
             changes: changes.clone(),
         }))
     }
@@ -112,9 +153,13 @@ impl Fence {
     pub fn result(&self) -> Option<Result<(), Errno>> {
         self.state().or_else(|| {
             // Another thread may be in `signal`, between the sync files and the state.
-            drop(self.0.descriptors.lock().unwrap_or_else(PoisonError::into_inner));
+            drop(self.signals());
             self.state()
         })
+    }
+
+    fn signals(&self) -> MutexGuard<'_, Signals> {
+        self.0.signals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The result; `None` before, and while another thread signals the sync files.
@@ -131,13 +176,16 @@ impl Fence {
         self.result().is_some()
     }
 
-    /// Signals the fence: its sync files first, so that a client that knows the result of the fence
-    /// finds them signaled. Threads in [`Fence::wait`] notice at the next [change](Changes::add),
-    /// or within a second.
+    /// Signals the fence: its sync files and events first, so that a client that knows the result
+    /// of the fence finds them signaled. Threads in [`Fence::wait`] notice at the next
+    /// [change](Changes::add), or within a second.
     pub fn signal(&self, well: bool) {
-        let mut descriptors = self.0.descriptors.lock().unwrap_or_else(PoisonError::into_inner);
-        for descriptor in descriptors.drain(..) {
+        let mut signals = self.signals();
+        for descriptor in signals.sync_files.drain(..) {
             descriptor::signal(&descriptor, well);
+        }
+        for event in signals.events.drain(..) {
+            event.count_down();
         }
         self.0.state.store(if well { DONE } else { FAILED }, Ordering::Release);
     }
@@ -168,18 +216,27 @@ impl Fence {
         }
     }
 
+    /// Counts an event down when this fence signals, or now if it has.
+    fn add_event(&self, event: &Arc<Event>) {
+        let mut signals = self.signals();
+        match self.state() {
+            None => signals.events.push(event.clone()),
+            Some(_) => event.count_down(),
+        }
+    }
+
     /// A sync file of the fence.
     ///
     /// # Errors
     /// EMFILE or ENFILE if there are too many descriptors.
     pub fn descriptor(&self) -> Result<OwnedFd, Errno> {
-        let mut descriptors = self.0.descriptors.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut signals = self.signals();
         if self.state() == Some(Ok(())) {
             return descriptor::signaled_fence();
         }
         let (client, device) = descriptor::new_fence()?;
         match self.state() {
-            None => descriptors.push(device),
+            None => signals.sync_files.push(device),
             Some(result) => descriptor::signal(&device, result.is_ok()),
         }
         Ok(client)

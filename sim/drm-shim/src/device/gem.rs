@@ -68,6 +68,17 @@ impl Storage {
     }
 }
 
+/// Whether a client needs the contents of an object (GEM_MADVISE).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Advice {
+    /// The client needs the contents.
+    Needed,
+    /// The contents may be removed. They are not: the host's memory does not run short.
+    NotNeeded,
+    /// The contents were removed. The object cannot be used any more.
+    Purged,
+}
+
 /// All objects.
 pub type Objects = BTreeMap<ObjectId, Object>;
 
@@ -98,6 +109,8 @@ pub struct Object {
     pub name: Option<u32>,
     /// The object's linear view through the aperture, if a client has requested one.
     pub view: Option<SharedView>,
+    /// Whether the client needs the contents (GEM_MADVISE).
+    pub advice: Advice,
     /// True if a submission has listed the object. The machine adopts the object's memory when that
     /// submission runs.
     pub submitted: bool,
@@ -125,6 +138,25 @@ impl Object {
             offset: start + offset,
             keeper,
         })
+    }
+
+    /// Advises whether the client needs the contents. As in the kernel, an object that the GPU has
+    /// not used loses its contents at once if they are not needed: the kernel has no list of its
+    /// pages. (Linux i915_gem.c, i915_gem_madvise_ioctl)
+    pub(super) fn advise(&mut self, is_needed: bool) {
+        let has_pages =
+            self.submitted || self.is_shared || matches!(self.storage, Storage::User(_));
+        self.advice = match self.advice {
+            Advice::Purged => Advice::Purged,
+            _ if is_needed => Advice::Needed,
+            _ if has_pages => Advice::NotNeeded,
+            _ => Advice::Purged,
+        };
+    }
+
+    /// Returns EFAULT if the contents were removed. (Linux i915_gem_pages.c)
+    pub(super) fn check_contents(&self) -> Result<(), Errno> {
+        if self.advice == Advice::Purged { Err(Errno::FAULT) } else { Ok(()) }
     }
 
     /// Removes fences that have signaled.

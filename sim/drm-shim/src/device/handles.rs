@@ -7,12 +7,15 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub struct Handles<T> {
     entries: BTreeMap<u32, T>,
+    /// The smallest handle that this process gives.
+    first: u32,
+    /// No free handle from `first` on is smaller.
     next: u32,
 }
 
 impl<T> Default for Handles<T> {
     fn default() -> Self {
-        Handles { entries: BTreeMap::new(), next: 1 }
+        Handles { entries: BTreeMap::new(), first: 1, next: 1 }
     }
 }
 
@@ -26,6 +29,11 @@ impl<T> Handles<T> {
         self.entries.insert(handle, value);
         self.next += 1;
         handle
+    }
+
+    /// Makes new handles start at `first`.
+    pub(super) fn start_at(&mut self, first: u32) {
+        (self.first, self.next) = (first, first);
     }
 
     /// The value of a handle.
@@ -50,7 +58,7 @@ impl<T> Handles<T> {
     /// ENOENT if the handle is not in use.
     pub fn remove(&mut self, handle: u32) -> Result<T, Errno> {
         let value = self.entries.remove(&handle).ok_or(Errno::NOENT)?;
-        self.next = self.next.min(handle);
+        self.next = self.next.min(handle).max(self.first);
         Ok(value)
     }
 

@@ -12,8 +12,9 @@ use std::sync::Arc;
 
 use super::descriptor;
 
-/// Largest array of a client that is copied, in bytes.
-const MAX_ARRAY: usize = 256 << 20;
+/// Largest array of a client that is copied, in bytes: the kernel allocates at most this much for a
+/// copy. (Linux mm/util.c, kvmalloc_node)
+const MAX_ARRAY: u64 = i32::MAX as u64;
 
 /// The client's process. Wrong addresses and descriptor numbers of the client cause an error, never
 /// a crash.
@@ -33,6 +34,9 @@ pub trait Host: fmt::Debug + Send + Sync {
     /// True if all pages of a range of the client's memory are mapped and can be read, and written
     /// if `writable`.
     fn is_accessible(&self, address: u64, bytes: u64, writable: bool) -> bool;
+
+    /// True if the client has the capability CAP_SYS_ADMIN, in any user namespace.
+    fn is_admin(&self) -> bool;
 
     /// A duplicate of one of the client's descriptors.
     ///
@@ -188,19 +192,20 @@ impl dyn Host + '_ {
     /// `count` structures from `address` of the client's memory on.
     ///
     /// # Errors
-    /// EFAULT if they cannot be read; E2BIG for more than 256 MiB.
+    /// EFAULT if they cannot be read; ENOMEM for 2 GiB or more, and if the host's memory does not
+    /// suffice.
     pub fn array<T: Pod>(&self, address: u64, count: u64) -> Result<Vec<T>, Errno> {
         let size = size_of::<T>() as u64;
-        let bytes = count
-            .checked_mul(size)
-            .filter(|bytes| *bytes <= MAX_ARRAY as u64)
-            .ok_or(Errno::TOOBIG)?;
+        let bytes =
+            count.checked_mul(size).filter(|bytes| *bytes <= MAX_ARRAY).ok_or(Errno::NOMEM)?;
         if bytes == 0 {
             return Ok(Vec::new());
         }
         // Read the last element before allocating memory for all of them.
         self.value::<T>(address.checked_add(bytes - size).ok_or(Errno::FAULT)?)?;
-        let mut values = vec![T::zeroed(); count as usize];
+        let mut values = Vec::new();
+        values.try_reserve_exact(count as usize).map_err(|_| Errno::NOMEM)?;
+        values.resize(count as usize, T::zeroed());
         self.read(address, bytemuck::cast_slice_mut(&mut values))?;
         Ok(values)
     }
@@ -231,6 +236,20 @@ impl dyn Host + '_ {
         }
         *room = values.len() as u32;
         Ok(())
+    }
+
+    /// A duplicate of a descriptor that must be an event counter (eventfd).
+    ///
+    /// # Errors
+    /// EBADF if it is not open; EINVAL if it is not one.
+    pub fn event_counter(&self, number: RawFd) -> Result<OwnedFd, Errno> {
+        let counter = self.duplicate(number)?;
+        let link = format!("/proc/self/fd/{}", counter.as_raw_fd());
+        let target = rustix::fs::readlink(link, Vec::new());
+        match target.as_ref().map(|target| target.to_bytes()) {
+            Ok(b"anon_inode:[eventfd]") => Ok(counter),
+            _ => Err(Errno::INVAL),
+        }
     }
 
     /// A duplicate of a descriptor that must be a sync file of this device, made by any process.

@@ -75,6 +75,11 @@ const LAST_REPORTS: u64 = 10_000_000_000;
 /// Number of exported descriptors that triggers the first sweep for closed ones.
 const SWEEP_THRESHOLD: usize = 64;
 
+/// Bits of a handle within the range of a process.
+const RANGE_BITS: u32 = 20;
+/// Number of ranges of forked processes. The first range is that of their first ancestor.
+const MAX_RANGES: u32 = (1 << (32 - RANGE_BITS)) - 1;
+
 /// An open file of the device: the state of one client.
 #[derive(Debug)]
 pub struct File {
@@ -85,9 +90,14 @@ pub struct File {
     channel: Option<OwnedFd>,
     objects: Handles<ObjectId>,
     contexts: BTreeMap<u32, Context>,
+    /// The smallest number of a context that this process gives.
+    first_context: u32,
+    /// No free number from `first_context` on is smaller.
     next_context: u32,
     vms: Handles<VmId>,
     syncobjs: Handles<SharedSync>,
+    /// Number of the file among those that have asked for a magic number; 0 before.
+    magic: u32,
     /// Capabilities that the client has enabled (SET_CLIENT_CAP).
     caps: ClientCaps,
     /// Number of faults of the file's contexts.
@@ -99,6 +109,33 @@ pub struct File {
 }
 
 impl File {
+    /// Called in a forked child: makes new handles and numbers of contexts start at `first`.
+    fn start_at(&mut self, first: u32) {
+        self.objects.start_at(first);
+        self.vms.start_at(first);
+        self.syncobjs.start_at(first);
+        (self.first_context, self.next_context) = (first, first);
+    }
+
+    /// Removes a context.
+    ///
+    /// # Errors
+    /// ENOENT if there is no context with this number.
+    fn remove_context(&mut self, number: u32) -> Result<Context, Errno> {
+        let context = self.contexts.remove(&number).ok_or(Errno::NOENT)?;
+        self.next_context = self.next_context.min(number).max(self.first_context);
+        Ok(context)
+    }
+
+    /// Adds a context and returns its number: the smallest free one, as in the kernel.
+    fn add_context(&mut self, context: Context) -> u32 {
+        while self.contexts.contains_key(&self.next_context) {
+            self.next_context += 1;
+        }
+        self.contexts.insert(self.next_context, context);
+        self.next_context
+    }
+
     /// Adds the fence of a request that was submitted now.
     fn add_work(&mut self, fence: &Fence) {
         self.advance();
@@ -137,6 +174,10 @@ pub struct Device {
     objects: Objects,
     next_object: u64,
     files: BTreeMap<Id, File>,
+    /// The client that controls the display (SET_MASTER).
+    master: Option<Id>,
+    /// True for each file with a magic number that was not authenticated yet.
+    magics: Handles<bool>,
     vms: BTreeMap<VmId, Vm>,
     next_vm: u64,
     next_engine_context: u64,
@@ -168,6 +209,8 @@ impl Device {
             objects: BTreeMap::new(),
             next_object: 1,
             files: BTreeMap::new(),
+            master: None,
+            magics: Handles::default(),
             vms: BTreeMap::new(),
             next_vm: 1,
             next_engine_context: 0,
@@ -194,6 +237,9 @@ impl Device {
     /// file's descriptor, if this process created the descriptor.
     pub fn open(&mut self, id: Id, minor: u32, channel: Option<OwnedFd>) {
         self.collect();
+        if minor == PRIMARY {
+            self.master.get_or_insert(id);
+        }
         let vm = self.new_vm();
         let mut contexts = BTreeMap::new();
         let resets = Arc::new(AtomicU32::new(0));
@@ -203,9 +249,11 @@ impl Device {
             channel,
             objects: Handles::default(),
             contexts,
+            first_context: 1,
             next_context: 1,
             vms: Handles::default(),
             syncobjs: Handles::default(),
+            magic: 0,
             caps: ClientCaps::default(),
             resets,
             busy: Arc::default(),
@@ -241,7 +289,11 @@ impl Device {
     /// Called after a fork, in the child. The parent completes and reports pending work. The worker
     /// thread does not exist in the child, and locks that it held stay locked. Objects that may
     /// contain such a lock are therefore leaked, not dropped.
-    pub fn forked(&mut self) {
+    ///
+    /// With a kernel, parent and children share an inherited file. Here each process has its own
+    /// copy. `number` counts the forked processes: each gives handles of its own range for
+    /// inherited files, so that no two processes use the same handle for different objects.
+    pub fn forked(&mut self, number: u32) {
         let Some(mut machine) = self.paused.take() else { return };
         machine.forked();
         let changes = Arc::new(Changes::default());
@@ -251,7 +303,9 @@ impl Device {
         for object in self.objects.values_mut() {
             std::mem::forget((object.written.take(), std::mem::take(&mut object.read)));
         }
+        let first = (1 + number % MAX_RANGES) << RANGE_BITS;
         for file in self.files.values_mut() {
+            file.start_at(first);
             std::mem::forget(std::mem::take(&mut file.work));
             for (_, sync) in file.syncobjs.iter() {
                 syncobj::with(sync, syncobj::Sync::forget_work);
@@ -339,5 +393,8 @@ impl Device {
             let _ = self.remove_fb(fb);
         }
         self.kms.forget(id);
+        self.master.take_if(|master| *master == id);
+        // A file that has not asked for a number has none to remove.
+        let _ = self.magics.remove(file.magic);
     }
 }

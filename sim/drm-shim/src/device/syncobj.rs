@@ -1,10 +1,11 @@
 //! Syncobjs: binary ones and timelines.
 
-use super::fence::{Fence, now};
+use super::fence::{Event, Fence, now};
 use super::handles::Handles;
 use super::host::Host;
 use super::outcome::{Outcome, Stop};
 use crate::uapi::drm;
+use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,6 +23,17 @@ pub struct Sync {
     /// The fences in the order of their points, without those at the front that had signaled at the
     /// last check.
     pending: Vec<Pending>,
+    /// Events of points that have no fence yet.
+    events: Vec<Waiting>,
+}
+
+/// An event of a point that has no fence yet (SYNCOBJ_EVENTFD).
+#[derive(Debug)]
+struct Waiting {
+    point: u64,
+    /// True if the event needs the fence only to exist.
+    of_submission: bool,
+    counter: OwnedFd,
 }
 
 /// A fence of a point. A point may have several fences, which are adjacent.
@@ -69,6 +81,27 @@ impl Sync {
             None => self.point = self.point.max(point),
         }
         self.advance();
+        for waiting in std::mem::take(&mut self.events) {
+            self.add_event(waiting);
+        }
+    }
+
+    /// Signals an event once its point has signaled, or with `of_submission` has a fence.
+    fn add_event(&mut self, waiting: Waiting) {
+        let Waiting { point, of_submission, .. } = waiting;
+        if !self.is_there(point) {
+            self.events.push(waiting);
+            return;
+        }
+        let before = if of_submission { &[] } else { self.before(point) };
+        let fences: Vec<Fence> = before.iter().map(|pending| pending.fence.clone()).collect();
+        Event::after(waiting.counter, &fences);
+    }
+
+    /// Removes the fences. Events stay until there are fences again. (Linux drm_syncobj.c,
+    /// drm_syncobj_replace_fence)
+    fn reset(&mut self) {
+        *self = Sync { events: std::mem::take(&mut self.events), ..Sync::default() };
     }
 
     /// True if the timeline has reached or will reach a point; for point 0, true if there is a
@@ -254,7 +287,7 @@ pub(super) fn reset(
         return Err(Errno::INVAL.into());
     }
     for sync in several(host, all, arg.handles, arg.count_handles)? {
-        with(&sync, |sync| *sync = Sync::default());
+        with(&sync, Sync::reset);
     }
     Ok(())
 }
@@ -309,6 +342,30 @@ pub(super) fn query(
     let syncs = several(host, all, arg.handles, arg.count_handles)?;
     let points: Vec<u64> = syncs.iter().map(|sync| with(sync, point)).collect();
     Ok(host.put_array(arg.points, &points)?)
+}
+
+/// SYNCOBJ_EVENTFD: signals an event counter once a point has signaled, or with WAIT_AVAILABLE once
+/// it has a fence.
+///
+/// # Errors
+/// EINVAL for unknown flags, a set padding, and a descriptor that is not an event counter; ENOENT
+/// for an unknown handle; EBADF for an unknown descriptor.
+pub(super) fn event(
+    host: &dyn Host,
+    all: &Handles<SharedSync>,
+    arg: &mut drm::SyncobjEventfd,
+) -> Outcome {
+    if arg.flags & !drm::SYNCOBJ_WAIT_AVAILABLE != 0 || arg.pad != 0 {
+        return Err(Errno::INVAL.into());
+    }
+    let sync = all.get(arg.handle)?;
+    let counter = host.event_counter(arg.fd)?;
+    let of_submission = arg.flags & drm::SYNCOBJ_WAIT_AVAILABLE != 0;
+    with(sync, |sync| {
+        sync.advance();
+        sync.add_event(Waiting { point: arg.point, of_submission, counter });
+    });
+    Ok(())
 }
 
 /// SYNCOBJ_TRANSFER: copies the fence of one syncobj into another. `since` is the time of the

@@ -1,5 +1,5 @@
-//! The client's memory and descriptors. Memory is read and written through the kernel, so a wrong
-//! address is an error and never a crash.
+//! The client's memory and descriptors. Memory is read and written by the kernel as in its own
+//! ioctls, so a wrong address is an error and never a crash.
 
 use super::mappings;
 use crate::device::host::{Mappable, Pages, UserPages};
@@ -33,19 +33,24 @@ unsafe fn transfer(
     let mut done = 0;
     while done < length {
         let theirs = address.checked_add(done as u64).ok_or(Errno::FAULT)?;
-        let local =
-            libc::iovec { iov_base: ours.wrapping_add(done).cast(), iov_len: length - done };
-        let remote = libc::iovec { iov_base: theirs as *mut libc::c_void, iov_len: length - done };
-        // SAFETY: both vectors have one element and live until the call returns. `local` is the
-        // rest of the range that the caller promised. The kernel checks the address in `remote`,
-        // which the client passed to be read or written; if it points into memory of this library,
-        // the client breaks its own process, as with any wrong pointer that it passes to the
-        // kernel.
+        let left = length - done;
+        let ours = ours.wrapping_add(done);
+        let client = libc::iovec { iov_base: theirs as *mut libc::c_void, iov_len: left };
+        let own = libc::iovec { iov_base: ours.cast(), iov_len: left };
+        // The client's memory is the local side of the call. The kernel accesses the local side
+        // with the page tables, as it accesses the argument of an ioctl: on x86 it can read pages
+        // that have only PROT_WRITE. On the remote side it checks the protection of the mapping.
+        // (Linux process_vm_access.c; get_user_pages)
+        //
+        // SAFETY: both vectors have one element and live until the call returns. `own` is the rest
+        // of the range that the caller promised. The kernel checks the address in `client`, which
+        // the client passed to be read or written; if it points into memory of this library, the
+        // client breaks its own process, as with any wrong pointer that it passes to the kernel.
         let copied = unsafe {
             let process = libc::getpid();
             match direction {
-                Direction::FromClient => libc::process_vm_readv(process, &local, 1, &remote, 1, 0),
-                Direction::ToClient => libc::process_vm_writev(process, &local, 1, &remote, 1, 0),
+                Direction::FromClient => libc::process_vm_writev(process, &client, 1, &own, 1, 0),
+                Direction::ToClient => libc::process_vm_readv(process, &client, 1, &own, 1, 0),
             }
         };
         match copied {
@@ -54,7 +59,7 @@ unsafe fn transfer(
             _ => match std::io::Error::last_os_error().raw_os_error() {
                 Some(libc::EPERM | libc::ENOSYS) => {
                     // SAFETY: the rest of the range that the caller promised.
-                    return unsafe { by_file(direction, theirs, ours.add(done), length - done) };
+                    return unsafe { by_file(direction, theirs, ours, left) };
                 }
                 _ => return Err(Errno::FAULT),
             },

@@ -26,6 +26,12 @@ impl Host for Process {
         client::is_accessible(address, bytes, writable)
     }
 
+    fn is_admin(&self) -> bool {
+        use rustix::thread::{CapabilitySet, capabilities};
+        let sets = capabilities(None);
+        sets.is_ok_and(|sets| sets.effective.contains(CapabilitySet::SYS_ADMIN))
+    }
+
     fn duplicate(&self, number: RawFd) -> Result<OwnedFd, Errno> {
         client::duplicate(number)
     }

@@ -5,8 +5,9 @@
 //! * [`arena`]: memory of objects; [`mappings`]: the client's mappings of objects; [`client`]: the
 //!   client's memory; [`thread`]: the model's thread;
 //! * `session`: the one device of this process; `hooks`: the functions that replace libc's;
-//!   `signals`: reports of a process that a signal ends; `working`: the working directory; `next`:
-//!   libc's own functions; `directory`: directories of the tree for readdir.
+//!   `forks`: numbers of forked processes; `signals`: reports of a process that a signal ends;
+//!   `working`: the working directory; `next`: libc's own functions; `directory`: directories of
+//!   the tree for readdir.
 
 pub mod arena;
 pub mod client;
@@ -17,6 +18,8 @@ pub mod thread;
 // A test binary must keep libc's own functions.
 #[cfg(not(test))]
 mod directory;
+#[cfg(not(test))]
+mod forks;
 #[cfg(not(test))]
 mod hooks;
 #[cfg(not(test))]

@@ -9,6 +9,7 @@ use crate::device::host::Mappable;
 use crate::device::outcome::Stop;
 use crate::device::report::say;
 use crate::edge::client;
+use crate::edge::forks;
 use crate::edge::host::PROCESS;
 use crate::edge::mappings;
 use crate::edge::signals;
@@ -70,6 +71,7 @@ extern "C" fn before_fork() {
     let mut guard = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(device) = &mut *guard {
         device.pause();
+        forks::prepare();
     }
     let _ = FORKING.try_with(|forking| forking.replace(Some((guard, mappings::hold()))));
 }
@@ -92,7 +94,7 @@ extern "C" fn after_fork() {
 extern "C" fn after_fork_in_child() {
     OWNER.store(std::process::id(), Ordering::Relaxed);
     ENDED.store(false, Ordering::Relaxed);
-    forked(Device::forked);
+    forked(|device| device.forked(forks::number()));
 }
 
 extern "C" fn at_exit() {

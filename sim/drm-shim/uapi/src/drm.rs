@@ -34,6 +34,7 @@ pub mod nr {
     pub const SYNCOBJ_QUERY: u32 = 0xcb;
     pub const SYNCOBJ_TRANSFER: u32 = 0xcc;
     pub const SYNCOBJ_TIMELINE_SIGNAL: u32 = 0xcd;
+    pub const SYNCOBJ_EVENTFD: u32 = 0xcf;
 }
 
 /// Capabilities for GET_CAP.
@@ -61,7 +62,8 @@ pub const SYNCOBJ_CREATE_SIGNALED: u32 = 1;
 pub const SYNCOBJ_WAIT_ALL: u32 = 1;
 /// SYNCOBJ_WAIT: if a syncobj has no fence, wait until it has one.
 pub const SYNCOBJ_WAIT_FOR_SUBMIT: u32 = 2;
-/// SYNCOBJ_TIMELINE_WAIT: wait until the syncobj has a fence, not until the fence signals.
+/// SYNCOBJ_TIMELINE_WAIT, SYNCOBJ_EVENTFD: wait until the syncobj has a fence, not until the fence
+/// signals.
 pub const SYNCOBJ_WAIT_AVAILABLE: u32 = 4;
 /// SYNCOBJ_QUERY: report the last point that has a fence, signaled or not.
 pub const SYNCOBJ_QUERY_LAST_SUBMITTED: u32 = 1;
@@ -69,6 +71,8 @@ pub const SYNCOBJ_QUERY_LAST_SUBMITTED: u32 = 1;
 pub const SYNCOBJ_SYNC_FILE: u32 = 1;
 /// PRIME_HANDLE_TO_FD: exec closes the descriptor.
 pub const CLOEXEC: u32 = 0o2000000;
+/// PRIME_HANDLE_TO_FD: the descriptor permits mappings that can be written.
+pub const RDWR: u32 = 2;
 
 structures! {
     /// Argument of VERSION.
@@ -123,6 +127,8 @@ structures! {
     SyncobjArray { handles: u64, count_handles: u32, pad: u32 }
     /// Argument of SYNCOBJ_QUERY and SYNCOBJ_TIMELINE_SIGNAL.
     SyncobjTimelineArray { handles: u64, points: u64, count_handles: u32, flags: u32 }
+    /// Argument of SYNCOBJ_EVENTFD.
+    SyncobjEventfd { handle: u32, flags: u32, point: u64, fd: i32, pad: u32 }
     /// An event that the client reads from the descriptor of the device.
     EventVblank {
         kind: u32, length: u32, user_data: u64, tv_sec: u32, tv_usec: u32, sequence: u32,

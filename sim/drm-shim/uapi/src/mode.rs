@@ -28,12 +28,22 @@ pub mod nr {
     pub const GETPLANE: u32 = 0xb6;
     pub const ADDFB2: u32 = 0xb8;
     pub const OBJ_GETPROPERTIES: u32 = 0xb9;
+    pub const OBJ_SETPROPERTY: u32 = 0xba;
     pub const CURSOR2: u32 = 0xbb;
     pub const ATOMIC: u32 = 0xbc;
     pub const CREATEPROPBLOB: u32 = 0xbd;
     pub const DESTROYPROPBLOB: u32 = 0xbe;
+    pub const CREATE_LEASE: u32 = 0xc6;
+    pub const LIST_LESSEES: u32 = 0xc7;
+    pub const GET_LEASE: u32 = 0xc8;
+    pub const REVOKE_LEASE: u32 = 0xc9;
+    pub const GETFB2: u32 = 0xce;
 }
 
+/// CREATE_LEASE: reads of the descriptor do not wait.
+pub const LEASE_NONBLOCK: u32 = 0o4000;
+/// ADDFB2: the image consists of two fields.
+pub const FB_INTERLACED: u32 = 1;
 /// ADDFB2: the modifiers are valid.
 pub const FB_MODIFIERS: u32 = 2;
 /// PAGE_FLIP, ATOMIC: send an event on completion.
@@ -108,13 +118,23 @@ structures! {
         props_ptr: u64, prop_values_ptr: u64, count_props: u32, obj_id: u32, obj_type: u32,
         pad: u32,
     }
+    /// Argument of OBJ_SETPROPERTY.
+    ObjSetProperty { value: u64, prop_id: u32, obj_id: u32, obj_type: u32, pad: u32 }
+    /// Argument of SETPROPERTY.
+    ConnectorSetProperty { value: u64, prop_id: u32, connector_id: u32 }
     /// Argument of ADDFB and GETFB.
     FbCmd { fb_id: u32, width: u32, height: u32, pitch: u32, bpp: u32, depth: u32, handle: u32 }
-    /// Argument of ADDFB2.
+    /// Argument of ADDFB2 and GETFB2.
     FbCmd2 {
         fb_id: u32, width: u32, height: u32, pixel_format: u32, flags: u32,
         handles: [u32; 4], pitches: [u32; 4], offsets: [u32; 4], pad: u32, modifier: [u64; 4],
     }
+    /// Argument of CREATE_LEASE.
+    CreateLease { object_ids: u64, object_count: u32, flags: u32, lessee_id: u32, fd: i32 }
+    /// Argument of LIST_LESSEES and GET_LEASE: room for a list of ids, and the list.
+    LeaseList { count: u32, pad: u32, list_ptr: u64 }
+    /// Argument of REVOKE_LEASE.
+    RevokeLease { lessee_id: u32 }
     /// Argument of DIRTYFB.
     FbDirty { fb_id: u32, flags: u32, color: u32, num_clips: u32, clips_ptr: u64 }
     /// Argument of RMFB.

@@ -17,6 +17,13 @@ pub mod nr {
     pub const DMA_BUF_IOCTL_IMPORT_SYNC_FILE: u32 = 3;
 }
 
+/// DMA_BUF_IOCTL_SYNC: the CPU reads the buffer.
+pub const DMA_BUF_SYNC_READ: u64 = 1;
+/// DMA_BUF_IOCTL_SYNC: the CPU writes the buffer.
+pub const DMA_BUF_SYNC_WRITE: u64 = 2;
+/// DMA_BUF_IOCTL_SYNC: the access ends. Without this flag, it begins.
+pub const DMA_BUF_SYNC_END: u64 = 4;
+
 structures! {
     /// Argument of SYNC_IOC_MERGE.
     MergeData { name: [u8; 32], fd2: i32, fence: i32, flags: u32, pad: u32 }
@@ -28,6 +35,8 @@ structures! {
     FenceInfo {
         obj_name: [u8; 32], driver_name: [u8; 32], status: i32, flags: u32, timestamp_ns: u64,
     }
+    /// Argument of DMA_BUF_IOCTL_SYNC.
+    DmaBufSync { flags: u64 }
     /// Argument of DMA_BUF_IOCTL_EXPORT_SYNC_FILE.
     ExportSyncFile { flags: u32, fd: i32 }
 }

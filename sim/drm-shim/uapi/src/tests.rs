@@ -1,8 +1,8 @@
-use super::{Extension, Request, drm, i915, mode};
+use super::{Extension, Request, drm, i915, mode, sync_file};
 use std::mem::offset_of;
 
-/// Oracle: requests as a C compiler computes them from libdrm's headers (2.4.114, x86-64),
-/// without the direction bits.
+/// Oracle: requests as a C compiler computes them from libdrm's headers (2.4.114, x86-64; for
+/// SYNCOBJ_EVENTFD those of IGT 2.2), without the direction bits.
 #[test]
 fn requests() {
     let table = [
@@ -32,6 +32,7 @@ fn requests() {
         (Request::of::<drm::SyncobjTimelineArray>(drm::nr::SYNCOBJ_QUERY), 0xc018_64cb),
         (Request::of::<drm::SyncobjTransfer>(drm::nr::SYNCOBJ_TRANSFER), 0xc020_64cc),
         (Request::of::<drm::SyncobjTimelineArray>(drm::nr::SYNCOBJ_TIMELINE_SIGNAL), 0xc018_64cd),
+        (Request::of::<drm::SyncobjEventfd>(drm::nr::SYNCOBJ_EVENTFD), 0xc018_64cf),
         (Request::of::<mode::CardRes>(mode::nr::GETRESOURCES), 0xc040_64a0),
         (Request::of::<mode::Crtc>(mode::nr::GETCRTC), 0xc068_64a1),
         (Request::of::<mode::Crtc>(mode::nr::SETCRTC), 0xc068_64a2),
@@ -39,6 +40,7 @@ fn requests() {
         (Request::of::<mode::GetEncoder>(mode::nr::GETENCODER), 0xc014_64a6),
         (Request::of::<mode::GetConnector>(mode::nr::GETCONNECTOR), 0xc050_64a7),
         (Request::of::<mode::GetProperty>(mode::nr::GETPROPERTY), 0xc040_64aa),
+        (Request::of::<mode::ConnectorSetProperty>(mode::nr::SETPROPERTY), 0xc010_64ab),
         (Request::of::<mode::FbCmd>(mode::nr::GETFB), 0xc01c_64ad),
         (Request::of::<mode::FbCmd>(mode::nr::ADDFB), 0xc01c_64ae),
         (Request::of::<mode::FbId>(mode::nr::RMFB), 0xc004_64af),
@@ -55,6 +57,12 @@ fn requests() {
         (Request::of::<mode::GetPlane>(mode::nr::GETPLANE), 0xc020_64b6),
         (Request::of::<mode::FbCmd2>(mode::nr::ADDFB2), 0xc068_64b8),
         (Request::of::<mode::ObjGetProperties>(mode::nr::OBJ_GETPROPERTIES), 0xc020_64b9),
+        (Request::of::<mode::ObjSetProperty>(mode::nr::OBJ_SETPROPERTY), 0xc018_64ba),
+        (Request::of::<mode::FbCmd2>(mode::nr::GETFB2), 0xc068_64ce),
+        (Request::of::<mode::CreateLease>(mode::nr::CREATE_LEASE), 0xc018_64c6),
+        (Request::of::<mode::LeaseList>(mode::nr::LIST_LESSEES), 0xc010_64c7),
+        (Request::of::<mode::LeaseList>(mode::nr::GET_LEASE), 0xc010_64c8),
+        (Request::of::<mode::RevokeLease>(mode::nr::REVOKE_LEASE), 0xc004_64c9),
         (Request::i915::<i915::GetParam>(i915::nr::GETPARAM), 0xc010_6446),
         (Request::i915::<i915::GemBusy>(i915::nr::GEM_BUSY), 0xc008_6457),
         (Request::i915::<i915::GemCreate>(i915::nr::GEM_CREATE), 0xc010_645b),
@@ -96,6 +104,7 @@ fn requests() {
 fn layout() {
     let sizes = [
         (size_of::<drm::EventVblank>(), 32),
+        (offset_of!(drm::SyncobjEventfd, fd), 16),
         (size_of::<mode::ModeInfo>(), 68),
         (size_of::<mode::PropertyEnum>(), 40),
         (size_of::<mode::FormatModifierBlob>(), 24),
@@ -103,6 +112,10 @@ fn layout() {
         (offset_of!(mode::FormatModifier, modifier), 16),
         (offset_of!(mode::Atomic, user_data), 48),
         (offset_of!(mode::GetPlane, format_type_ptr), 24),
+        (offset_of!(mode::CreateLease, lessee_id), 16),
+        (offset_of!(mode::LeaseList, list_ptr), 8),
+        (offset_of!(mode::ObjSetProperty, obj_type), 16),
+        (size_of::<sync_file::DmaBufSync>(), 8),
         (size_of::<i915::ExecObject2>(), 56),
         (size_of::<i915::Relocation>(), 32),
         (size_of::<i915::ExecFence>(), 8),

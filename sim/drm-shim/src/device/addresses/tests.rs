@@ -1,7 +1,7 @@
 use super::*;
 
 fn object(number: u64, size: u64, pinned: Option<u64>) -> Wanted {
-    Wanted { object: ObjectId(number), size, alignment: 0, pinned, wide: false }
+    Wanted { object: ObjectId(number), size, alignment: 0, pinned, wish: 0, wide: false }
 }
 
 #[test]
@@ -34,4 +34,32 @@ fn places() {
     let large = object(8, 4 << 30, None);
     assert_eq!(vm.place(&[large]), Err(Errno::NOSPC));
     assert!(vm.place(&[Wanted { wide: true, ..large }]).is_ok());
+}
+
+/// Oracle: eb_pin_vma and eb_vma_misplaced (Linux i915_gem_execbuffer.c): the offset of an entry
+/// without PINNED is the address if the object is not bound, the range is free and the address is
+/// aligned and inside the address space.
+#[test]
+fn wishes() {
+    let entry = |offset| ExecObject2 { offset, ..Default::default() };
+    assert_eq!(wish(&entry(0xffff_8001_0000_0123)), 0x8001_0000_0000);
+    let wishes = |number, wish| Wanted { wish, ..object(number, 8192, None) };
+    let mut vm = Vm::default();
+    let mut place = |wanted| vm.place(&[wanted]).unwrap()[0];
+    assert_eq!(place(wishes(1, 48 << 20)), 48 << 20);
+    // A bound object stays, and its range is not free.
+    assert_eq!(place(wishes(1, 64 << 20)), 48 << 20);
+    assert_eq!(place(wishes(2, (48 << 20) + 4096)), FIRST);
+    assert_eq!(place(wishes(3, (48 << 20) - 4096)), FIRST + 8192);
+    assert_eq!(place(wishes(4, (48 << 20) + 8192)), (48 << 20) + 8192);
+    assert_eq!(place(wishes(5, (48 << 20) - 8192)), (48 << 20) - 8192);
+    // Above the end for objects with 32-bit addresses, and for all objects.
+    assert_eq!(place(wishes(6, END_32 - 4096)), FIRST + 16384);
+    assert_eq!(place(wishes(7, END_32 - 8192)), END_32 - 8192);
+    let wide = |wanted| Wanted { wide: true, ..wanted };
+    assert_eq!(place(wide(wishes(8, END_48 - 4096))), FIRST + 24576);
+    assert_eq!(place(wide(wishes(9, END_48 - 8192))), END_48 - 8192);
+    // A wish that is not aligned.
+    let aligned = Wanted { alignment: 1 << 20, ..wishes(10, (80 << 20) + 4096) };
+    assert_eq!(place(aligned), FIRST + (1 << 20));
 }

@@ -123,9 +123,7 @@ impl Device {
             self.destroy_context(context);
             return Err(stop);
         }
-        arg.ctx_id = file.next_context;
-        file.next_context += 1;
-        file.contexts.insert(arg.ctx_id, context);
+        arg.ctx_id = file.add_context(context);
         Ok(())
     }
 
@@ -141,7 +139,7 @@ impl Device {
         if arg.ctx_id == 0 {
             return Err(Errno::NOENT.into());
         }
-        let context = file.contexts.remove(&arg.ctx_id).ok_or(Errno::NOENT)?;
+        let context = file.remove_context(arg.ctx_id)?;
         self.destroy_context(context);
         Ok(())
     }

@@ -1,8 +1,8 @@
-//! Ioctls that change the displayed image: SETCRTC, page flips, atomic commits.
+//! Ioctls that change the displayed image: SETCRTC, page flips, properties, atomic commits.
 
 use crate::device::descriptor;
 use crate::device::fence::FOREVER;
-use crate::device::kms::{CRTC, Commit, State};
+use crate::device::kms::{CONNECTOR_TYPE, CRTC, Commit, Held, State};
 use crate::device::outcome::{Outcome, Stop};
 use crate::device::{Device, File};
 use crate::uapi::{drm, mode};
@@ -11,10 +11,17 @@ use rustix::io::Errno;
 
 impl Device {
     /// Executes the ioctl PAGE_FLIP.
-    pub(super) fn page_flip(&mut self, file: &mut File, arg: &mut mode::PageFlip) -> Outcome {
+    pub(super) fn page_flip(
+        &mut self,
+        file: &mut File,
+        held: Held,
+        arg: &mut mode::PageFlip,
+    ) -> Outcome {
+        held.find(arg.crtc_id)?;
         if arg.crtc_id != CRTC {
             return Err(Errno::NOENT.into());
         }
+        held.find_plane()?;
         self.kms.has(arg.fb_id)?;
         if arg.flags & !(mode::PAGE_FLIP_EVENT | mode::PAGE_FLIP_ASYNC) != 0 || arg.reserved != 0 {
             return Err(Errno::INVAL.into());
@@ -58,7 +65,11 @@ impl Device {
     }
 
     /// Executes the ioctl SETCRTC.
-    pub(super) fn set_crtc(&mut self, arg: &mut mode::Crtc) -> Outcome {
+    pub(super) fn set_crtc(&mut self, held: Held, arg: &mut mode::Crtc) -> Outcome {
+        held.find(arg.crtc_id)?;
+        if arg.mode_valid != 0 {
+            held.find_plane()?;
+        }
         self.wait_for_rendering(self.kms.selected(arg.fb_id))?;
         self.kms.set_crtc(arg)?;
         self.report_image();
@@ -66,7 +77,12 @@ impl Device {
     }
 
     /// ATOMIC: sets all requested properties of several objects at once, or none of them.
-    pub(super) fn atomic(&mut self, file: &mut File, arg: &mut mode::Atomic) -> Outcome {
+    pub(super) fn atomic(
+        &mut self,
+        file: &mut File,
+        held: Held,
+        arg: &mut mode::Atomic,
+    ) -> Outcome {
         let all = mode::PAGE_FLIP_EVENT
             | mode::PAGE_FLIP_ASYNC
             | mode::ATOMIC_TEST_ONLY
@@ -82,18 +98,15 @@ impl Device {
         {
             return Err(Errno::INVAL.into());
         }
-        let Commit { state, flips, before, after } = self.kms.wanted(self.host, arg)?;
-        if let Some(address) = after {
-            self.host.put(address, &-1i32)?;
-        }
-        self.kms.check(&state)?;
-        let modeset = state.sets_mode(&self.kms.state);
-        if modeset && arg.flags & mode::ATOMIC_ALLOW_MODESET == 0 {
+        let commit = self.kms.wanted(self.host, held, arg)?;
+        self.check(&commit)?;
+        let state = commit.state;
+        if state.sets_mode(&self.kms.state) && arg.flags & mode::ATOMIC_ALLOW_MODESET == 0 {
             return Err(Errno::INVAL.into());
         }
         // An event or out-fence needs a commit of at least one object, and a CRTC that is active
         // before or after the commit.
-        if (event || after.is_some())
+        if (event || commit.after.is_some())
             && (arg.count_objs == 0 || !(state.active || self.kms.state.active))
         {
             return Err(Errno::INVAL.into());
@@ -101,10 +114,56 @@ impl Device {
         if test {
             return Ok(());
         }
+        self.apply(commit)?;
+        if event && let Some(channel) = &file.channel {
+            let event = self.kms.event(drm::EVENT_FLIP_COMPLETE, arg.user_data);
+            descriptor::send_event(channel, bytemuck::bytes_of(&event));
+        }
+        Ok(())
+    }
+
+    /// OBJ_SETPROPERTY: sets one property, as an atomic commit that may set the mode.
+    pub(super) fn set_property(&mut self, held: Held, arg: &mode::ObjSetProperty) -> Outcome {
+        held.find(arg.obj_id)?;
+        let mut commit = self.kms.wanted_by_property(self.host, arg)?;
+        self.check(&commit)?;
+        // Only an atomic commit stores an out-fence. (Linux drm_atomic_uapi.c, prepare_signaling)
+        commit.after = None;
+        self.apply(commit)
+    }
+
+    /// SETPROPERTY: sets a property of the connector.
+    pub(super) fn set_connector_property(
+        &mut self,
+        held: Held,
+        arg: &mut mode::ConnectorSetProperty,
+    ) -> Outcome {
+        let set = mode::ObjSetProperty {
+            value: arg.value,
+            prop_id: arg.prop_id,
+            obj_id: arg.connector_id,
+            obj_type: CONNECTOR_TYPE,
+            pad: 0,
+        };
+        self.set_property(held, &set)
+    }
+
+    /// Stores -1 as out-fence, and checks a requested state.
+    fn check(&self, commit: &Commit) -> Result<(), Errno> {
+        if let Some(address) = commit.after {
+            self.host.put(address, &-1i32)?;
+        }
+        self.kms.check(&commit.state)
+    }
+
+    /// Changes to a checked state, after the fences of the commit and rendering.
+    fn apply(&mut self, commit: Commit) -> Outcome {
+        let Commit { state, flips, before, after } = commit;
         if !before.iter().all(descriptor::is_signaled) {
             return Err(Stop::Wait(FOREVER));
         }
         self.wait_for_rendering(state.fb)?;
+        let modeset = state.sets_mode(&self.kms.state);
         if let Some(address) = after {
             let fence = descriptor::signaled_fence()?;
             self.host.put(address, &rustix::fd::AsRawFd::as_raw_fd(&fence))?;
@@ -114,10 +173,6 @@ impl Device {
         self.kms.commit(state);
         if state.active && (flips || modeset) {
             self.report_image();
-        }
-        if event && let Some(channel) = &file.channel {
-            let event = self.kms.event(drm::EVENT_FLIP_COMPLETE, arg.user_data);
-            descriptor::send_event(channel, bytemuck::bytes_of(&event));
         }
         Ok(())
     }

@@ -18,8 +18,10 @@ use rustix::io::Errno;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 
-/// Largest number of objects in a submission. Drivers use some thousands.
-const MAX_OBJECTS: u64 = 1 << 18;
+/// Largest number of relocations of an object. (Linux i915_gem_execbuffer.c, eb_relocate_vma)
+const MAX_RELOCATIONS: usize = i32::MAX as usize / size_of::<i915::Relocation>();
+/// Number of relocations that are read at once.
+const RELOCATIONS_AT_ONCE: usize = 4096;
 
 /// Fences of a submission.
 #[derive(Default)]
@@ -173,9 +175,6 @@ impl Device {
         if context.health.banned.load(Ordering::Relaxed) {
             return Err(Errno::IO.into());
         }
-        if u64::from(arg.buffer_count) > MAX_OBJECTS {
-            return Err(Errno::TOOBIG.into());
-        }
         let mut entries: Vec<ExecObject2> =
             self.host.array(arg.buffers_ptr, arg.buffer_count.into())?;
         let (objects, addresses) = self.place(file, context, &entries)?;
@@ -193,6 +192,7 @@ impl Device {
             if !object.storage.is_accessible() {
                 return Err(Errno::FAULT.into());
             }
+            object.check_contents()?;
             object.storage.pin();
             object.write_back_view();
         }
@@ -292,6 +292,7 @@ impl Device {
                 size,
                 alignment: entry.alignment,
                 pinned: addresses::pinned(entry, size)?,
+                wish: addresses::wish(entry),
                 wide: entry.flags & object::SUPPORTS_48B != 0,
             });
         }
@@ -301,63 +302,85 @@ impl Device {
     }
 
     /// Writes addresses of objects into the objects that have relocations, as the relocations
-    /// describe. Skips a relocation whose presumed address is right. Makes the ioctl wait for
-    /// pending work on an object before the first write to the object.
+    /// describe.
     ///
     /// Returns the indices of the objects that relocations declare as written: for implicit
     /// fences, that is the same as the flag WRITE. (Linux i915_gem_execbuffer.c, eb_relocate_entry)
+    ///
+    /// # Errors
+    /// EINVAL for a list of 2 GiB or more; those of [`relocate_part`](Self::relocate_part).
     fn relocate(&mut self, batch: &Batch, flags: u64) -> Result<Vec<usize>, Stop> {
-        let host = self.host;
         let mut written = Vec::new();
-        let handles: HashMap<u32, usize> = match flags & exec::HANDLE_LUT {
-            0 => batch
-                .entries
-                .iter()
-                .enumerate()
-                .map(|(index, entry)| (entry.handle, index))
-                .collect(),
-            _ => HashMap::new(),
-        };
+        let handles: Option<HashMap<u32, usize>> = (flags & exec::HANDLE_LUT == 0).then(|| {
+            batch.entries.iter().enumerate().map(|(index, entry)| (entry.handle, index)).collect()
+        });
         for (entry, id) in batch.entries.iter().zip(&batch.objects) {
-            if entry.relocation_count == 0 {
-                continue;
+            let count = entry.relocation_count as usize;
+            if count > MAX_RELOCATIONS {
+                return Err(Errno::INVAL.into());
             }
-            let mut relocations: Vec<i915::Relocation> =
-                host.array(entry.relocs_ptr, entry.relocation_count.into())?;
-            let object = self.object_mut(*id)?;
-            let mut changed = false;
-            for relocation in &mut relocations {
-                let target = match flags & exec::HANDLE_LUT {
-                    0 => handles.get(&relocation.target_handle).copied(),
-                    _ => Some(relocation.target_handle as usize),
-                };
-                let target = target.ok_or(Errno::NOENT)?;
-                let address = canonical(*batch.addresses.get(target).ok_or(Errno::NOENT)?);
-                if relocation.write_domain != 0 && written.last() != Some(&target) {
-                    written.push(target);
-                }
-                if relocation.presumed_offset == address {
-                    continue;
-                }
-                if !relocation.offset.is_multiple_of(4) {
-                    return Err(Errno::INVAL.into());
-                }
-                if !changed && !object.work(true).is_empty() {
-                    return Err(Stop::Wait(FOREVER));
-                }
-                // The kernel sign-extends the delta. (Linux i915_gem_execbuffer.c,
-                // relocation_target)
-                let delta = i64::from(relocation.delta.cast_signed());
-                let value = canonical(address.wrapping_add_signed(delta));
-                object.storage.pages().write(relocation.offset, &value.to_le_bytes())?;
-                relocation.presumed_offset = address;
-                changed = true;
-            }
-            if changed {
-                // Errors are ignored, as for the list of objects.
-                let _ = host.put_array(entry.relocs_ptr, &relocations);
+            for first in (0..count).step_by(RELOCATIONS_AT_ONCE) {
+                let address = (first * size_of::<i915::Relocation>()) as u64;
+                let address = entry.relocs_ptr.checked_add(address).ok_or(Errno::FAULT)?;
+                let count = RELOCATIONS_AT_ONCE.min(count - first);
+                let (part, handles) = ((address, count), handles.as_ref());
+                self.relocate_part(batch, *id, part, handles, &mut written)?;
             }
         }
         Ok(written)
+    }
+
+    /// Applies some relocations of an object: `part` has their address in the client's memory and
+    /// their number. Skips a relocation whose presumed address is right. Makes the ioctl wait for
+    /// pending work on the object before the first write to the object. `handles` gives the index
+    /// of each handle in the list of objects; without it, relocations have indices. Adds the
+    /// indices of the objects that are declared as written to `written`.
+    ///
+    /// # Errors
+    /// EFAULT if the relocations cannot be read; ENOENT for a target that is not in the list;
+    /// EINVAL for an offset that is not aligned or not in the object.
+    fn relocate_part(
+        &mut self,
+        batch: &Batch,
+        id: ObjectId,
+        part: (u64, usize),
+        handles: Option<&HashMap<u32, usize>>,
+        written: &mut Vec<usize>,
+    ) -> Outcome {
+        let host = self.host;
+        let mut relocations: Vec<i915::Relocation> = host.array(part.0, part.1 as u64)?;
+        let object = self.object_mut(id)?;
+        let mut changed = false;
+        for relocation in &mut relocations {
+            let target = match handles {
+                Some(handles) => handles.get(&relocation.target_handle).copied(),
+                None => Some(relocation.target_handle as usize),
+            };
+            let target = target.ok_or(Errno::NOENT)?;
+            let address = canonical(*batch.addresses.get(target).ok_or(Errno::NOENT)?);
+            if relocation.write_domain != 0 && written.last() != Some(&target) {
+                written.push(target);
+            }
+            if relocation.presumed_offset == address {
+                continue;
+            }
+            if !relocation.offset.is_multiple_of(4) {
+                return Err(Errno::INVAL.into());
+            }
+            if !changed && !object.work(true).is_empty() {
+                return Err(Stop::Wait(FOREVER));
+            }
+            // The kernel sign-extends the delta. (Linux i915_gem_execbuffer.c, relocation_target)
+            let delta = i64::from(relocation.delta.cast_signed());
+            let value = canonical(address.wrapping_add_signed(delta));
+            object.storage.pages().write(relocation.offset, &value.to_le_bytes())?;
+            relocation.presumed_offset = address;
+            changed = true;
+        }
+        if changed {
+            // Errors are ignored, as for the list of objects.
+            let _ = host.put_array(part.0, &relocations);
+        }
+        Ok(())
     }
 }

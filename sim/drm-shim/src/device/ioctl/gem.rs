@@ -2,7 +2,7 @@
 
 use super::extensions::extensions;
 use crate::device::fence::{Fence, now};
-use crate::device::gem::{MAX_SIZE, Object, ObjectId, PAGE, Storage};
+use crate::device::gem::{Advice, MAX_SIZE, Object, ObjectId, PAGE, Storage};
 use crate::device::host::{FilePages, Keeper, Mappable};
 use crate::device::outcome::{Outcome, Stop};
 use crate::device::{Device, File};
@@ -68,6 +68,7 @@ impl Device {
                 caching: 1,
                 name: None,
                 view: None,
+                advice: Advice::Needed,
                 submitted: false,
                 written: None,
                 read: Vec::new(),
@@ -249,6 +250,18 @@ impl Device {
         Ok(())
     }
 
+    /// GEM_MADVISE: whether the client needs the contents of an object. Returns whether the object
+    /// still has them.
+    pub(super) fn madvise(&mut self, file: &mut File, arg: &mut i915::GemMadvise) -> Outcome {
+        if arg.madv > i915::MADV_DONTNEED {
+            return Err(Errno::INVAL.into());
+        }
+        let object = self.object_mut(*file.objects.get(arg.handle)?)?;
+        object.advise(arg.madv != i915::MADV_DONTNEED);
+        arg.retained = (object.advice != Advice::Purged).into();
+        Ok(())
+    }
+
     /// The object of a handle. EINVAL if `size` bytes from `offset` on do not lie in the object.
     fn part(&self, file: &File, handle: u32, offset: u64, size: u64) -> Result<ObjectId, Errno> {
         let id = *file.objects.get(handle)?;
@@ -265,6 +278,7 @@ impl Device {
         if matches!(object.storage, Storage::User(_)) {
             return Err(Errno::INVAL.into());
         }
+        object.check_contents()?;
         object.wait(false)?;
         object.write_back_view();
         for (offset, length) in pieces(arg.offset, arg.size) {
@@ -283,6 +297,7 @@ impl Device {
         if matches!(object.storage, Storage::User(_)) {
             return Err(Errno::INVAL.into());
         }
+        object.check_contents()?;
         object.wait(true)?;
         object.write_back_view();
         for (offset, length) in pieces(arg.offset, arg.size) {

@@ -5,7 +5,8 @@
 //! * `context`: contexts and address spaces; `extensions`: chains of extensions;
 //! * `exec`: submissions; `syncobj`: syncobjs as descriptors;
 //! * `params`: queries about the GPU;
-//! * `display`: modesets, flips and atomic commits; `frame_buffers`: frame buffers.
+//! * `display`: modesets, flips, properties and atomic commits; `frame_buffers`: frame buffers;
+//!   `master`: the client that controls the display.
 
 mod context;
 mod display;
@@ -13,6 +14,7 @@ mod exec;
 mod extensions;
 mod frame_buffers;
 mod gem;
+mod master;
 mod params;
 mod prime;
 mod syncobj;
@@ -76,29 +78,30 @@ impl Device {
         use crate::uapi::COMMAND_BASE;
         match call.request.number() {
             number @ COMMAND_BASE..0xa0 => self.driver(file, number - COMMAND_BASE, call),
-            number @ 0xa0..0xbf => self.mode(id, file, number, call),
-            number => self.core(file, number, call),
+            number @ (0xa0..0xbf | 0xc6..=0xc9 | mode::nr::GETFB2) => {
+                self.mode(id, file, number, call)
+            }
+            number => self.core(id, file, number, call),
         }
     }
 
     /// ioctls of all DRM drivers.
-    fn core(&mut self, file: &mut File, number: u32, call: Call) -> Outcome {
+    fn core(&mut self, id: Id, file: &mut File, number: u32, call: Call) -> Outcome {
         use drm::nr;
         let host = self.host;
         match number {
             nr::VERSION => call.with(|arg| self.version(arg)),
             nr::GET_UNIQUE => call.with(|arg| self.unique(arg)),
-            nr::GET_MAGIC => call.with(|arg: &mut drm::Auth| {
-                arg.magic = 1;
-                Ok(())
-            }),
+            nr::GET_MAGIC => call.with(|arg| self.get_magic(file, arg)),
+            nr::AUTH_MAGIC => call.with(|arg| self.auth_magic(id, arg)),
             nr::GET_CLIENT => call.with(params::client),
             nr::GET_STATS => call.with(|arg| {
                 // The kernel has no statistics any more. (Linux drm_ioctl.c)
                 *arg = drm::Stats::default();
                 Ok(())
             }),
-            nr::AUTH_MAGIC | nr::SET_MASTER | nr::DROP_MASTER => Ok(()),
+            nr::SET_MASTER => self.set_master(id, file),
+            nr::DROP_MASTER => self.drop_master(id),
             nr::SET_VERSION => call.with(|arg: &mut drm::SetVersion| {
                 (arg.di_major, arg.di_minor, arg.dd_major, arg.dd_minor) = (1, 4, 1, 6);
                 Ok(())
@@ -111,7 +114,10 @@ impl Device {
             nr::PRIME_HANDLE_TO_FD => call.with(|arg| self.prime_export(file, arg)),
             nr::PRIME_FD_TO_HANDLE => call.with(|arg| self.prime_import(file, arg)),
             nr::WAIT_VBLANK => call.with(|arg| self.kms.wait_vblank(file.channel.as_ref(), arg)),
-            nr::CRTC_GET_SEQUENCE => call.with(|arg| self.kms.get_sequence(arg)),
+            nr::CRTC_GET_SEQUENCE => call.with(|arg: &mut drm::CrtcGetSequence| {
+                self.kms.held(id).find(arg.crtc_id)?;
+                self.kms.get_sequence(arg)
+            }),
             nr::SYNCOBJ_CREATE => call.with(|arg| sync::create(&mut file.syncobjs, arg)),
             nr::SYNCOBJ_DESTROY => call.with(|arg| sync::destroy(&mut file.syncobjs, arg)),
             nr::SYNCOBJ_HANDLE_TO_FD => call.with(|arg| self.sync_export(file, arg)),
@@ -126,6 +132,7 @@ impl Device {
                 call.with(|arg| sync::timeline_signal(host, &file.syncobjs, arg))
             }
             nr::SYNCOBJ_QUERY => call.with(|arg| sync::query(host, &file.syncobjs, arg)),
+            nr::SYNCOBJ_EVENTFD => call.with(|arg| sync::event(host, &file.syncobjs, arg)),
             nr::SYNCOBJ_TRANSFER => {
                 call.with(|arg| sync::transfer(&file.syncobjs, arg, call.since))
             }
@@ -166,12 +173,7 @@ impl Device {
                 (arg.aper_size, arg.aper_available_size) = (APERTURE, APERTURE);
                 Ok(())
             }),
-            nr::GEM_MADVISE => call.with(|arg: &mut i915::GemMadvise| {
-                file.objects.get(arg.handle)?;
-                // Memory never runs short here, so the pages are always retained.
-                arg.retained = 1;
-                if arg.madv > 1 { Err(Errno::INVAL.into()) } else { Ok(()) }
-            }),
+            nr::GEM_MADVISE => call.with(|arg| self.madvise(file, arg)),
             nr::GEM_SET_CACHING => call.with(|arg: &mut i915::GemCaching| {
                 let object = *file.objects.get(arg.handle)?;
                 self.object_mut(object)?.caching = if arg.caching <= 2 { arg.caching } else { 0 };
@@ -205,38 +207,78 @@ impl Device {
         {
             return Err(Errno::ACCESS.into());
         }
+        let held = self.kms.held(id);
         match number {
-            nr::GETRESOURCES => call.with(|arg| self.kms.resources(host, arg)),
-            nr::GETCRTC => call.with(|arg| self.kms.crtc(arg)),
-            nr::SETCRTC => call.with(|arg| self.set_crtc(arg)),
-            nr::GETENCODER => call.with(|arg| self.kms.encoder(arg)),
-            nr::GETCONNECTOR => call.with(|arg| self.kms.connector(host, file.caps, arg)),
+            nr::GETRESOURCES => call.with(|arg| self.kms.resources(host, held, arg)),
+            nr::GETCRTC => call.with(|arg: &mut mode::Crtc| {
+                held.find(arg.crtc_id)?;
+                self.kms.crtc(arg)
+            }),
+            nr::SETCRTC => call.with(|arg| self.set_crtc(held, arg)),
+            nr::GETENCODER => call.with(|arg| self.kms.encoder(held, arg)),
+            nr::GETCONNECTOR => call.with(|arg: &mut mode::GetConnector| {
+                held.find(arg.connector_id)?;
+                self.kms.connector(host, file.caps, arg)
+            }),
             nr::GETPROPERTY => call.with(|arg| self.kms.property(host, arg)),
-            nr::OBJ_GETPROPERTIES => call.with(|arg| self.kms.properties(host, file.caps, arg)),
-            nr::GETPLANERESOURCES => call.with(|arg| self.kms.planes(host, file.caps, arg)),
-            nr::GETPLANE => call.with(|arg| self.kms.plane(host, arg)),
-            nr::GETPROPBLOB => call.with(|arg| self.kms.get_blob(host, arg)),
+            nr::OBJ_GETPROPERTIES => call.with(|arg: &mut mode::ObjGetProperties| {
+                held.find(arg.obj_id)?;
+                self.kms.properties(host, file.caps, arg)
+            }),
+            nr::OBJ_SETPROPERTY => call.with(|arg| self.set_property(held, arg)),
+            nr::SETPROPERTY => call.with(|arg| self.set_connector_property(held, arg)),
+            nr::GETPLANERESOURCES => call.with(|arg| self.kms.planes(host, held, file.caps, arg)),
+            nr::GETPLANE => call.with(|arg: &mut mode::GetPlane| {
+                held.find(arg.plane_id)?;
+                self.kms.plane(host, held, arg)
+            }),
+            nr::GETPROPBLOB => {
+                // A client that closes its file destroys its blobs.
+                self.collect();
+                call.with(|arg| self.kms.get_blob(host, arg))
+            }
             nr::CREATEPROPBLOB => call.with(|arg| self.kms.create_blob(host, id, arg)),
             nr::DESTROYPROPBLOB => call.with(|arg| self.kms.destroy_blob(id, arg)),
-            nr::ATOMIC => call.with(|arg| self.atomic(file, arg)),
+            nr::ATOMIC => call.with(|arg| self.atomic(file, held, arg)),
             nr::ADDFB => call.with(|arg| self.add_fb(id, file, arg)),
             nr::ADDFB2 => call.with(|arg| self.add_fb2(id, file, arg)),
-            nr::GETFB => call.with(|arg| self.get_fb(file, arg)),
+            nr::GETFB => call.with(|arg| self.get_fb(id, file, arg)),
+            nr::GETFB2 => call.with(|arg| self.get_fb2(id, file, arg)),
             nr::RMFB => {
                 call.with(|arg: &mut mode::FbId| match self.kms.owned(id).contains(&arg.fb_id) {
                     true => self.remove_fb(arg.fb_id),
                     false => Err(Errno::NOENT.into()),
                 })
             }
-            nr::PAGE_FLIP => call.with(|arg| self.page_flip(file, arg)),
+            nr::PAGE_FLIP => call.with(|arg| self.page_flip(file, held, arg)),
             nr::DIRTYFB => call.with(|arg| self.dirty_fb(arg)),
-            nr::CURSOR | nr::CURSOR2 | nr::SETGAMMA | nr::GETGAMMA | nr::SETPROPERTY => Ok(()),
+            nr::CURSOR | nr::CURSOR2 | nr::SETGAMMA | nr::GETGAMMA => Ok(()),
+            nr::CREATE_LEASE | nr::LIST_LESSEES | nr::GET_LEASE | nr::REVOKE_LEASE => {
+                self.lease(id, file, number, call)
+            }
             nr::CREATE_DUMB => call.with(|arg| self.create_dumb(file, arg)),
             nr::MAP_DUMB => call.with(|arg| self.map_dumb(file, arg)),
             nr::DESTROY_DUMB => {
                 call.with(|arg: &mut mode::DestroyDumb| self.close_handle(file, arg.handle))
             }
             _ => self.unknown(call),
+        }
+    }
+
+    /// ioctls of leases, which only masters and their lessees may call. (Linux drm_lease.c)
+    fn lease(&mut self, id: Id, file: &mut File, number: u32, call: Call) -> Outcome {
+        use mode::nr;
+        let host = self.host;
+        if !self.is_master(id) {
+            return Err(Errno::ACCESS.into());
+        }
+        // Leases end with the file of their client.
+        self.collect();
+        match number {
+            nr::CREATE_LEASE => call.with(|arg| self.create_lease(id, file, arg)),
+            nr::LIST_LESSEES => call.with(|arg| Ok(self.kms.lessees(host, id, arg)?)),
+            nr::GET_LEASE => call.with(|arg| Ok(self.kms.leased(host, id, arg)?)),
+            _ => call.with(|arg: &mut mode::RevokeLease| Ok(self.kms.revoke(id, arg.lessee_id)?)),
         }
     }
 

@@ -13,8 +13,11 @@ use std::fs;
 use std::sync::Arc;
 
 impl Device {
-    /// Executes the ioctl PRIME_HANDLE_TO_FD.
+    /// PRIME_HANDLE_TO_FD. EINVAL for unknown flags. (Linux drm_prime.c)
     pub(super) fn prime_export(&mut self, file: &mut File, arg: &mut drm::PrimeHandle) -> Outcome {
+        if arg.flags & !(drm::CLOEXEC | drm::RDWR) != 0 {
+            return Err(Errno::INVAL.into());
+        }
         let id = *file.objects.get(arg.handle)?;
         let object = self.object_mut(id)?;
         // As in the kernel, the client's own pages cannot be exported.

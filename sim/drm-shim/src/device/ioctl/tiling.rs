@@ -9,7 +9,7 @@ use genxml_sim::surface::tiling::TileMode;
 use rustix::io::Errno;
 
 impl Device {
-    /// Executes the ioctl GEM_SET_TILING.
+    /// GEM_SET_TILING. EBUSY if that changes an object with a frame buffer.
     pub(super) fn set_tiling(&mut self, file: &mut File, arg: &mut i915::GemSetTiling) -> Outcome {
         let id = *file.objects.get(arg.handle)?;
         let mode = tile_mode(arg.tiling_mode).ok_or(Errno::INVAL)?;
@@ -23,11 +23,17 @@ impl Device {
         if !fits {
             return Err(Errno::INVAL.into());
         }
+        let stride = if tiled { arg.stride } else { 0 };
+        let object = self.object(id)?;
+        let changes = (object.tiling, object.stride) != (arg.tiling_mode, stride);
+        if changes && self.kms.frame_buffers.values().any(|fb| fb.object == id) {
+            return Err(Errno::BUSY.into());
+        }
         let object = self.object_mut(id)?;
         object.write_back_view();
         object.view = None;
         object.tiling = arg.tiling_mode;
-        object.stride = if tiled { arg.stride } else { 0 };
+        object.stride = stride;
         // A Broadwell does not swizzle address bit 6.
         (arg.stride, arg.swizzle_mode) = (object.stride, 0);
         Ok(())
@@ -51,6 +57,7 @@ impl Device {
             return Err(Errno::INVAL.into());
         }
         let object = self.object_mut(id)?;
+        object.check_contents()?;
         object.wait(arg.write_domain != 0)?;
         object.write_back_view();
         object.refresh_view();

@@ -1,7 +1,8 @@
-//! ATOMIC: the state that a client requests with properties of several objects.
+//! ATOMIC, OBJ_SETPROPERTY: the state that a client requests with properties of objects.
 
 use super::display::Kms;
-use super::properties::{Property, settable};
+use super::held::Held;
+use super::properties::{Property, property_of, settable};
 use super::state::{CRTC, PLANE, State};
 use crate::device::host::Host;
 use crate::uapi::mode;
@@ -20,17 +21,52 @@ pub(crate) struct Commit {
 }
 
 impl Kms {
+    /// The current state.
+    fn unchanged(&self) -> Commit {
+        Commit { state: self.state, flips: false, before: Vec::new(), after: None }
+    }
+
+    /// The current state with one property changed.
+    ///
+    /// # Errors
+    /// ENOENT if no object has the id and the type; EINVAL if the object lacks the property, if the
+    /// property is read-only, or if the value is wrong. (Linux drm_mode_object.c)
+    pub(crate) fn wanted_by_property(
+        &self,
+        host: &dyn Host,
+        arg: &mode::ObjSetProperty,
+    ) -> Result<Commit, Errno> {
+        self.find(arg.obj_id, arg.obj_type)?;
+        let mut commit = self.unchanged();
+        match property_of(arg.obj_id, arg.prop_id).ok_or(Errno::INVAL)? {
+            // Any value but 0 (on) means off. Without a CRTC there is nothing to switch. (Linux
+            // drm_atomic_uapi.c, drm_atomic_connector_commit_dpms)
+            Property::Dpms if commit.state.connector => commit.state.active = arg.value == 0,
+            Property::Dpms => {}
+            _ => {
+                let property = settable(arg.obj_id, arg.prop_id, arg.value)?;
+                self.set(host, &mut commit, arg.obj_id, property, arg.value)?;
+            }
+        }
+        Ok(commit)
+    }
+
     /// The current state with the client's changes.
-    pub(crate) fn wanted(&self, host: &dyn Host, arg: &mode::Atomic) -> Result<Commit, Errno> {
+    pub(crate) fn wanted(
+        &self,
+        host: &dyn Host,
+        held: Held,
+        arg: &mode::Atomic,
+    ) -> Result<Commit, Errno> {
         let objects: Vec<u32> = host.array(arg.objs_ptr, arg.count_objs.into())?;
+        objects.iter().try_for_each(|object| held.find(*object))?;
         let counts: Vec<u32> = host.array(arg.count_props_ptr, arg.count_objs.into())?;
         let total = counts.iter().map(|count| u64::from(*count)).sum();
         let ids: Vec<u32> = host.array(arg.props_ptr, total)?;
         let values: Vec<u64> = host.array(arg.prop_values_ptr, total)?;
         let named =
             objects.iter().zip(&counts).flat_map(|(object, count)| (0..*count).map(|_| *object));
-        let mut commit =
-            Commit { state: self.state, flips: false, before: Vec::new(), after: None };
+        let mut commit = self.unchanged();
         for ((object, id), value) in named.zip(ids).zip(values) {
             self.set(host, &mut commit, object, settable(object, id, value)?, value)?;
         }

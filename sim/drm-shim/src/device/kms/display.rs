@@ -1,6 +1,7 @@
 //! The display: its state, frame buffers and blobs.
 
 use super::buffers::{FrameBuffer, MAX_EXTENT};
+use super::held::Lease;
 use super::state::{CRTC, ONE, State};
 use crate::device::config::Mode;
 use crate::device::descriptor::Id;
@@ -40,6 +41,8 @@ pub struct Kms {
     pub(super) modes: Vec<mode::ModeInfo>,
     pub(crate) frame_buffers: BTreeMap<u32, FrameBuffer>,
     pub(super) blobs: BTreeMap<u32, Blob>,
+    /// Leases by client.
+    pub(super) leases: BTreeMap<Id, Lease>,
     next: u32,
     pub(crate) state: State,
     /// Number of vertical blanks so far. Each modeset, flip, atomic commit and WAIT_VBLANK counts
@@ -54,6 +57,7 @@ impl Kms {
             modes: modes(mode),
             frame_buffers: BTreeMap::new(),
             blobs: BTreeMap::new(),
+            leases: BTreeMap::new(),
             next: FIRST,
             state: State::default(),
             sequence: 0,
@@ -130,8 +134,9 @@ impl Kms {
             .collect()
     }
 
-    /// Removes the blobs of a file that is closed.
+    /// Removes the blobs and leases of a file that is closed.
     pub(crate) fn forget(&mut self, owner: Id) {
+        self.forget_leases(owner);
         self.blobs.retain(|_, blob| blob.owner != owner);
     }
 }

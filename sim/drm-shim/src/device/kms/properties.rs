@@ -21,10 +21,12 @@ const MAX_BLOB: u32 = 1 << 20;
 /// Types of display objects.
 const ANY: u32 = 0;
 const CRTC_TYPE: u32 = 0xcccc_cccc;
-const CONNECTOR_TYPE: u32 = 0xc0c0_c0c0;
+pub(crate) const CONNECTOR_TYPE: u32 = 0xc0c0_c0c0;
 const ENCODER_TYPE: u32 = 0xe0e0_e0e0;
 const PLANE_TYPE: u32 = 0xeeee_eeee;
 const FB_TYPE: u32 = 0xfbfb_fbfb;
+const PROPERTY_TYPE: u32 = 0xb0b0_b0b0;
+const BLOB_TYPE: u32 = 0xbbbb_bbbb;
 
 /// Capabilities that a client has enabled (SET_CLIENT_CAP).
 #[derive(Clone, Copy, Debug, Default)]
@@ -157,15 +159,20 @@ fn row(id: u32) -> Option<&'static Row> {
     ROWS.get(id.checked_sub(FIRST)? as usize)
 }
 
-/// The properties of a display object; `None` if there is no such object.
+/// The properties of a display object; `None` if it has none, or if there is no such object.
 fn of(object: u32) -> Option<&'static [Property]> {
     match object {
         PLANE => Some(&OF_PLANE),
         CRTC => Some(&OF_CRTC),
         CONNECTOR => Some(&OF_CONNECTOR),
-        ENCODER => Some(&[]),
         _ => None,
     }
+}
+
+/// The property with this id, if the object has it.
+pub(super) fn property_of(object: u32, id: u32) -> Option<Property> {
+    let property = row(id)?.0;
+    of(object)?.contains(&property).then_some(property)
 }
 
 /// The property that a client sets, after checking that the object has it and that the value is in
@@ -175,10 +182,7 @@ fn of(object: u32) -> Option<&'static [Property]> {
 /// ENOENT if the object does not exist or lacks the property; EINVAL if the property is read-only
 /// or DPMS, or if the value is out of range.
 pub(super) fn settable(object: u32, id: u32, value: u64) -> Result<Property, Errno> {
-    let row = row(id).ok_or(Errno::NOENT)?;
-    if !of(object).ok_or(Errno::NOENT)?.contains(&row.0) {
-        return Err(Errno::NOENT);
-    }
+    let row = &ROWS[property_of(object, id).ok_or(Errno::NOENT)? as usize];
     if row.3 & IMMUTABLE != 0 || row.0 == Property::Dpms || !row.holds(value) {
         return Err(Errno::INVAL);
     }
@@ -244,29 +248,54 @@ impl Kms {
         Ok(host.put_list(arg.enum_blob_ptr, &mut arg.count_enum_blobs, &names)?)
     }
 
-    /// Ids and values of an object's properties that the client may see; `None` if there is no such
-    /// object.
+    /// Ids and values of an object's properties that the client may see; `None` if the object has
+    /// no properties.
     pub(super) fn list(&self, object: u32, client: ClientCaps) -> Option<(Vec<u32>, Vec<u64>)> {
         let seen = |row: &&Row| client.atomic || row.3 & ATOMIC == 0;
         let rows = of(object)?.iter().map(|property| &ROWS[*property as usize]).filter(seen);
         Some(rows.map(|row| (row.id(), self.state.value(object, row.0))).unzip())
     }
 
-    /// Executes the ioctl OBJ_GETPROPERTIES.
+    /// The type of a display object; `None` if no object has this id. All types share the ids.
+    fn kind(&self, id: u32) -> Option<u32> {
+        match id {
+            PLANE => Some(PLANE_TYPE),
+            CRTC => Some(CRTC_TYPE),
+            CONNECTOR => Some(CONNECTOR_TYPE),
+            ENCODER => Some(ENCODER_TYPE),
+            _ if row(id).is_some() => Some(PROPERTY_TYPE),
+            _ if self.frame_buffers.contains_key(&id) => Some(FB_TYPE),
+            _ => self.blob(id).map(|_| BLOB_TYPE),
+        }
+    }
+
+    /// Ids of all objects, in order.
+    pub(super) fn all_objects(&self) -> Vec<u32> {
+        let display = [CRTC, ENCODER, CONNECTOR, PLANE].into_iter();
+        let blobs = [MODE_BLOB, FORMATS_BLOB].into_iter().filter(|id| self.blob(*id).is_some());
+        let made = self.frame_buffers.keys().chain(self.blobs.keys()).copied();
+        let mut all: Vec<u32> =
+            display.chain(ROWS.iter().map(Row::id)).chain(blobs).chain(made).collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// Returns ENOENT unless there is an object with this id and this type; type 0 is any type.
+    pub(super) fn find(&self, id: u32, kind: u32) -> Result<(), Errno> {
+        let found = self.kind(id).is_some_and(|own| [ANY, own].contains(&kind));
+        found.then_some(()).ok_or(Errno::NOENT)
+    }
+
+    /// OBJ_GETPROPERTIES. Encoders, frame buffers, blobs and properties have no properties: EINVAL.
+    /// (Linux drm_mode_object.c)
     pub(crate) fn properties(
         &self,
         host: &dyn Host,
         client: ClientCaps,
         arg: &mut mode::ObjGetProperties,
     ) -> Outcome {
-        let kind = match arg.obj_id {
-            PLANE => PLANE_TYPE,
-            CRTC => CRTC_TYPE,
-            CONNECTOR => CONNECTOR_TYPE,
-            _ => ENCODER_TYPE,
-        };
-        let list = self.list(arg.obj_id, client).filter(|_| [ANY, kind].contains(&arg.obj_type));
-        let Some((ids, values)) = list else { return no_such_object() };
+        self.find(arg.obj_id, arg.obj_type)?;
+        let (ids, values) = self.list(arg.obj_id, client).ok_or(Errno::INVAL)?;
         let mut room = arg.count_props;
         host.put_list(arg.props_ptr, &mut arg.count_props, &ids)?;
         Ok(host.put_list(arg.prop_values_ptr, &mut room, &values)?)

@@ -2,6 +2,7 @@
 
 use super::buffers::{FORMATS, MAX_EXTENT};
 use super::display::{Kms, no_such_object};
+use super::held::Held;
 use super::properties::ClientCaps;
 use super::state::{CONNECTOR, CRTC, ENCODER, ONE, PLANE, State};
 use crate::device::descriptor;
@@ -14,11 +15,17 @@ use std::os::fd::OwnedFd;
 
 impl Kms {
     /// Executes the ioctl GETRESOURCES.
-    pub(crate) fn resources(&self, host: &dyn Host, arg: &mut mode::CardRes) -> Outcome {
+    pub(crate) fn resources(
+        &self,
+        host: &dyn Host,
+        held: Held,
+        arg: &mut mode::CardRes,
+    ) -> Outcome {
         let fbs: Vec<u32> = self.frame_buffers.keys().copied().collect();
         host.put_list(arg.fb_id_ptr, &mut arg.count_fbs, &fbs)?;
-        host.put_list(arg.crtc_id_ptr, &mut arg.count_crtcs, &[CRTC])?;
-        host.put_list(arg.connector_id_ptr, &mut arg.count_connectors, &[CONNECTOR])?;
+        host.put_list(arg.crtc_id_ptr, &mut arg.count_crtcs, &held.filter(&[CRTC]))?;
+        let connectors = held.filter(&[CONNECTOR]);
+        host.put_list(arg.connector_id_ptr, &mut arg.count_connectors, &connectors)?;
         host.put_list(arg.encoder_id_ptr, &mut arg.count_encoders, &[ENCODER])?;
         (arg.min_width, arg.max_width, arg.min_height, arg.max_height) =
             (0, MAX_EXTENT, 0, MAX_EXTENT);
@@ -71,14 +78,14 @@ impl Kms {
     }
 
     /// Executes the ioctl GETENCODER.
-    pub(crate) fn encoder(&self, arg: &mut mode::GetEncoder) -> Outcome {
+    pub(crate) fn encoder(&self, held: Held, arg: &mut mode::GetEncoder) -> Outcome {
         if arg.encoder_id != ENCODER {
             return no_such_object();
         }
         // The encoder type TMDS.
         arg.encoder_type = 2;
-        arg.crtc_id = if self.state.connector { CRTC } else { 0 };
-        (arg.possible_crtcs, arg.possible_clones) = (1, 0);
+        arg.crtc_id = held.crtc_if(self.state.connector);
+        (arg.possible_crtcs, arg.possible_clones) = (held.has(CRTC).into(), 0);
         Ok(())
     }
 
@@ -140,20 +147,21 @@ impl Kms {
     pub(crate) fn planes(
         &self,
         host: &dyn Host,
+        held: Held,
         client: ClientCaps,
         arg: &mut mode::PlaneRes,
     ) -> Outcome {
         let planes: &[u32] = if client.universal_planes { &[PLANE] } else { &[] };
-        Ok(host.put_list(arg.plane_id_ptr, &mut arg.count_planes, planes)?)
+        Ok(host.put_list(arg.plane_id_ptr, &mut arg.count_planes, &held.filter(planes))?)
     }
 
     /// Executes the ioctl GETPLANE.
-    pub(crate) fn plane(&self, host: &dyn Host, arg: &mut mode::GetPlane) -> Outcome {
+    pub(crate) fn plane(&self, host: &dyn Host, held: Held, arg: &mut mode::GetPlane) -> Outcome {
         if arg.plane_id != PLANE {
             return no_such_object();
         }
-        (arg.crtc_id, arg.fb_id) = (if self.state.plane { CRTC } else { 0 }, self.state.fb);
-        (arg.possible_crtcs, arg.gamma_size) = (1, 0);
+        (arg.crtc_id, arg.fb_id) = (held.crtc_if(self.state.plane), self.state.fb);
+        (arg.possible_crtcs, arg.gamma_size) = (held.has(CRTC).into(), 0);
         Ok(host.put_list(arg.format_type_ptr, &mut arg.count_format_types, &FORMATS)?)
     }
 }

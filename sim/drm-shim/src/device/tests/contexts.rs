@@ -103,3 +103,27 @@ fn nothing_grows() {
         assert_eq!(spare, models);
     }
 }
+
+/// Oracle: Linux i915_gem_context.c: contexts are in an xarray, which gives the smallest free
+/// number; 0 is the default context.
+#[test]
+fn numbers_of_destroyed_contexts() {
+    let mut client = Client::open(RENDER);
+    let mut create = || {
+        let mut create = i915::ContextCreate::default();
+        client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
+        create.ctx_id
+    };
+    assert_eq!([create(), create(), create(), create()], [1, 2, 3, 4]);
+    for ctx_id in [3, 2] {
+        let mut destroy = i915::ContextDestroy { ctx_id, pad: 0 };
+        client.i915(i915::nr::GEM_CONTEXT_DESTROY, &mut destroy).unwrap();
+        assert_eq!(client.i915(i915::nr::GEM_CONTEXT_DESTROY, &mut destroy), errno(Errno::NOENT));
+    }
+    let mut create = || {
+        let mut create = i915::ContextCreate::default();
+        client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
+        create.ctx_id
+    };
+    assert_eq!([create(), create(), create()], [2, 3, 5]);
+}

@@ -354,3 +354,164 @@ fn pixel(path: &std::path::Path) -> [u8; 4] {
     reader.next_frame(&mut pixels).unwrap();
     *pixels.first_chunk().unwrap()
 }
+
+/// Types of display objects. (drm_mode.h)
+const ANY: u32 = 0;
+const CRTC_TYPE: u32 = 0xcccc_cccc;
+const CONNECTOR_TYPE: u32 = 0xc0c0_c0c0;
+const ENCODER_TYPE: u32 = 0xe0e0_e0e0;
+const PLANE_TYPE: u32 = 0xeeee_eeee;
+const BLOB_TYPE: u32 = 0xbbbb_bbbb;
+const FB_TYPE: u32 = 0xfbfb_fbfb;
+const PROPERTY_TYPE: u32 = 0xb0b0_b0b0;
+
+/// Ids of the display's objects.
+const CRTC: u32 = 31;
+const ENCODER: u32 = 32;
+const CONNECTOR: u32 = 33;
+const PLANE: u32 = 34;
+
+impl Client {
+    fn set_property(&mut self, object: (u32, u32), prop_id: u32, value: u64) -> Outcome {
+        let (obj_id, obj_type) = object;
+        let mut set = mode::ObjSetProperty { value, prop_id, obj_id, obj_type, pad: 0 };
+        self.core(mode::nr::OBJ_SETPROPERTY, &mut set)
+    }
+
+    /// Displays a new frame buffer of 64 by 48 pixels. Returns its id.
+    fn display(&mut self) -> u32 {
+        let (width, height) = (64, 48);
+        let mut dumb = mode::CreateDumb { width, height, bpp: 32, ..Default::default() };
+        self.core(mode::nr::CREATE_DUMB, &mut dumb).unwrap();
+        let (pitch, handle) = (dumb.pitch, dumb.handle);
+        let mut fb =
+            mode::FbCmd { width, height, pitch, bpp: 32, depth: 24, handle, ..Default::default() };
+        self.core(mode::nr::ADDFB, &mut fb).unwrap();
+        let mut crtc = mode::Crtc {
+            crtc_id: CRTC,
+            fb_id: fb.fb_id,
+            mode_valid: 1,
+            mode: mode::ModeInfo { hdisplay: 64, vdisplay: 48, ..Default::default() },
+            ..Default::default()
+        };
+        self.core(mode::nr::SETCRTC, &mut crtc).unwrap();
+        fb.fb_id
+    }
+}
+
+/// Oracle: Linux drm_mode_object.c, and IGT's kms_properties, kms_prop_blob and kms_addfb_basic:
+/// ENOENT for an object that does not exist or has another type, EINVAL for an object without
+/// properties and for a property of another object.
+#[test]
+fn objects_without_properties() {
+    let mut client = Client::open(PRIMARY);
+    let fb = client.display();
+    let bytes = [1u8; 16];
+    let mut blob =
+        mode::CreateBlob { data: bytes.as_ptr() as u64, length: 16, ..Default::default() };
+    client.core(mode::nr::CREATEPROPBLOB, &mut blob).unwrap();
+    let property = client.named(CONNECTOR)["DPMS"].0;
+    let get = |client: &mut Client, obj_id, obj_type| {
+        let mut list = mode::ObjGetProperties { obj_id, obj_type, ..Default::default() };
+        client.core(mode::nr::OBJ_GETPROPERTIES, &mut list)
+    };
+    let kinds = [ANY, CRTC_TYPE, CONNECTOR_TYPE, ENCODER_TYPE, PLANE_TYPE, BLOB_TYPE, FB_TYPE];
+    for (object, own, expected) in [
+        (CRTC, CRTC_TYPE, Ok(())),
+        (CONNECTOR, CONNECTOR_TYPE, Ok(())),
+        (PLANE, PLANE_TYPE, Ok(())),
+        (ENCODER, ENCODER_TYPE, errno(Errno::INVAL)),
+        (blob.blob_id, BLOB_TYPE, errno(Errno::INVAL)),
+        (fb, FB_TYPE, errno(Errno::INVAL)),
+        (property, PROPERTY_TYPE, errno(Errno::INVAL)),
+    ] {
+        for kind in kinds.into_iter().chain([PROPERTY_TYPE]) {
+            let found = kind == ANY || kind == own;
+            let expected = if found { expected.clone() } else { errno(Errno::NOENT) };
+            assert_eq!(get(&mut client, object, kind), expected, "{object} {kind:#x}");
+            // No object has property 1.
+            let error = if found { Errno::INVAL } else { Errno::NOENT };
+            let set = client.set_property((object, kind), 1, 0);
+            assert_eq!(set, errno(error), "{object} {kind:#x}");
+        }
+    }
+    for missing in [0, 1, 9999, u32::MAX] {
+        assert_eq!(get(&mut client, missing, ANY), errno(Errno::NOENT));
+        assert_eq!(client.set_property((missing, ANY), property, 0), errno(Errno::NOENT));
+    }
+    // A property of another object.
+    assert_eq!(client.set_property((CRTC, CRTC_TYPE), property, 0), errno(Errno::INVAL));
+}
+
+/// Oracle: Linux drm_mode_object.c, drm_property.c and drm_atomic_uapi.c.
+#[test]
+fn properties_one_by_one() {
+    let mut client = Client::open(PRIMARY);
+    let dpms = client.named(CONNECTOR)["DPMS"].0;
+    let connector = (CONNECTOR, CONNECTOR_TYPE);
+    // Without a CRTC there is nothing to switch on.
+    client.set_property(connector, dpms, 0).unwrap();
+    let fb = client.display();
+    client.core(drm::nr::SET_CLIENT_CAP, &mut drm::Cap { capability: 3, value: 1 }).unwrap();
+    let state =
+        |client: &mut Client| (client.named(CONNECTOR)["DPMS"].1, client.named(CRTC)["ACTIVE"].1);
+    assert_eq!(state(&mut client), (0, 1));
+    // Standby means off, too.
+    for value in [3, 1] {
+        client.set_property(connector, dpms, value).unwrap();
+        assert_eq!(state(&mut client), (3, 0));
+        let mut set =
+            mode::ConnectorSetProperty { value: 0, prop_id: dpms, connector_id: CONNECTOR };
+        client.core(mode::nr::SETPROPERTY, &mut set).unwrap();
+        assert_eq!(state(&mut client), (0, 1));
+    }
+    let mut wrong = mode::ConnectorSetProperty { value: 0, prop_id: dpms, connector_id: CRTC };
+    assert_eq!(client.core(mode::nr::SETPROPERTY, &mut wrong), errno(Errno::NOENT));
+    // The display keeps its frame buffer and mode when it is off.
+    assert_eq!(client.named(PLANE)["FB_ID"].1, u64::from(fb));
+
+    let plane = client.named(PLANE);
+    let id = |name: &str| plane[name].0;
+    let mut second = mode::FbCmd { fb_id: fb, ..Default::default() };
+    client.core(mode::nr::GETFB, &mut second).unwrap();
+    client.core(mode::nr::ADDFB, &mut second).unwrap();
+    client.set_property((PLANE, PLANE_TYPE), id("FB_ID"), second.fb_id.into()).unwrap();
+    assert_eq!(client.named(PLANE)["FB_ID"].1, u64::from(second.fb_id));
+    let mut fence = 0i32;
+    let out = client.named(CRTC)["OUT_FENCE_PTR"].0;
+    client.set_property((CRTC, ANY), out, &raw mut fence as u64).unwrap();
+    assert_eq!(fence, -1);
+    for (name, value) in [
+        // Read-only, out of range, a frame buffer that does not exist, and states that no plane
+        // can have.
+        ("type", 1),
+        ("CRTC_W", 1 << 31),
+        ("FB_ID", 9999),
+        ("CRTC_ID", 0),
+        ("CRTC_X", 1),
+    ] {
+        let set = client.set_property((PLANE, PLANE_TYPE), id(name), value);
+        assert_eq!(set, errno(Errno::INVAL), "{name}");
+        assert_eq!(client.named(PLANE)["FB_ID"].1, u64::from(second.fb_id));
+    }
+}
+
+/// Oracle: IGT's kms_prop_blob@blob-prop-lifetime: the blobs of a client end with its file.
+#[test]
+fn blobs_of_closed_files() {
+    let mut client = Client::open(PRIMARY);
+    let other = Id::new();
+    let (end, channel) = Descriptor::Device { id: other, minor: PRIMARY }.create(true).unwrap();
+    client.device.open(other, PRIMARY, Some(channel));
+    let first = std::mem::replace(&mut client.id, other);
+    let bytes = [1u8; 16];
+    let mut made =
+        mode::CreateBlob { data: bytes.as_ptr() as u64, length: 16, ..Default::default() };
+    client.core(mode::nr::CREATEPROPBLOB, &mut made).unwrap();
+    client.id = first;
+    let mut blob = mode::Blob { blob_id: made.blob_id, ..Default::default() };
+    client.core(mode::nr::GETPROPBLOB, &mut blob).unwrap();
+    assert_eq!(blob.length, 16);
+    drop(end);
+    assert_eq!(client.core(mode::nr::GETPROPBLOB, &mut blob), errno(Errno::NOENT));
+}

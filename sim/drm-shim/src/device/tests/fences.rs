@@ -215,3 +215,148 @@ fn timelines() {
     (exec.num_cliprects, exec.flags) = (0, exec::USE_EXTENSIONS | exec::FENCE_ARRAY);
     assert_eq!(client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec), errno(Errno::INVAL));
 }
+
+impl Client {
+    fn syncobj(&mut self) -> u32 {
+        let mut sync = drm::Syncobj::default();
+        self.core(drm::nr::SYNCOBJ_CREATE, &mut sync).unwrap();
+        sync.handle
+    }
+
+    /// Calls SYNCOBJ_EVENTFD with a new event counter. Returns the counter.
+    fn event(&mut self, handle: u32, point: u64, flags: u32) -> OwnedFd {
+        let counter = counter();
+        let fd = rustix::fd::AsRawFd::as_raw_fd(&counter);
+        let mut event = drm::SyncobjEventfd { handle, flags, point, fd, pad: 0 };
+        self.core(drm::nr::SYNCOBJ_EVENTFD, &mut event).unwrap();
+        counter
+    }
+
+    /// Attaches the fence of a sync file to a syncobj.
+    fn attach(&mut self, handle: u32, point: u64, file: &OwnedFd) {
+        let binary = if point == 0 { handle } else { self.syncobj() };
+        let mut import = drm::SyncobjHandle {
+            handle: binary,
+            flags: drm::SYNCOBJ_SYNC_FILE,
+            fd: rustix::fd::AsRawFd::as_raw_fd(file),
+            pad: 0,
+        };
+        self.core(drm::nr::SYNCOBJ_FD_TO_HANDLE, &mut import).unwrap();
+        if point != 0 {
+            let mut transfer = drm::SyncobjTransfer {
+                src_handle: binary,
+                dst_handle: handle,
+                dst_point: point,
+                ..Default::default()
+            };
+            self.core(drm::nr::SYNCOBJ_TRANSFER, &mut transfer).unwrap();
+        }
+    }
+}
+
+fn counter() -> OwnedFd {
+    use rustix::event::{EventfdFlags, eventfd};
+    eventfd(0, EventfdFlags::NONBLOCK).unwrap()
+}
+
+/// The number of signals since the last call, waiting up to ten seconds for the first one if
+/// `waits`.
+fn signals(counter: &OwnedFd, waits: bool) -> u64 {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let mut polled = [PollFd::new(counter, PollFlags::IN)];
+    let limit = if waits { 10 } else { 0 };
+    poll(&mut polled, Some(&Timespec { tv_sec: limit, tv_nsec: 0 })).unwrap();
+    let mut count = [0; 8];
+    match rustix::io::read(counter, &mut count) {
+        Ok(8) => u64::from_ne_bytes(count),
+        result => {
+            assert_eq!(result, Err(Errno::AGAIN));
+            0
+        }
+    }
+}
+
+/// Oracle: IGT's syncobj_eventfd, and Linux drm_syncobj.c.
+#[test]
+fn events_of_syncobjs() {
+    let mut client = Client::open(RENDER);
+    for point in [0, 1] {
+        // Events that wait for a fence to exist, and then for the fence.
+        let handle = client.syncobj();
+        let (done, there) = (
+            client.event(handle, point, 0),
+            client.event(handle, point, drm::SYNCOBJ_WAIT_AVAILABLE),
+        );
+        assert_eq!([signals(&done, false), signals(&there, false)], [0, 0], "{point}");
+        let (file, opens) = Client::gate();
+        client.attach(handle, point, &file);
+        assert_eq!([signals(&done, false), signals(&there, true)], [0, 1], "{point}");
+        // Events of a fence that exists.
+        let (done2, there2) = (
+            client.event(handle, point, 0),
+            client.event(handle, point, drm::SYNCOBJ_WAIT_AVAILABLE),
+        );
+        assert_eq!([signals(&done2, false), signals(&there2, true)], [0, 1], "{point}");
+        descriptor::signal(&opens, true);
+        assert_eq!([signals(&done, true), signals(&done2, true)], [1, 1], "{point}");
+        // Events of a fence that has signaled.
+        for flags in [0, drm::SYNCOBJ_WAIT_AVAILABLE] {
+            let event = client.event(handle, point, flags);
+            assert_eq!(signals(&event, false), 1, "{point} {flags}");
+        }
+        assert_eq!([&done, &there, &done2, &there2].map(|event| signals(event, false)), [0; 4]);
+    }
+    // An event of a later point, an event that survives SYNCOBJ_RESET, and an event whose syncobj
+    // is destroyed before the fence signals.
+    let handle = client.syncobj();
+    let (first, second) = (client.event(handle, 1, 0), client.event(handle, 2, 0));
+    let handles = [handle];
+    let mut array =
+        drm::SyncobjArray { handles: handles.as_ptr() as u64, count_handles: 1, pad: 0 };
+    client.core(drm::nr::SYNCOBJ_RESET, &mut array).unwrap();
+    let points = [1u64];
+    let mut signal = drm::SyncobjTimelineArray {
+        handles: array.handles,
+        points: points.as_ptr() as u64,
+        count_handles: 1,
+        flags: 0,
+    };
+    client.core(drm::nr::SYNCOBJ_TIMELINE_SIGNAL, &mut signal).unwrap();
+    assert_eq!([signals(&first, false), signals(&second, false)], [1, 0]);
+    let (file, opens) = Client::gate();
+    client.attach(handle, 2, &file);
+    client.core(drm::nr::SYNCOBJ_DESTROY, &mut drm::Syncobj { handle, flags: 0 }).unwrap();
+    assert_eq!(signals(&second, false), 0);
+    descriptor::signal(&opens, true);
+    assert_eq!(signals(&second, true), 1);
+}
+
+/// Oracle: IGT's syncobj_eventfd, and Linux drm_syncobj.c and eventfd.c.
+#[test]
+fn wrong_events_of_syncobjs() {
+    let mut client = Client::open(RENDER);
+    let handle = client.syncobj();
+    let counter = counter();
+    let fd = rustix::fd::AsRawFd::as_raw_fd(&counter);
+    let null = std::fs::File::open("/dev/null").unwrap();
+    let good = drm::SyncobjEventfd { handle, fd, ..Default::default() };
+    let null = rustix::fd::AsRawFd::as_raw_fd(&null);
+    for (mut event, error) in [
+        (drm::SyncobjEventfd { flags: 1, ..good }, Errno::INVAL),
+        (drm::SyncobjEventfd { flags: 0xdead_beef, handle: 99, ..good }, Errno::INVAL),
+        (drm::SyncobjEventfd { pad: 1, ..good }, Errno::INVAL),
+        (drm::SyncobjEventfd { handle: 99, fd: -1, ..good }, Errno::NOENT),
+        (drm::SyncobjEventfd { fd: null, ..good }, Errno::INVAL),
+        (drm::SyncobjEventfd { fd: -1, ..good }, Errno::BADF),
+    ] {
+        assert_eq!(client.core(drm::nr::SYNCOBJ_EVENTFD, &mut event), errno(error), "{event:?}");
+    }
+    // A full counter stays as it is, and the device does not wait.
+    rustix::io::write(&counter, &(u64::MAX - 1).to_ne_bytes()).unwrap();
+    let handles = [handle];
+    let mut array =
+        drm::SyncobjArray { handles: handles.as_ptr() as u64, count_handles: 1, pad: 0 };
+    client.core(drm::nr::SYNCOBJ_SIGNAL, &mut array).unwrap();
+    client.core(drm::nr::SYNCOBJ_EVENTFD, &mut good.clone()).unwrap();
+    assert_eq!(signals(&counter, false), u64::MAX - 1);
+}

@@ -17,8 +17,9 @@ use rustix::fd::{AsFd, FromRawFd};
 mod asynchronous;
 mod contexts;
 mod display;
-
 mod fences;
+mod frame_buffers;
+mod leases;
 mod objects;
 mod queries;
 mod sharing;

@@ -117,3 +117,37 @@ fn clients_and_statistics() {
     client.core(drm::nr::GET_STATS, &mut stats).unwrap();
     assert_eq!(stats.count, 0);
 }
+
+/// Oracle: IGT's core_auth, and Linux drm_auth.c.
+#[test]
+fn magic_numbers() {
+    let mut client = Client::open(PRIMARY);
+    let master = client.id;
+    let get = |client: &mut Client| {
+        let mut auth = drm::Auth::default();
+        client.core(drm::nr::GET_MAGIC, &mut auth).unwrap();
+        auth.magic
+    };
+    let auth =
+        |client: &mut Client, magic| client.core(drm::nr::AUTH_MAGIC, &mut drm::Auth { magic });
+    let slaves = [Id::new(), Id::new()];
+    let magics = slaves.map(|slave| {
+        client.device.open(slave, PRIMARY, None);
+        client.id = slave;
+        let magic = get(&mut client);
+        assert_eq!(get(&mut client), magic);
+        assert_eq!(auth(&mut client, magic), errno(Errno::ACCESS));
+        magic
+    });
+    assert!(magics[0] != 0 && magics[1] != 0 && magics[0] != magics[1], "{magics:?}");
+    client.id = master;
+    assert_eq!(auth(&mut client, magics[0]), Ok(()));
+    assert_eq!(auth(&mut client, magics[0]), errno(Errno::INVAL));
+    // A client that has closed its file.
+    client.device.close(slaves[1]);
+    assert_eq!(auth(&mut client, magics[1]), errno(Errno::INVAL));
+    assert_eq!(auth(&mut client, magics[1] + 1), errno(Errno::INVAL));
+    // A client of another process.
+    let other = std::process::id() + 1;
+    assert_eq!(auth(&mut client, other << 10 | 1), Ok(()));
+}

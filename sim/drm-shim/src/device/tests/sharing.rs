@@ -106,3 +106,28 @@ fn closed_files() {
     assert_eq!((client.device.objects.len(), client.device.files.len()), (0, 0));
     assert!(client.device.vms.is_empty());
 }
+
+/// Oracle: IGT's prime_mmap@test_errors, and Linux drm_prime.c.
+#[test]
+fn flags_of_exports() {
+    let mut client = Client::open(RENDER);
+    let handle = client.create(4096);
+    for (flags, works) in [
+        (0, true),
+        (drm::RDWR, true),
+        (drm::CLOEXEC, true),
+        (drm::RDWR | drm::CLOEXEC, true),
+        (drm::CLOEXEC - 1, false),
+        (drm::CLOEXEC + 1, false),
+        (drm::RDWR - 1, false),
+        (drm::RDWR + 1, false),
+    ] {
+        let mut export = drm::PrimeHandle { handle, flags, fd: -1 };
+        let outcome = client.core(drm::nr::PRIME_HANDLE_TO_FD, &mut export);
+        assert_eq!(outcome, if works { Ok(()) } else { errno(Errno::INVAL) }, "{flags:#x}");
+        if works {
+            // SAFETY: the ioctl just returned the descriptor, and nothing else owns it.
+            drop(unsafe { OwnedFd::from_raw_fd(export.fd) });
+        }
+    }
+}

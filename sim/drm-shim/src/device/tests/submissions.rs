@@ -370,3 +370,65 @@ fn captures() {
     assert_eq!((bytes[0x10], bytes[256]), (0x99, 5));
     std::fs::remove_dir_all(&directory).unwrap();
 }
+
+/// Oracle: eb_relocate_vma (Linux i915_gem_execbuffer.c): a list may have up to 2 GiB - 1 bytes.
+#[test]
+fn long_lists_of_relocations() {
+    const LIST: usize = 300 << 20;
+    let mut client = Client::open(RENDER);
+    let batch = client.create(4096);
+    client.write(batch, 0, bytemuck::cast_slice(&MiBatchBufferEnd::new().pack())).unwrap();
+    // Zeros are relocations with index 0, whose presumed address 0 is right. The pages are only
+    // read, so they take no memory.
+    // SAFETY: without an address the kernel maps pages where nothing is mapped. The page after the
+    // list stays inaccessible.
+    let list = unsafe {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        let list = libc::mmap(std::ptr::null_mut(), LIST + 4096, libc::PROT_NONE, flags, -1, 0);
+        assert_ne!(list, libc::MAP_FAILED);
+        assert_eq!(libc::mprotect(list, LIST, libc::PROT_READ), 0);
+        list
+    };
+    let mut exec = |bytes: usize| {
+        let relocation_count = (bytes / size_of::<i915::Relocation>()) as u32;
+        let entry = ExecObject2 { relocation_count, relocs_ptr: list as u64, ..pinned(batch, 0) };
+        client.exec(&mut [entry], exec::HANDLE_LUT, 0)
+    };
+    assert_eq!(exec(LIST), Ok(()));
+    assert_eq!(exec(LIST + 4096), errno(Errno::FAULT));
+    assert_eq!(exec(2 << 30), errno(Errno::INVAL));
+    assert_eq!(exec((2 << 30) - 32), errno(Errno::FAULT));
+    // SAFETY: the pages were mapped above, and nothing refers to them.
+    assert_eq!(unsafe { libc::munmap(list, LIST + 4096) }, 0);
+}
+
+/// Oracle: check_buffer_count and kvmalloc_array (Linux i915_gem_execbuffer.c, mm/util.c): a list
+/// of objects that the kernel cannot allocate.
+#[test]
+fn too_many_objects() {
+    let mut client = Client::open(RENDER);
+    let mut exec =
+        ExecBuffer2 { buffer_count: u32::MAX >> 1, buffers_ptr: 4096, ..Default::default() };
+    assert_eq!(client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec), errno(Errno::NOMEM));
+}
+
+/// Oracle: IGT's gem_vm_create@execbuf. Another address space has free addresses again.
+#[test]
+fn offsets_are_wishes() {
+    let mut client = Client::open(RENDER);
+    let batch = client.create(4096);
+    client.write(batch, 0, bytemuck::cast_slice(&MiBatchBufferEnd::new().pack())).unwrap();
+    let other = client.create(4096);
+    let mut entry = ExecObject2 { handle: batch, offset: 48 << 20, ..Default::default() };
+    client.exec(std::slice::from_mut(&mut entry), 0, 0).unwrap();
+    assert_eq!(entry.offset, 48 << 20);
+    let mut both = [ExecObject2 { handle: other, ..entry }, entry];
+    client.exec(&mut both, 0, 0).unwrap();
+    assert_ne!(both[0].offset, 48 << 20);
+    assert_eq!(both[1].offset, 48 << 20);
+    let mut create = i915::ContextCreate::default();
+    client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
+    both = [ExecObject2 { handle: other, ..entry }, entry];
+    client.exec(&mut both, 0, create.ctx_id).unwrap();
+    assert_eq!(both[0].offset, 48 << 20);
+}

@@ -5,12 +5,16 @@ use crate::device::descriptor::{self as descriptors, Descriptor};
 use crate::edge::host::PROCESS;
 use crate::edge::session;
 use crate::uapi::sync_file::{
-    DMA_BUF_TYPE, ExportSyncFile, FenceInfo, FileInfo, MergeData, SYNC_FILE_TYPE, nr,
+    DMA_BUF_SYNC_END, DMA_BUF_SYNC_READ, DMA_BUF_SYNC_WRITE, DMA_BUF_TYPE, DmaBufSync,
+    ExportSyncFile, FenceInfo, FileInfo, MergeData, SYNC_FILE_TYPE, nr,
 };
 use crate::uapi::{DRM_TYPE, Request};
 use libc::{c_int, c_ulong, c_void};
 use rustix::fd::IntoRawFd;
 use rustix::io::Errno;
+
+/// DMA_BUF_IOCTL_SYNC: the CPU reads and writes the buffer.
+const BOTH: u64 = DMA_BUF_SYNC_READ | DMA_BUF_SYNC_WRITE;
 
 hooks! {
     fn ioctl(file: c_int, request: c_ulong, argument: *mut c_void) -> c_int {
@@ -34,8 +38,7 @@ fn ours(file: c_int, request: Request, argument: u64) -> Option<Result<(), Errno
         },
         SYNC_FILE_TYPE => sync_file(file, request, argument),
         DMA_BUF_TYPE => Some(match (descriptor(file)?, request.number()) {
-            // Begin or end of CPU access: nothing to do, because memory is coherent.
-            (Descriptor::DmaBuf { .. }, nr::DMA_BUF_IOCTL_SYNC) => Ok(()),
+            (Descriptor::DmaBuf { .. }, nr::DMA_BUF_IOCTL_SYNC) => access(argument),
             (Descriptor::DmaBuf { .. }, nr::DMA_BUF_IOCTL_EXPORT_SYNC_FILE) => export(argument),
             (Descriptor::DmaBuf { .. }, nr::DMA_BUF_IOCTL_IMPORT_SYNC_FILE) => Ok(()),
             _ => Err(Errno::NOTTY),
@@ -80,6 +83,19 @@ fn info(file: c_int, argument: u64) -> Result<(), Errno> {
     }
     info.num_fences = 1;
     PROCESS.put(argument, &info)
+}
+
+/// DMA_BUF_IOCTL_SYNC: begin or end of CPU access. Nothing to do, because memory is coherent and
+/// submissions with shared buffers are complete when their ioctl returns.
+///
+/// # Errors
+/// EINVAL unless the flags are READ, WRITE or both, maybe with END. (Linux dma-buf.c)
+fn access(argument: u64) -> Result<(), Errno> {
+    let DmaBufSync { flags } = PROCESS.value(argument)?;
+    match flags & !DMA_BUF_SYNC_END {
+        DMA_BUF_SYNC_READ | DMA_BUF_SYNC_WRITE | BOTH => Ok(()),
+        _ => Err(Errno::INVAL),
+    }
 }
 
 /// DMA_BUF_IOCTL_EXPORT_SYNC_FILE: returns a sync file that has signaled, since submissions with

@@ -90,10 +90,6 @@ unsafe fn map(
         0 => Vec::new(),
         _ => mappings::take(at as u64, length as u64),
     };
-    // x86 has no pages that can only be written. But the system call that reads a client's memory
-    // refuses mappings without PROT_READ, so mappings of objects always have it.
-    let readable = descriptor.is_some() && protection & libc::PROT_WRITE != 0;
-    let protection = if readable { protection | libc::PROT_READ } else { protection };
     let map = |file: c_int, offset: off_t| {
         // SAFETY: without a fixed address the kernel chooses one where nothing is mapped. With one,
         // the caller gives up what is mapped there, and the GPU has finished with it:
