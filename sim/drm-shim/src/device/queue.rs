@@ -77,6 +77,8 @@ struct State {
     started: VecDeque<(Box<Started>, Fence)>,
     /// True while a submission runs.
     is_running: bool,
+    /// Number of threads that wait in [`Queue::pause`]. The worker starts nothing for them.
+    pauses: usize,
     /// True if the worker has started a request since the last time slice of an earlier one.
     slice_is_next: bool,
     /// Objects and context states to remove when no pending request uses them.
@@ -141,7 +143,7 @@ impl State {
     /// and started submissions alternate. All started submissions have turns in order, also those
     /// that wait for semaphores, unless all of them wait.
     fn next(&mut self) -> Option<Next> {
-        self.machine.as_ref()?;
+        self.machine.as_ref().filter(|_| self.pauses == 0)?;
         let slice = self.started.iter().any(|(started, _)| !started.waits());
         if slice && self.slice_is_next {
             return Some(Next::Slice);
@@ -257,7 +259,7 @@ impl Shared {
             self.turn.notify_all();
             return state;
         }
-        if state.machine.is_some() {
+        if state.machine.is_some() && state.pauses == 0 {
             self.changes.set_at_rest(true);
         }
         state = self.wait(state);
@@ -269,7 +271,8 @@ impl Shared {
 
     /// Continues the first started submission, unless the queue is paused.
     fn slice<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        let first = if state.machine.is_some() { state.started.pop_front() } else { None };
+        let may_run = state.machine.is_some() && state.pauses == 0;
+        let first = if may_run { state.started.pop_front() } else { None };
         match first {
             Some((started, fence)) => self.run(state, fence, |machine| machine.run(started)),
             None => state,
@@ -422,7 +425,7 @@ impl Queue {
         let until = now().saturating_add(most);
         let mut state = self.shared.lock();
         loop {
-            let at_rest = state.machine.is_some() && state.next().is_none();
+            let at_rest = state.machine.is_some() && state.pauses == 0 && state.next().is_none();
             let left = until.saturating_sub(now());
             if at_rest || left == 0 {
                 return;
@@ -471,8 +474,10 @@ impl Queue {
     /// [`resume`](Self::resume).
     pub fn pause(&self) -> Machine {
         let mut state = self.shared.lock();
+        state.pauses += 1;
         loop {
             if let Some(machine) = state.machine.take() {
+                state.pauses -= 1;
                 return machine;
             }
             state = self.shared.turn.wait(state).unwrap_or_else(PoisonError::into_inner);

@@ -160,6 +160,11 @@ fn endless_loops() {
         assert_eq!(client.peek(data, offset), 2 + number as u32);
     }
     assert_ne!(client.busy(endless), 0);
+    // A process can fork meanwhile.
+    for _ in 0..3 {
+        client.device.pause();
+        client.device.resume();
+    }
     client.poke(endless, 0, MiBatchBufferEnd::new().pack()[0]);
     assert_eq!(client.wait(endless, -1).0, Ok(()));
     assert_eq!(client.peek(data, 0), 0, "the store behind the loop never runs");
