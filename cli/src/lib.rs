@@ -25,6 +25,7 @@ pub mod eu;
 pub mod filter;
 pub mod hang;
 pub mod input;
+pub mod object;
 pub mod output;
 mod progress;
 pub mod query;

@@ -15,8 +15,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod objects;
 mod open;
+mod text;
 
+pub use objects::{Object, Objects};
 pub use open::{DumpError, How};
 
 pub use crate::submission::{Each, Note, Ring, Source, Submission};
@@ -29,6 +32,7 @@ use crate::engine::EngineId;
 use crate::error_state::ErrorState;
 use crate::hang;
 use crate::memory::VA_MASK;
+use crate::pasted::Batches;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -48,6 +52,9 @@ pub enum Kind {
     Raw,
     /// A submission of a batch builder ([`crate::batch::Submission`]).
     Built,
+    /// A text that describes batches: printed by Mesa, a hex dump, a list of dwords
+    /// ([`crate::pasted`]).
+    Text,
 }
 
 impl Kind {
@@ -60,6 +67,7 @@ impl Kind {
             Kind::Devcoredump => "device coredump",
             Kind::Raw => "dwords",
             Kind::Built => "built batch",
+            Kind::Text => "text of batches",
         }
     }
 }
@@ -79,6 +87,7 @@ enum Content {
     Devcoredump(Box<Devcoredump>),
     Raw { engine: EngineId, address: u64, bytes: Vec<u8> },
     Built(batch::Submission),
+    Text(Batches),
 }
 
 impl From<batch::Submission> for Dump {
@@ -110,6 +119,7 @@ impl Content {
             Content::Devcoredump(_) => Kind::Devcoredump,
             Content::Raw { .. } => Kind::Raw,
             Content::Built(_) => Kind::Built,
+            Content::Text(_) => Kind::Text,
         }
     }
 }
@@ -202,6 +212,7 @@ impl Dump {
                 let batch = Submission::of_batch(built.engine, built, address, length);
                 each(&Submission { name, ..batch })
             }
+            Content::Text(batches) => batches.submissions(each),
             Content::Aub(aub) => {
                 let reader = match aub {
                     Aub::File(path) => aub::Reader::open(path),
