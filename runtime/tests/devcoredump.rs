@@ -34,7 +34,7 @@ fn batch() -> Vec<u32> {
 
 /// A dump as the kernel prints it. With `early`, as Linux 6.8 prints it, which puts the queue under
 /// the heading of the GuC.
-fn dump(early: bool) -> String {
+pub fn dump(early: bool) -> String {
     let mut text = String::from(
         "**** Xe Device Coredump ****
 Reason: Timedout job - seqno=4294967169, lrc_seqno=4294967169, guc_id=2, flags=0x0

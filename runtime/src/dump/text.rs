@@ -9,11 +9,7 @@ use crate::pasted::{self, Batches, Problem, Repaired};
 use std::io::{BufRead, BufReader, Read};
 
 /// Reads a clean error state or device coredump.
-pub(super) fn read(
-    name: &str,
-    stream: impl Read,
-    mut notes: Vec<Note>,
-) -> Result<Dump, DumpError> {
+pub(super) fn read(name: &str, stream: impl Read, mut notes: Vec<Note>) -> Result<Dump, DumpError> {
     let mut stream = BufReader::with_capacity(1 << 16, stream);
     let start = stream.fill_buf().unwrap_or_default();
     let text = String::from_utf8_lossy(start);

@@ -106,10 +106,7 @@ mod tests {
         );
         let snb = Fence::decode(0, 0x000b_f005_0000_0003, 60);
         assert_eq!((snb.y_tiled, snb.pitch, snb.start, snb.size), (true, 768, 0, 786_432));
-        assert_eq!(
-            snb.to_string(),
-            "fence[0]: 0x0 to 0xc0000, 786432 bytes, tiling Y, pitch 768"
-        );
+        assert_eq!(snb.to_string(), "fence[0]: 0x0 to 0xc0000, 786432 bytes, tiling Y, pitch 768");
         assert!(!Fence::decode(1, 0, 90).valid);
     }
 

@@ -174,12 +174,11 @@ mod tests {
         assert_eq!(engine.value("ACTHD"), Some(0xfffe_feee_e058));
         assert_eq!(engine.register("ACTHD_UDW"), None);
         assert_eq!(engine.value("RING_DMA_FADD_UDW"), Some(0xfffe), "its low half is missing");
-        let mut registers =
-            vec![Register::new("GEN12_FAULT_TLB_DATA0", 5), Register::new("GEN12_FAULT_TLB_DATA1", 9)];
+        let mut registers = vec![
+            Register::new("GEN12_FAULT_TLB_DATA0", 5),
+            Register::new("GEN12_FAULT_TLB_DATA1", 9),
+        ];
         join_fault(&mut registers);
-        assert_eq!(registers, [Register {
-            more: vec![5],
-            ..Register::new("FAULT_TLB_DATA", 9)
-        }]);
+        assert_eq!(registers, [Register { more: vec![5], ..Register::new("FAULT_TLB_DATA", 9) }]);
     }
 }

@@ -4,7 +4,8 @@ use super::parse;
 use super::spelling::{self, ENGINE, ENTRIES, GLOBAL, HEADER, PROCESSES};
 
 /// Starts of lines without indentation, apart from those in the tables of the spellings.
-const STARTS: [&str; 13] = [
+const STARTS: [&str; 14] = [
+    "Snapshot time: ",
     "**** ",
     PROCESSES,
     "GTIER gt ",
@@ -45,9 +46,16 @@ pub(crate) fn is_of_coredump(line: &str) -> bool {
         && is_mark(line)
 }
 
+/// Keys of device coredumps that error states do not have.
+const XE_KEYS: [&str; 9] =
+    ["Reason", "kernel", "module", "Uptime", "Process", "PCI revision", "GT id", "Tile", "Type"];
+
 /// True for a line that is not the continuation of another line. Indentation is ignored.
 pub(crate) fn is_start(line: &str) -> bool {
     let line = line.trim();
+    if line.starts_with("context timeline seqno") {
+        return true;
+    }
     if is_mark(line) || line.starts_with("fence[") || line.starts_with("vm[") {
         return true;
     }
@@ -56,7 +64,8 @@ pub(crate) fn is_start(line: &str) -> bool {
         let name = key.trim_end().split('[').next().unwrap_or(key);
         let known = spelling::knows(ENGINE, name)
             || ENTRIES.iter().any(|(known, ..)| *known == name)
-            || matches!(name, "ELSP" | "RegListType" | "NumRegs" | "Coverage");
+            || XE_KEYS.contains(&name)
+            || matches!(name, "ELSP" | "RegListType" | "NumRegs" | "Coverage" | "GuC");
         let one_word = !name.is_empty()
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.>".contains(&byte));
         let number = value.starts_with("0x") || matches!(value, "yes" | "no");

@@ -139,7 +139,9 @@ impl Reader {
     }
 
     fn line(&mut self, text: &str) {
-        if text.trim().is_empty() || self.memory_row(text) {
+        // Pasted text may have spaces at the ends of lines.
+        let text = text.trim_end();
+        if text.is_empty() || self.memory_row(text) {
             return;
         }
         if let Some(name) = guc::capture_of(text) {

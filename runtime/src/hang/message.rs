@@ -24,13 +24,13 @@ fn named(line: &str) -> Option<String> {
         let name = ErrorState::engine_name(ring.trim());
         return is_engine(name).then(|| name.to_owned());
     }
-    ["Hang on ", "hang on ", "stopped heartbeat on ", "heartbeat ", "Resetting "]
-        .iter()
-        .find_map(|words| {
+    ["Hang on ", "hang on ", "stopped heartbeat on ", "heartbeat ", "Resetting "].iter().find_map(
+        |words| {
             let (_, rest) = line.split_once(words)?;
             let name = rest.split([' ', ',', ';']).next()?;
             is_engine(name).then(|| name.to_owned())
-        })
+        },
+    )
 }
 
 /// True for a name such as `vcs1`.
@@ -82,12 +82,32 @@ mod tests {
     #[test]
     fn messages_name_engines() {
         for (text, engine, process) in [
-            ("GPU HANG: ecode 9:0:0x85ddfffb, in luxmark.bin [4310], reason: Hang on rcs0, action: reset\n", "rcs0", "luxmark.bin"),
-            ("stuck on render ring\nGPU HANG: ecode 8:0:0x7f5f7f7f, in ba [916], reason: Ring hung, action: reset\n", "rcs0", "ba"),
+            (
+                "GPU HANG: ecode 9:0:0x85ddfffb, in luxmark.bin [4310], reason: Hang on rcs0, action: reset\n",
+                "rcs0",
+                "luxmark.bin",
+            ),
+            (
+                "stuck on render ring\nGPU HANG: ecode 8:0:0x7f5f7f7f, in ba [916], reason: Ring hung, action: reset\n",
+                "rcs0",
+                "ba",
+            ),
             // `Resetting vcs0 for CS error` belongs to this message.
-            ("GPU HANG: ecode 11:4:50141414, in videotestsrc0:s [1920]\n", "vcs0", "videotestsrc0:s"),
-            ("GPU HANG: ecode 12:1:0020fffe, in xdg-desktop-por [1676]\n", "rcs0", "xdg-desktop-por"),
-            ("GPU HANG: ecode 7:1:0xfffffffe, in vlc [7], reason: Ring hung, action: reset\n", "vcs0", "vlc"),
+            (
+                "GPU HANG: ecode 11:4:50141414, in videotestsrc0:s [1920]\n",
+                "vcs0",
+                "videotestsrc0:s",
+            ),
+            (
+                "GPU HANG: ecode 12:1:0020fffe, in xdg-desktop-por [1676]\n",
+                "rcs0",
+                "xdg-desktop-por",
+            ),
+            (
+                "GPU HANG: ecode 7:1:0xfffffffe, in vlc [7], reason: Ring hung, action: reset\n",
+                "vcs0",
+                "vlc",
+            ),
         ] {
             let hang = culprit(&ErrorState::read(text.as_bytes())).expect(text);
             assert_eq!(hang.engine, engine, "{text}");

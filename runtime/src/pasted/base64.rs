@@ -13,7 +13,8 @@ pub(super) fn read(text: &str) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len() / 4 * 3);
     let mut padding = false;
     for line in text.lines().map(str::trim) {
-        let frame = line.starts_with("begin-base64 ") || line == "====" || line.starts_with("-----");
+        let frame =
+            line.starts_with("begin-base64 ") || line == "====" || line.starts_with("-----");
         if frame {
             continue;
         }
@@ -55,10 +56,7 @@ mod tests {
         let text = "KioqKiBYZSBEZXZpY2UgQ29yZWR1bXAgKioqKgpSZWFzb246IFRpbWVkb3V0IGpvYgprZXJu\n\
                     ZWw6IDYuMTQuMAo=\n";
         let bytes = read(text).unwrap();
-        assert_eq!(
-            bytes,
-            b"**** Xe Device Coredump ****\nReason: Timedout job\nkernel: 6.14.0\n"
-        );
+        assert_eq!(bytes, b"**** Xe Device Coredump ****\nReason: Timedout job\nkernel: 6.14.0\n");
         assert_eq!(read("GPU HANG: ecode"), None);
         assert_eq!(read("c2hvcnQ="), None, "too short");
     }

@@ -113,7 +113,8 @@ fn line(number: u64, text: &str) -> Option<Line<'_>> {
     let first = text.split([' ', '\t', ':', ',']).next()?;
     let bare = first.trim_start_matches("0x");
     let is_list = first.starts_with("0x") && !text[first.len()..].trim_start().starts_with(':');
-    if is_list && text.split([' ', ',']).filter(|it| !it.is_empty()).all(|it| digits(it).is_some())
+    if is_list
+        && text.split([' ', ',']).filter(|it| !it.is_empty()).all(|it| digits(it).is_some())
         && bare.len() == 8
     {
         // A list of dwords without addresses.
@@ -209,11 +210,12 @@ fn by_characters(lines: &[Line<'_>]) -> Option<Form> {
             let mut bytes = Vec::new();
             line.groups.iter().for_each(|group| append(group, form, &mut bytes));
             let pairs = bytes.iter().zip(line.characters.bytes());
-            pairs.filter(|(byte, shown)| match **byte {
-                printed @ 0x20..=0x7e => printed == *shown,
-                _ => *shown == b'.',
-            })
-            .count() as u64
+            pairs
+                .filter(|(byte, shown)| match **byte {
+                    printed @ 0x20..=0x7e => printed == *shown,
+                    _ => *shown == b'.',
+                })
+                .count() as u64
         };
         in_order += matches(Form::Bytes);
         swapped += matches(Form::Numbers);
@@ -257,9 +259,8 @@ fn radix(lines: &[Line<'_>], form: Form) -> u32 {
         pair[0].groups.iter().for_each(|group| append(group, form, &mut bytes));
         !bytes.is_empty() && other.checked_sub(one) == Some(bytes.len() as u64)
     };
-    let counts = [16, 8, 10].map(|radix| {
-        (radix, lines.windows(2).filter(|pair| follows(pair, radix)).count())
-    });
+    let counts = [16, 8, 10]
+        .map(|radix| (radix, lines.windows(2).filter(|pair| follows(pair, radix)).count()));
     // The first of equal counts: offsets are usually hexadecimal.
     counts.iter().rev().max_by_key(|(_, count)| *count).map_or(16, |(radix, _)| *radix)
 }

@@ -98,8 +98,7 @@ impl Reader {
         let named = if start.is_some() { self.next.take() } else { None };
         let Some(address) = start else { return };
         let number = self.batches.len();
-        let (name, engine) =
-            named.unwrap_or_else(|| (format!("batch {number}"), EngineId::Render));
+        let (name, engine) = named.unwrap_or_else(|| (format!("batch {number}"), EngineId::Render));
         let memory = Pieces::of_dwords(&dwords);
         self.batches.push(Batch { name, engine, address, length: 0, memory });
     }
@@ -140,13 +139,16 @@ fn number(text: &str) -> Option<(u64, &str)> {
 
 /// The column of the broken number in a line that ends as a line of a dword.
 fn broken(line: &str) -> Option<u64> {
-    let (before, index) = line.rsplit_once(": Dword ")?;
+    let (_, index) = line.rsplit_once(": Dword ")?;
     index.trim().parse::<u32>().ok()?;
     let start = line.len() - line.trim_start().len();
     let first = number(line.trim_start());
     let column = match first {
         None => start,
-        Some(_) => before.find(':').map_or(start, |at| at + 1),
+        Some((_, rest)) => {
+            let value = rest.trim_start_matches([':', ' ']);
+            line.len() - value.len()
+        }
     };
     Some(column as u64 + 1)
 }
@@ -180,7 +182,7 @@ mod tests {
     fn broken_lines_are_named() {
         let text = TEXT.replace("0x00000000 : Dword 0", "0x0000000g : Dword 0");
         let problem = read(&text).unwrap_err();
-        assert_eq!((problem.line, problem.column), (3, 20));
+        assert_eq!((problem.line, problem.column), (3, 22));
         let text = format!("{TEXT}0xfffffffefffee000:  0x05000001 : Dword 0\n");
         assert!(read(&text).unwrap_err().text.contains("an earlier line"));
     }

@@ -41,11 +41,7 @@ pub fn encoded(text: &str) -> Option<Vec<u8>> {
 }
 
 /// Memory as one batch for each piece, at `base` plus the address of the piece.
-pub fn memory_as_batches(
-    pieces: Vec<(u64, Vec<u8>)>,
-    engine: EngineId,
-    base: u64,
-) -> Batches {
+pub fn memory_as_batches(pieces: Vec<(u64, Vec<u8>)>, engine: EngineId, base: u64) -> Batches {
     let batch = |(address, bytes): (u64, Vec<u8>)| {
         let address = base.wrapping_add(address) & crate::memory::VA_MASK;
         let length = bytes.len() as u64;

@@ -122,7 +122,10 @@ fn rows_of(text: &str, done: &mut Vec<String>) -> Vec<Row> {
 /// Decodes quoted-printable: `=3D` is an equals sign, `=` at the end of a line continues it. `None`
 /// if the text has another equals sign.
 fn printable(rows: &[Row]) -> Option<Vec<Row>> {
-    let escapes = |text: &str| text.matches("=3D").count();
+    // Escapes, and ends of lines that continue.
+    let escapes = |text: &str| {
+        text.matches("=3D").count() + usize::from(text.len() > 60 && text.ends_with('='))
+    };
     if rows.iter().map(|row| escapes(&row.text)).sum::<usize>() < 2 {
         return None;
     }
@@ -250,7 +253,19 @@ fn fences(rows: &mut Vec<Row>, done: &mut Vec<String>) {
 
 /// Tags that programs put around a text.
 const TAGS: [&str; 14] = [
-    "pre", "code", "br", "p", "div", "span", "tt", "blockquote", "samp", "td", "tr", "table", "body",
+    "pre",
+    "code",
+    "br",
+    "p",
+    "div",
+    "span",
+    "tt",
+    "blockquote",
+    "samp",
+    "td",
+    "tr",
+    "table",
+    "body",
     "html",
 ];
 
@@ -475,7 +490,7 @@ fn log_prefix(text: &str) -> Option<(usize, bool)> {
         rest = &rest[length..];
         // journalctl -o short-monotonic: `[ 12.345] host kernel: `.
         if let Some((before, after)) = rest.split_once("kernel: ")
-            && before.len() < 65
+            && (1..65).contains(&before.len())
             && !before.trim_end().contains(' ')
             && journal.is_none()
         {
@@ -506,7 +521,7 @@ fn journal_prefix(text: &str) -> Option<usize> {
     let words = before.split(' ').filter(|word| !word.is_empty()).count();
     let clock = before.split(' ').any(|word| is_clock(word.split('T').next_back().unwrap_or(word)));
     let end = (at + "kernel: ".len()).min(text.len());
-    (before.len() < 100 && words <= 6 && (clock || before.is_empty())).then_some(end)
+    (!before.starts_with('[') && before.len() < 100 && words <= 6 && clock).then_some(end)
 }
 
 /// True for `12:00:00`, with or without fractions and a time zone.

@@ -42,12 +42,17 @@ pub(super) fn continues(line: &str, next: &str, width: usize) -> bool {
     if next.trim().is_empty() || line.len() > width {
         return false;
     }
-    if is_data(line) {
-        return is_more_data(next);
+    match is_data(line) {
+        true => is_more_data(next),
+        false => continues_text(line, line, line.len() == width, next, width),
     }
-    let word = next.split_whitespace().next().map_or(0, str::len);
-    let filled = line.trim_end().len() + 1 + word > width || line.len() == width;
-    filled && line.len() >= NARROWEST && marks::may_be_long(line) && !marks::is_start(next)
+}
+
+/// True if a row reaches the width. Its prefix may have counted too, if it was put there before the
+/// text was wrapped.
+fn is_full(row: &Row, width: usize) -> bool {
+    let length = row.text.len();
+    length == width || length + row.removed as usize == width
 }
 
 /// The width at which the lines may be wrapped: the longest line, if none is longer than
@@ -76,7 +81,8 @@ pub(super) fn join(rows: &[Row]) -> Joined {
                     let text = &last.text;
                     let first_part = std::ptr::eq(first, last);
                     let long = first_part || marks::may_be_long(&first.text);
-                    long && continues_text(&first.text, text, &row.text, width)
+                    let full = is_full(last, width);
+                    long && continues_text(&first.text, text, full, &row.text, width)
                 }
             }
             _ => false,
@@ -114,13 +120,17 @@ pub(super) fn join(rows: &[Row]) -> Joined {
     joined
 }
 
-/// True if `next` continues a text whose first part is `first` and whose last part is `last`.
-fn continues_text(first: &str, last: &str, next: &str, width: usize) -> bool {
+/// True if `next` continues a text whose first part is `first` and whose last part is `last`. `full`
+/// is true if the last part reaches the width.
+fn continues_text(first: &str, last: &str, full: bool, next: &str, width: usize) -> bool {
     let word = next.split_whitespace().next().map_or(0, str::len);
-    let filled = last.trim_end().len() + 1 + word > width || last.len() == width;
+    let filled = last.trim_end().len() + 1 + word > width || full;
+    // A wrap leaves at most one space at the start of the next line.
+    let indented = next.starts_with("  ") || next.starts_with('\t');
     filled
         && last.len() >= NARROWEST.min(width)
         && !next.trim().is_empty()
+        && !indented
         && marks::may_be_long(first)
         && !marks::is_start(next)
 }
@@ -131,13 +141,10 @@ fn is_hard(rows: &[Row], width: usize) -> bool {
     let (mut full, mut short) = (0, 0);
     for pair in rows.windows(2) {
         let (line, next) = (&pair[0].text, &pair[1].text);
-        let joins = match is_data(line) {
-            true => is_more_data(next),
-            false => continues(line, next, width),
-        };
-        if joins && !is_data(line) {
+        let reaches = is_full(&pair[0], width);
+        if !is_data(line) && continues_text(line, line, reaches, next, width) {
             // A space at the end may have been removed.
-            match line.len() + 1 >= width {
+            match reaches || line.len() + 1 == width {
                 true => full += 1,
                 false => short += 1,
             }
@@ -148,9 +155,36 @@ fn is_hard(rows: &[Row], width: usize) -> bool {
 
 /// Words of error states, to find words that a wrap cut.
 const WORDS: [&str; 30] = [
-    "ecode", "in", "reason", "Hang", "hang", "on", "action", "reset", "Ring", "hung", "continue",
-    "stopped", "heartbeat", "prio", "guilty", "active", "runtime", "total", "avg", "pid", "seqno",
-    "emitted", "ago", "head", "tail", "ban", "score", "dirty", "render", "uncached",
+    "ecode",
+    "in",
+    "reason",
+    "Hang",
+    "hang",
+    "on",
+    "action",
+    "reset",
+    "Ring",
+    "hung",
+    "continue",
+    "stopped",
+    "heartbeat",
+    "prio",
+    "guilty",
+    "active",
+    "runtime",
+    "total",
+    "avg",
+    "pid",
+    "seqno",
+    "emitted",
+    "ago",
+    "head",
+    "tail",
+    "ban",
+    "score",
+    "dirty",
+    "render",
+    "uncached",
 ];
 
 fn is_word(text: &str) -> bool {
@@ -183,7 +217,12 @@ fn add(text: &mut String, first: &str, last: &str, next: &str, hard: bool) -> us
     let right = next.split(' ').next().unwrap_or_default();
     let letters = left.ends_with(char::is_alphanumeric) && right.starts_with(char::is_alphanumeric);
     let cut_word = letters && is_word(&format!("{left}{right}"));
-    let two_words = is_word(left) || left.ends_with([',', ':', ']']);
+    let number = right.starts_with("0x") && left.ends_with(|c: char| c.is_ascii_alphabetic());
+    // Signs that no space precedes, and signs that always have one.
+    let joined = right.starts_with([':', ',', ']', ')']);
+    let apart = right.starts_with(['=', '(', '[']) || right == "---";
+    let two_words =
+        !joined && (is_word(left) || number || apart || left.ends_with([',', ':', ']', '=']));
     let hyphen = left.len() > 1 && left.ends_with('-') && !left.ends_with("--");
     if !(cut_word || hyphen || hard && !two_words) {
         text.push(' ');
@@ -207,8 +246,7 @@ mod tests {
             .collect()
     }
 
-    const LINE: &str =
-        "GPU HANG: ecode 9:0:0x85ddfffb, in luxmark.bin [4310], reason: Hang on rcs0, action: reset";
+    const LINE: &str = "GPU HANG: ecode 9:0:0x85ddfffb, in luxmark.bin [4310], reason: Hang on rcs0, action: reset";
 
     /// Every width from 60 to 85 columns, cut anywhere and cut between words.
     #[test]
