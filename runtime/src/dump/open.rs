@@ -194,6 +194,12 @@ impl Look {
             // Text in UTF-16.
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => None,
             _ if start.contains(&0) => Some(Look::Unknown("unknown binary data")),
+            // A damaged dump may have some bytes that are not text.
+            _ if std::str::from_utf8(start).is_err_and(|error| error.error_len().is_some())
+                && start.iter().filter(|byte| byte.is_ascii()).count() * 10 < start.len() * 9 =>
+            {
+                Some(Look::Unknown("unknown binary data"))
+            }
             _ => None,
         }
     }

@@ -48,6 +48,12 @@ pub(super) fn open(
     let bytes = text.as_bytes();
     // The start of the dump may be missing.
     let mark = text.lines().find(|line| marks::is_mark(line));
+    // The characters beside a hex dump may look like a dump.
+    let first = text.lines().find(|line| !line.trim().is_empty());
+    let beside = mark.is_some() && first.is_some_and(|line| !marks::is_mark(line));
+    if beside && let Some(Ok(memory)) = pasted::memory(text) {
+        return of_memory(name, memory, how, notes, repairs);
+    }
     let content = if mark.is_some_and(marks::is_of_coredump) {
         let dump = Devcoredump::read(bytes);
         notes.extend(repairs);

@@ -1,6 +1,6 @@
 //! Everything of an error state apart from its memory, as lines of text.
 
-use super::{Entry, ErrorState, List, Register, Request};
+use super::{Entry, ErrorState, List, Process, Register, Request, field_of};
 
 /// Largest number of rows that are printed of a list.
 const MAX_ROWS: usize = 1000;
@@ -17,12 +17,15 @@ impl ErrorState {
             }
         };
         section(&mut lines, "header", self.header.iter().map(entry).collect());
-        let fences = self.fences();
-        let registers = self.registers.iter().filter(|it| !it.name.starts_with("fence["));
-        section(&mut lines, "registers", registers.map(register).collect());
-        section(&mut lines, "fences", fences.iter().map(ToString::to_string).collect());
+        let (fences, registers): (Vec<_>, Vec<_>) =
+            self.registers.iter().partition(|it| it.name.starts_with("fence["));
+        section(&mut lines, "registers", registers.into_iter().map(register).collect());
+        let fences = self.fences().into_iter().zip(fences);
+        let fences = fences.map(|(fence, it)| format!("{fence} ({:#018x})", it.value));
+        section(&mut lines, "fences", fences.collect());
         for engine in &self.engines {
-            let rows = engine.registers.iter().map(register);
+            let process = engine.process.iter().map(process);
+            let rows = process.chain(engine.registers.iter().map(register));
             let entries = engine.entries.iter().map(entry);
             let requests = engine.requests.iter().map(request);
             let other = engine.other.iter().map(|line| line.text.trim().to_owned());
@@ -42,13 +45,26 @@ fn entry(entry: &Entry) -> String {
     format!("{}: {}", entry.key, entry.value)
 }
 
+fn process(process: &Process) -> String {
+    let Process { name, pid, score, .. } = process;
+    let score = score.map(|score| format!(", score {score}")).unwrap_or_default();
+    format!("process: {name} [{pid}]{score}")
+}
+
 fn register(register: &Register) -> String {
     let Register { name, value, more } = register;
     let more: Vec<String> = more.iter().map(|value| format!("{value:#010x}")).collect();
-    match more.is_empty() {
-        true => format!("{name}: {value:#010x}"),
-        false => format!("{name}: {value:#010x} [{}]", more.join(", ")),
+    let mut text = format!("{name}: {value:#010x}");
+    if !more.is_empty() {
+        text.push_str(&format!(" [{}]", more.join(", ")));
     }
+    let field = |field| field_of(name, field, *value);
+    if name == "HEAD"
+        && let (Some(offset), Some(wraps)) = (field("HEAD_ADDR"), field("HEAD_WRAP_COUNT"))
+    {
+        text.push_str(&format!(", offset {offset:#x}, {wraps} wraps"));
+    }
+    text
 }
 
 fn request(request: &Request) -> String {
@@ -93,7 +109,7 @@ mod tests {
     #[test]
     fn everything_but_memory() {
         let text = "Time: 1 s 2 us\nPCI ID: 0x2a42\nEIR: 0x00000001\n  fence[0] = 1f5700001f4800d\n\
-                    render command stream:\n  HEAD: 0x00000008 [0x00000004]\n  waiting: yes\n\
+                    render command stream:\n  HEAD: 0x062058cc [0x00005870]\n  waiting: yes\n\
                     Active [1]:\n  02540000     4096 0050 dirty\n\
                     render ring --- 1 requests\n  seqno 0x00000012, emitted 7, tail 0x00000060\n";
         let lines = ErrorState::read(text.as_bytes()).details();
@@ -101,9 +117,11 @@ mod tests {
             "  Time: 1 s 2 us",
             "  EIR: 0x00000001",
             // Oracle: intel_error_decode: x-tiled, pitch: 512, start: 0x01f48000, size: 65536.
-            "  fence[0]: 0x1f48000 to 0x1f58000, 65536 bytes, tiling X, pitch 512",
+            "  fence[0]: 0x1f48000 to 0x1f58000, 65536 bytes, tiling X, pitch 512 \
+             (0x01f5700001f4800d)",
             "rcs0:",
-            "  HEAD: 0x00000008 [0x00000004]",
+            // Oracle: intel_error_decode of this value: head = 0x000058cc, wraps = 49.
+            "  HEAD: 0x062058cc [0x00005870], offset 0x58cc, 49 wraps",
             "  waiting: yes",
             "  request 0x12, tail 0x60, emitted 7",
             "list Active, 1 buffers without their bytes:",

@@ -126,15 +126,19 @@ pub(super) fn join_fault(registers: &mut Vec<Register>) {
         let value = |name: &String| registers.iter().find(|it| it.name == *name).map(|it| it.value);
         let (Some(data0), Some(data1)) = (value(&half(0)), value(&half(1))) else { continue };
         registers.retain(|register| register.name != half(1));
-        let known = registers.iter().any(|register| register.name == "FAULT_TLB_DATA");
-        let Some(at) = registers.iter().position(|register| register.name == half(0)) else {
-            continue;
-        };
-        if known && data0 == 0 && data1 == 0 {
-            registers.remove(at);
-        } else {
-            registers[at] =
-                Register { more: vec![data0], ..Register::new("FAULT_TLB_DATA", data1) };
+        let joined = Register { more: vec![data0], ..Register::new("FAULT_TLB_DATA", data1) };
+        let low = registers.iter().position(|register| register.name == half(0));
+        let known = registers.iter().position(|register| register.name == joined.name);
+        match (known, low) {
+            (None, Some(low)) => registers[low] = joined,
+            (Some(known), Some(low)) => {
+                // Each generation has registers of its own; those of the others are zero.
+                if data0 != 0 || data1 != 0 {
+                    registers[known] = joined;
+                }
+                registers.remove(low);
+            }
+            (_, None) => {}
         }
     }
 }

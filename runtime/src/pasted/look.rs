@@ -32,16 +32,17 @@ pub fn look(start: &[u8], whole: bool) -> Look {
     if named.iter().any(|name| text.contains(name)) {
         return Look::Damaged;
     }
-    // A wrapped text has no long line.
-    let widest = || text.split('\n').map(str::len).filter(|length| *length <= wrap::WIDEST);
-    let width = widest().max().unwrap_or(0);
+    let Some(width) = wrap::width(text.split('\n')) else { return Look::Clean };
+    let mut long = false;
     while let Some(line) = lines.next() {
-        if line.len() > wrap::WIDEST {
-            return Look::Clean;
-        }
         if lines.peek().is_some_and(|next| wrap::continues(line, next, width)) {
             return Look::Damaged;
         }
+        // Lines of words come before the first memory, and are wrapped if any line is.
+        long |= line.len() > wrap::WIDEST;
+    }
+    if long {
+        return Look::Clean;
     }
     if whole || start.len() >= ENOUGH { Look::Clean } else { Look::More }
 }

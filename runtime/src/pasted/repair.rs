@@ -290,6 +290,8 @@ fn html(rows: &mut Vec<Row>, done: &mut Vec<String>) {
         return;
     }
     let plain = |text: &str| if has_tags { without_tags(text) } else { text.to_owned() };
+    let before = rows.clone();
+    whole_names(rows);
     let mut names = 0;
     for row in rows.iter() {
         let text = plain(&row.text);
@@ -299,6 +301,7 @@ fn html(rows: &mut Vec<Row>, done: &mut Vec<String>) {
         // A program that writes `&lt;` writes no `<`. A quote may begin with `>`.
         let inner = text.trim_start_matches(['>', ' ']);
         if !only_names || text.contains('<') || inner.contains('>') {
+            *rows = before;
             return;
         }
         names += text.matches('&').count();
@@ -324,6 +327,20 @@ fn html(rows: &mut Vec<Row>, done: &mut Vec<String>) {
         row.text = text;
     }
     done.push("escaped for HTML".to_owned());
+}
+
+/// Moves the parts of names that a wrap divided to the next line: `&l` and `t;`.
+fn whole_names(rows: &mut [Row]) {
+    for at in 1..rows.len() {
+        let Some(start) = rows[at - 1].text.rfind('&') else { continue };
+        let part = &rows[at - 1].text[start..];
+        let whole = format!("{part}{}", rows[at].text);
+        let is_part = |name: &&(&str, &str)| part.len() < name.0.len() && whole.starts_with(name.0);
+        if ENTITIES.iter().any(|name| is_part(&name)) {
+            rows[at].text = whole;
+            rows[at - 1].text.truncate(start);
+        }
+    }
 }
 
 fn entity(text: &str) -> Option<usize> {

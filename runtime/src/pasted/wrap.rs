@@ -26,7 +26,7 @@ pub(super) struct Joined {
 
 /// True if `line` is memory in base 85, or its first part.
 pub(super) fn is_data(line: &str) -> bool {
-    line.starts_with([':', '~']) || line.contains("].data:")
+    line.starts_with([':', '~']) && !line.trim_end().contains(' ') || line.contains("].data:")
 }
 
 /// True if a line can continue memory in base 85.
@@ -37,36 +37,56 @@ pub(super) fn is_more_data(line: &str) -> bool {
         && !marks::is_start(line)
 }
 
-/// True if `next` continues `line`, where no line is longer than `width`.
+/// True if `next` continues `line`, where the text is wrapped at `width`.
 pub(super) fn continues(line: &str, next: &str, width: usize) -> bool {
-    if next.trim().is_empty() || line.len() > width {
+    if next.trim().is_empty() || line.len() > WIDEST {
         return false;
     }
     match is_data(line) {
         true => is_more_data(next),
-        false => continues_text(line, line, line.len() == width, next, width),
+        false => continues_text(line, Last::of(line, 0, width), next, width),
     }
 }
 
-/// True if a row reaches the width. Its prefix may have counted too, if it was put there before the
-/// text was wrapped.
-fn is_full(row: &Row, width: usize) -> bool {
-    let length = row.text.len();
-    length == width || length + row.removed as usize == width
+/// The width at which lines may be wrapped: the longest line of words. `None` if a line of words is
+/// longer than [`WIDEST`]. Mail programs leave long words whole, such as memory in base 85.
+pub(super) fn width<'a>(lines: impl Iterator<Item = &'a str>) -> Option<usize> {
+    let (mut words, mut data) = (0, 0);
+    for line in lines {
+        let is_word = is_data(line) || !line.trim().contains(' ');
+        let longest = if is_word { &mut data } else { &mut words };
+        *longest = line.len().max(*longest);
+    }
+    let longest = if data <= WIDEST { words.max(data) } else { words };
+    (NARROWEST..=WIDEST).contains(&longest).then_some(longest)
 }
 
-/// The width at which the lines may be wrapped: the longest line, if none is longer than
-/// [`WIDEST`].
-fn width(rows: &[Row]) -> Option<usize> {
-    let longest = rows.iter().map(|row| row.text.len()).max()?;
-    (NARROWEST..=WIDEST).contains(&longest).then_some(longest)
+/// The last part of a line.
+#[derive(Clone, Copy)]
+struct Last {
+    /// Its length, with a prefix that was there before the text was wrapped.
+    length: usize,
+    /// True if it reaches the width.
+    full: bool,
+}
+
+impl Last {
+    /// A part from which `removed` bytes were removed at the start.
+    fn of(text: &str, removed: usize, width: usize) -> Last {
+        let length = text.trim_end().len() + removed;
+        Last { length, full: text.len() == width || text.len() + removed == width }
+    }
+
+    fn of_row(row: &Row, width: usize) -> Last {
+        Last::of(&row.text, row.removed as usize, width)
+    }
 }
 
 /// Joins wrapped lines.
 pub(super) fn join(rows: &[Row]) -> Joined {
     let mut joined = Joined::default();
     let is_dump = rows.iter().any(|row| marks::is_mark(&row.text));
-    let width = width(rows).filter(|_| is_dump);
+    let width = width(rows.iter().map(|row| row.text.as_str())).filter(|_| is_dump);
     let hard = width.is_some_and(|width| is_hard(rows, width));
     let mut line = 0;
     let mut wrapped = None::<usize>;
@@ -76,13 +96,9 @@ pub(super) fn join(rows: &[Row]) -> Joined {
         let more = match (width, current) {
             (Some(width), Some((first, last))) => {
                 if is_data(&first.text) {
-                    is_more_data(&row.text)
+                    last.text.len() <= WIDEST && is_more_data(&row.text)
                 } else {
-                    let text = &last.text;
-                    let first_part = std::ptr::eq(first, last);
-                    let long = first_part || marks::may_be_long(&first.text);
-                    let full = is_full(last, width);
-                    long && continues_text(&first.text, text, full, &row.text, width)
+                    continues_text(&first.text, Last::of_row(last, width), &row.text, width)
                 }
             }
             _ => false,
@@ -120,17 +136,18 @@ pub(super) fn join(rows: &[Row]) -> Joined {
     joined
 }
 
-/// True if `next` continues a text whose first part is `first` and whose last part is `last`. `full`
-/// is true if the last part reaches the width.
-fn continues_text(first: &str, last: &str, full: bool, next: &str, width: usize) -> bool {
+/// True if `next` continues a text whose first part is `first`.
+fn continues_text(first: &str, last: Last, next: &str, width: usize) -> bool {
     let word = next.split_whitespace().next().map_or(0, str::len);
-    let filled = last.trim_end().len() + 1 + word > width || full;
+    // Some programs count the space after the word.
+    let filled = last.length + 1 + word >= width || last.full;
     // A wrap leaves at most one space at the start of the next line.
     let indented = next.starts_with("  ") || next.starts_with('\t');
     filled
-        && last.len() >= NARROWEST.min(width)
+        && last.length >= NARROWEST
         && !next.trim().is_empty()
         && !indented
+        && !is_data(next)
         && marks::may_be_long(first)
         && !marks::is_start(next)
 }
@@ -141,10 +158,10 @@ fn is_hard(rows: &[Row], width: usize) -> bool {
     let (mut full, mut short) = (0, 0);
     for pair in rows.windows(2) {
         let (line, next) = (&pair[0].text, &pair[1].text);
-        let reaches = is_full(&pair[0], width);
-        if !is_data(line) && continues_text(line, line, reaches, next, width) {
+        let last = Last::of_row(&pair[0], width);
+        if !is_data(line) && continues_text(line, last, next, width) {
             // A space at the end may have been removed.
-            match reaches || line.len() + 1 == width {
+            match last.full || last.length + 1 == width {
                 true => full += 1,
                 false => short += 1,
             }
@@ -220,7 +237,7 @@ fn add(text: &mut String, first: &str, last: &str, next: &str, hard: bool) -> us
     let number = right.starts_with("0x") && left.ends_with(|c: char| c.is_ascii_alphabetic());
     // Signs that no space precedes, and signs that always have one.
     let joined = right.starts_with([':', ',', ']', ')']);
-    let apart = right.starts_with(['=', '(', '[']) || right == "---";
+    let apart = right.starts_with(['=', '(', '[', '+']) || right == "---";
     let two_words =
         !joined && (is_word(left) || number || apart || left.ends_with([',', ':', ']', '=']));
     let hyphen = left.len() > 1 && left.ends_with('-') && !left.ends_with("--");
@@ -284,6 +301,14 @@ mod tests {
         assert_eq!(lines[1], ":abcdefghijabcdefghijabcdefghijabcdefghijklmnopqrst>!");
         assert_eq!(joined.parts[2], Part { line: 2, start: 41, number: 3, column: 0 });
         assert_eq!(joined.parts[3].line, 3);
+    }
+
+    /// Memory starts a line of its own, also after a line that reaches the width.
+    #[test]
+    fn memory_does_not_continue_its_title() {
+        let text = "rcs0 (submitted by deqp-vk with a long name [4711]) --- batch = 0x00000000 00001000\n\
+                    :abcde\nPCI ID: 0x1616\n";
+        assert_eq!(join(&rows(text)).text, text);
     }
 
     /// A clean text is not changed.

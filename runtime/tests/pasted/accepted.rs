@@ -1,6 +1,7 @@
 //! Texts that are not dumps of a kernel: batches of Mesa, hex dumps, base64.
 
-use super::{decoded, notes, open, own};
+use super::{corpus_text, decoded, notes, open, own};
+use genxml::decode::{Decoder, Options, Record, Tables};
 use genxml::dump::{Dump, How, Kind};
 use genxml::engine::EngineId;
 use std::fmt::Write as _;
@@ -128,4 +129,31 @@ fn dumps_inside_texts() {
         assert_eq!(dump.kind(), Kind::Devcoredump);
         assert_eq!(decoded(&mut dump), expected);
     }
+}
+
+/// Oracle: the line that Mesa prints for each packet, with its address and header.
+#[test]
+fn every_packet_of_mesa() {
+    let Some(text) = corpus_text("iris_bat/bdw_kmscube.mesa.txt.xz") else { return };
+    let number = |text: &str| u64::from_str_radix(&text[2..], 16).unwrap();
+    let expected: Vec<(u64, u32)> = text
+        .lines()
+        .filter_map(|line| {
+            let (address, rest) = line.split_once(":  ")?;
+            let (header, name) = rest.split_once(":  ")?;
+            let packet = address.starts_with("0x") && name.starts_with(|c: char| c.is_uppercase());
+            packet.then(|| (number(address) & 0xffff_ffff_ffff, number(header) as u32))
+        })
+        .collect();
+    assert_eq!(expected.len(), 188);
+    let mut found = Vec::new();
+    let mut sink = |record: &Record| {
+        if record.kind.is_packet() {
+            found.push((record.address, record.dwords[0]));
+        }
+        Ok(())
+    };
+    let decoder = Decoder::new(Tables::gen8(), Options::default());
+    decoder.submissions(&mut open(text.as_bytes()).unwrap(), &mut sink).unwrap();
+    assert_eq!(found, expected);
 }

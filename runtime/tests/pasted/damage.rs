@@ -1,6 +1,6 @@
 //! Damages, each applied to every dump.
 
-use super::{corpus, decoded, notes, open, own};
+use super::{corpus, corpus_text, decoded, notes, open, own};
 
 /// Cuts lines at exactly `width` columns, as a terminal does.
 fn fold(text: &str, width: usize) -> String {
@@ -226,4 +226,17 @@ fn messages_of_dmesg() {
     assert_eq!(hang.engines[0].engine, "rcs0");
     assert_eq!(hang.engines[0].process.as_ref().unwrap().pid, 916);
     assert!(hang.message.starts_with("ecode 8:0:0x7f5f7f7f"), "{}", hang.message);
+}
+
+/// A complete state of a GM45 with 74,000 lines: the same data after each of some damages.
+#[test]
+fn a_long_state() {
+    let Some(text) = corpus_text("gm45_hang.i915_error_state.xz") else { return };
+    let state = |bytes: &[u8]| open(bytes).unwrap().error_state().unwrap().clone().without_lines();
+    let expected = state(text.as_bytes());
+    assert_eq!(expected.buffers.len(), 18);
+    for index in [0, 8, 11, 12, 15, 22, 31] {
+        let (said, damage) = DAMAGES[index];
+        assert!(state(&damage(&text)) == expected, "damage {index} ({said})");
+    }
 }

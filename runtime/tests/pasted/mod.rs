@@ -10,7 +10,7 @@ use genxml::decode::{Decoder, Options, Tables};
 use genxml::dump::{Dump, DumpError, How};
 use genxml::error_state::{BufferKind, Crash, CrashBuffer, ErrorState, Spelling, write};
 use genxml_testkit::Random;
-use std::io::Cursor;
+use std::io::{Cursor, Read as _};
 use std::path::PathBuf;
 
 /// Opens bytes as a dump.
@@ -83,11 +83,28 @@ fn own() -> Vec<(String, String)> {
     dumps
 }
 
-/// The files of the corpus that are clean texts, with their names.
-fn corpus() -> Vec<(String, String)> {
+/// The folder of dumps in the corpus.
+fn dumps() -> PathBuf {
     let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/corpus");
     let root = std::env::var("GENXML_CORPUS").unwrap_or_else(|_| default.to_owned());
-    let folder = PathBuf::from(root).join("dumps/pasted");
+    PathBuf::from(root).join("dumps")
+}
+
+/// The text of a compressed file of the corpus; `None` without the corpus.
+fn corpus_text(file: &str) -> Option<String> {
+    let path = dumps().join(file);
+    if !path.is_file() {
+        eprintln!("skipped: no {}", path.display());
+        return None;
+    }
+    let mut text = String::new();
+    genxml::aub::decompressed(&path).unwrap().read_to_string(&mut text).unwrap();
+    Some(text)
+}
+
+/// The files of the corpus that are clean texts, with their names.
+fn corpus() -> Vec<(String, String)> {
+    let folder = dumps().join("pasted");
     let mut files: Vec<PathBuf> = match std::fs::read_dir(&folder) {
         Ok(entries) => entries.map(|entry| entry.unwrap().path()).collect(),
         Err(_) => {
