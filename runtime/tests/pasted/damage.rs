@@ -234,7 +234,7 @@ fn a_long_state() {
     let Some(text) = corpus_text("gm45_hang.i915_error_state.xz") else { return };
     let state = |bytes: &[u8]| open(bytes).unwrap().error_state().unwrap().clone().without_lines();
     let expected = state(text.as_bytes());
-    assert_eq!(expected.buffers.len(), 18);
+    assert_eq!(expected.buffers.len(), 3, "a batch and two rings");
     for index in [0, 8, 11, 12, 15, 22, 31] {
         let (said, damage) = DAMAGES[index];
         assert!(state(&damage(&text)) == expected, "damage {index} ({said})");
