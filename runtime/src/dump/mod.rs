@@ -15,12 +15,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod error;
 mod objects;
 mod open;
 mod text;
 
+pub use error::{DumpError, How};
 pub use objects::{Object, Objects};
-pub use open::{DumpError, How};
 
 pub use crate::submission::{Each, Note, Ring, Source, Submission};
 

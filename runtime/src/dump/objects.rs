@@ -96,7 +96,7 @@ impl<'a> Object<'a> {
                     if container.name == END {
                         break;
                     }
-                    at += container.packet_dwords(header).max(1) as usize;
+                    at += container.packet_dwords(header).max(1);
                 }
                 None => (unknown, at) = (unknown + 1, at + 1),
             }

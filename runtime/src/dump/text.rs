@@ -1,11 +1,11 @@
 //! Opens texts: error states, device coredumps, and texts that describe batches.
 
-use super::open::{DumpError, How};
+use super::error::{DumpError, How};
 use super::{Content, Dump, Note};
 use crate::devcoredump::Devcoredump;
 use crate::engine::EngineId;
 use crate::error_state::{self, ErrorState, marks};
-use crate::pasted::{self, Batches, Problem, Repaired};
+use crate::pasted::{self, Batches, Piece, Problem, Repaired};
 use std::io::{BufRead, BufReader, Read};
 
 /// Reads a clean error state or device coredump.
@@ -86,7 +86,7 @@ pub(super) fn open(
 /// Opens a hex dump: of a file that can be read, otherwise of commands.
 fn of_memory(
     name: &str,
-    memory: Vec<(u64, Vec<u8>)>,
+    memory: Vec<Piece>,
     how: &How,
     mut notes: Vec<Note>,
     repairs: Option<Note>,

@@ -11,7 +11,7 @@
 use super::position::Problem;
 
 /// Memory: the address of the first byte, and the bytes.
-pub(super) type Piece = (u64, Vec<u8>);
+pub type Piece = (u64, Vec<u8>);
 
 /// A line of a dump.
 struct Line<'a> {
@@ -83,7 +83,8 @@ fn short(text: &str) -> String {
 /// The bytes of a text of hexadecimal digits only, as `xxd -p` writes.
 fn plain(text: &str) -> Option<Vec<u8>> {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let digits = |line: &str| line.len() % 2 == 0 && line.bytes().all(|it| it.is_ascii_hexdigit());
+    let digits =
+        |line: &str| line.len().is_multiple_of(2) && line.bytes().all(|it| it.is_ascii_hexdigit());
     if lines().next()?.len() < 16 || !lines().all(digits) {
         return None;
     }

@@ -18,6 +18,7 @@ mod repair;
 mod wrap;
 
 pub use batches::{Batch, Batches, Pieces};
+pub use hex_dump::Piece;
 pub use look::{Look, look};
 pub use position::Problem;
 pub use repair::{Repaired, repair};
@@ -31,7 +32,7 @@ pub fn batches(text: &str) -> Option<Result<Batches, Problem>> {
 
 /// The memory of a hex dump or of a list of dwords: the address of the first byte and the bytes, in
 /// pieces. `None` if the text is not one.
-pub fn memory(text: &str) -> Option<Result<Vec<(u64, Vec<u8>)>, Problem>> {
+pub fn memory(text: &str) -> Option<Result<Vec<Piece>, Problem>> {
     hex_dump::read(text)
 }
 
@@ -41,8 +42,8 @@ pub fn encoded(text: &str) -> Option<Vec<u8>> {
 }
 
 /// Memory as one batch for each piece, at `base` plus the address of the piece.
-pub fn memory_as_batches(pieces: Vec<(u64, Vec<u8>)>, engine: EngineId, base: u64) -> Batches {
-    let batch = |(address, bytes): (u64, Vec<u8>)| {
+pub fn memory_as_batches(pieces: Vec<Piece>, engine: EngineId, base: u64) -> Batches {
+    let batch = |(address, bytes): Piece| {
         let address = base.wrapping_add(address) & crate::memory::VA_MASK;
         let length = bytes.len() as u64;
         let memory = Pieces::one(address, bytes);

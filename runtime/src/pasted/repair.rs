@@ -187,7 +187,7 @@ fn without_sequences(text: &str) -> String {
         match character {
             '\x1b' => match characters.next() {
                 Some('[') => {
-                    while let Some(next) = characters.next() {
+                    for next in characters.by_ref() {
                         if ('@'..='~').contains(&next) {
                             break;
                         }
@@ -524,7 +524,8 @@ fn time_stamp(text: &str) -> Option<usize> {
         let digits = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
         digits(whole) && digits(part) && part.len() >= 3
     });
-    if !seconds && !(inside.len() < 40 && inside.split(' ').any(is_clock)) {
+    let is_date = inside.len() < 40 && inside.split(' ').any(is_clock);
+    if !seconds && !is_date {
         return None;
     }
     let after = after.strip_prefix(' ').unwrap_or(after);
@@ -552,7 +553,7 @@ fn is_clock(word: &str) -> bool {
 }
 
 /// Removes the indentation that all lines of the dump have.
-fn indentation(rows: &mut Vec<Row>, done: &mut Vec<String>) {
+fn indentation(rows: &mut [Row], done: &mut Vec<String>) {
     let indent = |text: &str| text.len() - text.trim_start_matches([' ', '\t']).len();
     let marked = || rows.iter().filter(|row| marks::is_mark(row.trimmed()));
     let Some(first) = marked().next() else { return };
