@@ -46,7 +46,10 @@ pub enum DumpError {
         what: String,
     },
     /// A text that is damaged at a position, and cannot be repaired.
-    #[error("{}: line {}, column {}: {}", path.display(), problem.line, problem.column, problem.text)]
+    #[error(
+        "{}: line {}, column {}: {}",
+        path.display(), problem.line, problem.column, problem.text
+    )]
     Text {
         /// The file.
         path: PathBuf,

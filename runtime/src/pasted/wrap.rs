@@ -89,6 +89,8 @@ pub(super) fn join(rows: &[Row]) -> Joined {
     let width = width(rows.iter().map(|row| row.text.as_str())).filter(|_| is_dump);
     let hard = width.is_some_and(|width| is_hard(rows, width));
     let mut line = 0;
+    // Where the current line begins in the text.
+    let mut begin = 0;
     let mut wrapped = None::<usize>;
     // The first part of the current line, and the last one.
     let mut current: Option<(&Row, &Row)> = None;
@@ -105,13 +107,12 @@ pub(super) fn join(rows: &[Row]) -> Joined {
         };
         if let Some((first, last)) = current.filter(|_| more) {
             wrapped = wrapped.max(Some(last.text.len()));
-            let start = joined.text.len() - joined.text.rfind('\n').map_or(0, |at| at + 1);
             let skipped = add(&mut joined.text, &first.text, &last.text, &row.text, hard);
-            let grown = joined.text.len() - joined.text.rfind('\n').map_or(0, |at| at + 1);
+            let length = joined.text.len() - begin;
             let added = row.text.trim_end().len().saturating_sub(skipped);
             joined.parts.push(Part {
                 line,
-                start: (grown - added).max(start) as u64,
+                start: length.saturating_sub(added) as u64,
                 number: row.number,
                 column: row.removed + skipped as u64,
             });
@@ -122,6 +123,7 @@ pub(super) fn join(rows: &[Row]) -> Joined {
             joined.text.push('\n');
         }
         line += 1;
+        begin = joined.text.len();
         joined.text.push_str(match is_data(&row.text) {
             true => row.text.trim_end(),
             false => &row.text,
@@ -263,7 +265,8 @@ mod tests {
             .collect()
     }
 
-    const LINE: &str = "GPU HANG: ecode 9:0:0x85ddfffb, in luxmark.bin [4310], reason: Hang on rcs0, action: reset";
+    const LINE: &str = "GPU HANG: ecode 9:0:0x85ddfffb, in luxmark.bin [4310], \
+        reason: Hang on rcs0, action: reset";
 
     /// Every width from 60 to 85 columns, cut anywhere and cut between words.
     #[test]
@@ -293,7 +296,8 @@ mod tests {
 
     #[test]
     fn data_are_joined_and_have_their_columns() {
-        let text = "rcs0 --- batch = 0x00000000 00001000\n:abcdefghijabcdefghijabcdefghijabcdefghij\n\
+        let text = "rcs0 --- batch = 0x00000000 00001000\n\
+                    :abcdefghijabcdefghijabcdefghijabcdefghij\n\
                     klmnopqrst>!\nrcs0 --- ring = 0x00000000 00002000\n";
         let joined = join(&rows(text));
         assert_eq!(joined.width, Some(41));
@@ -306,7 +310,7 @@ mod tests {
     /// Memory starts a line of its own, also after a line that reaches the width.
     #[test]
     fn memory_does_not_continue_its_title() {
-        let text = "rcs0 (submitted by deqp-vk with a long name [4711]) --- batch = 0x00000000 00001000\n\
+        let text = "rcs0 (submitted by deqp-vk with a name [4711]) --- batch = 0x00000000 00001000\n\
                     :abcde\nPCI ID: 0x1616\n";
         assert_eq!(join(&rows(text)).text, text);
     }

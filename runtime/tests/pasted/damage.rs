@@ -219,8 +219,9 @@ fn other_text_is_refused() {
 #[test]
 fn messages_of_dmesg() {
     let text = "> [177082.427310] [drm] stuck on render ring \n\
-                > [177082.438483] [drm] GPU HANG: ecode 8:0:0x7f5f7f7f, in ba [916], reason: Ring hung, action: reset \n\
-                > [177082.448325] [drm] GPU hangs can indicate a bug anywhere in the entire gfx stack.\n";
+                > [177082.438483] [drm] GPU HANG: ecode 8:0:0x7f5f7f7f, in ba [916], \
+                reason: Ring hung, action: reset \n\
+                > [177082.448325] [drm] GPU hangs can indicate a bug anywhere in the entire stack.\n";
     let dump = open(text.as_bytes()).unwrap();
     let hang = dump.hang().unwrap();
     assert_eq!(hang.engines[0].engine, "rcs0");
