@@ -98,7 +98,15 @@ impl Kernel {
                     *at = from;
                     let read = file.seek(SeekFrom::Start(from));
                     if let Err(error) = read.and_then(|_| file.read_exact(piece)) {
-                        self.failed = Some(error);
+                        // The file was longer when it was opened.
+                        self.failed = Some(match error.kind() {
+                            io::ErrorKind::UnexpectedEof => io::Error::other(format!(
+                                "the file ends inside the {} bytes at {from:#x}: it became \
+                                 shorter while it was read; run the command again",
+                                piece.len()
+                            )),
+                            _ => error,
+                        });
                         return &[];
                     }
                 }

@@ -116,7 +116,7 @@ impl Bytes {
         };
         dump.map_err(|error| match error {
             DumpError::Unknown { path, what } => bad_input(format!(
-                "{}: {what}, not a capture, AUB file, error state or device coredump",
+                "{}: {what}; not a capture, AUB file, error state or device coredump",
                 path.display()
             )),
             other => bad_input(other),

@@ -3,18 +3,24 @@
 use crate::filter::{Filters, missing};
 use crate::generation::Choice;
 use crate::input::{Input, address};
+use crate::object;
 use crate::output::{Error, Exit, bad_input};
 use crate::surface;
 use genxml::decode::{Color, Decoder, JsonWriter, Options, Sink, Summary, Tables, TextWriter};
 use genxml::dump::Dump;
 use genxml::html::{HtmlWriter, Page};
-use genxml::query::{Filter, Filtered, Seen};
-use std::io;
+use genxml::query::{Filter, Filtered, Reached, Seen};
+use std::io::{self, Write as _};
 
 /// Decode a dump: every packet and field, and the state, surfaces and kernels that they point to.
 ///
-/// For an error state or a device coredump, the text starts with a summary of the hang. Errors
-/// inside a batch are printed where they occur, and do not change the exit code.
+/// For an error state or a device coredump, the text starts with a summary of the hang. At its end
+/// it lists the buffers that no batch reaches, registers, fences and requests. Errors inside a
+/// batch are printed where they occur, and do not change the exit code.
+///
+/// Text from bug reports is repaired where this is unambiguous: quotes, indentation, wrapped
+/// lines, prefixes of dmesg and the journal, code fences, HTML, colours. A line on standard error
+/// says what was repaired.
 ///
 /// Exit code: 0 success, 2 unusable input, or --draw or --exec selects nothing.
 #[derive(clap::Args, Debug)]
@@ -31,7 +37,10 @@ use std::io;
   genx decode skylake.bin --raw --engine render --spec gen9.xml
   genx decode error.txt --spec mesa/src/intel/genxml
   genx decode icelake.bin --raw --engine render --spec mesa/src/intel/genxml --gen 11
-  xxd -r batch.hex | genx decode - --raw --engine render")]
+  genx decode error.txt --object 0x7f0000
+  genx decode error.txt --object 'rcs0 user'
+  INTEL_DEBUG=bat,no-color glxgears 2> bat.txt; genx decode bat.txt
+  genx decode batch.hex --engine blitter")]
 pub struct Args {
     #[command(flatten)]
     input: Input,
@@ -57,6 +66,11 @@ pub struct Args {
     /// video. Also do not print registers that commands load from memory or from other registers
     #[arg(long)]
     no_data: bool,
+    /// Decode only one piece of memory of an error state or device coredump: the one that holds
+    /// this address, or all with this name (rcs0 user, HW context). Data that are not commands are
+    /// printed as dwords
+    #[arg(long, value_name = "ADDRESS|NAME")]
+    object: Option<String>,
     /// When to use colours in text
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: When,
@@ -120,15 +134,34 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     };
     let decoder = Decoder::new(tables, options.clone());
     let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    if let Some(text) = &args.object {
+        return one_object(args, &dump, text, &decoder, tables, &options, &mut out);
+    }
     let decoded = match args.format {
         OutputFormat::Html => page((&decoder, tables), &mut dump, &filter, out, args),
         OutputFormat::Text => {
             // The summary of a hang comes first.
             let hang = dump.hang(tables).map(|hang| crate::hang::print(&hang, color, &mut out));
             hang.unwrap_or(Ok(())).and_then(|()| {
-                let mut writer = TextWriter::new(out, &options);
-                let decoded = decode(&decoder, &mut dump, &filter, &mut writer)?;
-                writer.finish().map(|()| decoded)
+                let mut writer = TextWriter::new(&mut out, &options);
+                let whole = filter.is_empty() && options.follow && !options.headers;
+                if !whole {
+                    let decoded = decode(&decoder, &mut dump, &filter, &mut writer)?;
+                    return writer.finish().map(|()| decoded);
+                }
+                let spans: Vec<(u64, u64)> =
+                    dump.objects().iter().map(|object| (object.address(), object.end())).collect();
+                let (decoded, unreached) = if spans.is_empty() {
+                    (decode(&decoder, &mut dump, &filter, &mut writer)?, Vec::new())
+                } else {
+                    let mut reached = Reached::new(&spans, &mut writer);
+                    let decoded = decode(&decoder, &mut dump, &filter, &mut reached)?;
+                    (decoded, reached.unreached())
+                };
+                writer.finish()?;
+                drop(writer);
+                object::rest(&dump, &unreached, &mut out)?;
+                out.flush().map(|()| decoded)
             })
         }
         OutputFormat::Json => {
@@ -149,6 +182,46 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         Some(text) => Err(bad_input(format!("{}: {text}", args.input.name()))),
         None => Ok(Exit::Ok),
     }
+}
+
+/// Decodes the objects that `--object` selects.
+fn one_object(
+    args: &Args,
+    dump: &Dump,
+    text: &str,
+    decoder: &Decoder<'_>,
+    tables: &Tables,
+    options: &Options,
+    out: &mut dyn io::Write,
+) -> Result<Exit, Error> {
+    let objects = object::find(dump, text)?;
+    let written = match args.format {
+        OutputFormat::Html => {
+            return Err(bad_input("--object writes text or JSON: use --format text or json"));
+        }
+        OutputFormat::Text => {
+            let mut writer = TextWriter::new(&mut *out, options);
+            let decoded = object::decode(objects, decoder, tables, &mut writer);
+            let finished = writer.finish();
+            drop(writer);
+            let printed = |(summary, data): (Summary, Vec<_>)| {
+                finished?;
+                object::print(&data, out)?;
+                out.flush().map(|()| summary)
+            };
+            decoded.and_then(printed)
+        }
+        OutputFormat::Json => {
+            let mut writer = JsonWriter::new(&mut *out, options);
+            let decoded = object::decode(objects, decoder, tables, &mut writer);
+            decoded.and_then(|(summary, _)| writer.finish().map(|()| summary))
+        }
+    };
+    let summary = Summary::of_output(written)
+        .map_err(|error| bad_input(format!("cannot write to standard output: {error}")))?;
+    args.input.report(dump);
+    report(&summary);
+    Ok(Exit::Ok)
 }
 
 /// Decodes the parts of a dump that the filter selects.

@@ -1,7 +1,7 @@
 //! Inputs that subcommands share: dumps of any kind, addresses and plain bytes.
 
 use crate::output::{Error, bad_input};
-use genxml::dump::{Dump, How};
+use genxml::dump::{Dump, How, Kind};
 use genxml::engine::EngineId;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args, Debug)]
 pub struct Input {
     /// A capture directory, an AUB file, an error state, a device coredump, or - for standard
-    /// input. Files may be compressed (gzip, xz, zstd). With --raw, a file of little-endian dwords
+    /// input. Files may be compressed (gzip, xz, zstd). Text may be pasted: quoted, indented,
+    /// wrapped, with log prefixes. Also text of Mesa (INTEL_DEBUG=bat), a hex dump (xxd, od,
+    /// hexdump), a list of `address: dword`, base64 of a dump. With --raw, little-endian dwords
     input: PathBuf,
     #[command(flatten)]
     raw: Raw,
@@ -19,13 +21,13 @@ pub struct Input {
 /// Options for a file of plain dwords.
 #[derive(clap::Args, Debug)]
 pub struct Raw {
-    /// The input contains only the dwords of a batch, little-endian
+    /// The input contains only the dwords of a batch, little-endian or as a hex dump
     #[arg(long, requires = "engine")]
     raw: bool,
-    /// Engine of the raw dwords: render, blitter, video, video-enhance
-    #[arg(long, value_name = "E", requires = "raw")]
+    /// Engine of raw dwords or of a hex dump: render, blitter, video, video-enhance
+    #[arg(long, value_name = "E")]
     engine: Option<EngineId>,
-    /// GPU address of the first raw dword
+    /// GPU address of the first raw dword; added to the offsets of a hex dump
     #[arg(long, value_name = "A", default_value = "0", value_parser = address)]
     address: u64,
 }
@@ -55,9 +57,21 @@ impl Input {
 impl Raw {
     /// Opens a file with these options.
     pub fn open(&self, path: &Path) -> Result<Dump, Error> {
-        let how =
-            How { raw: self.engine.filter(|_| self.raw).map(|engine| (engine, self.address)) };
-        Dump::open(path, &how).map_err(bad_input)
+        let place = |engine| (engine, self.address);
+        let how = How {
+            raw: self.engine.filter(|_| self.raw).map(place),
+            text: self.engine.or((self.address != 0).then_some(EngineId::Render)).map(place),
+        };
+        let dump = Dump::open(path, &how).map_err(bad_input)?;
+        if self.engine.is_some() && !matches!(dump.kind(), Kind::Raw | Kind::Text) {
+            return Err(bad_input(format!(
+                "{}: this is a {}, which names its engines; --engine is for plain dwords (with \
+                 --raw) and hex dumps",
+                path.display(),
+                dump.kind().name()
+            )));
+        }
+        Ok(dump)
     }
 
     /// GPU address of the first byte, from --address.

@@ -26,6 +26,7 @@ pub mod filter;
 mod generation;
 pub mod hang;
 pub mod input;
+pub mod object;
 pub mod output;
 mod progress;
 pub mod query;

@@ -128,3 +128,66 @@ fn without_a_fault_there_is_none() {
     assert_eq!(finish(genx(args)).0, 3);
     assert_eq!(fs::read(&file).unwrap()[..2], [0x1f, 0x8b]);
 }
+
+/// A dump as people paste it decodes as the file, with one line about the repairs.
+#[test]
+fn pasted_text_decodes_as_the_file() {
+    let place = tempdir().unwrap();
+    let (capture, file) = (place.path().join("fill"), place.path().join("hang.error"));
+    fill_capture(&capture, |_| ());
+    storing(&capture, 0x8_0000_0000);
+    let args = ["run", capture.to_str().unwrap(), "--error-state", file.to_str().unwrap()];
+    assert_eq!(finish(genx(args)).0, 3);
+    let (code, clean, _) = finish(genx(["decode", file.to_str().unwrap()]));
+    assert_eq!(code, 0);
+    assert!(clean.contains("the rest of the file:"), "{clean}");
+    let text = fs::read_to_string(&file).unwrap();
+    let mut wrapped = String::new();
+    for line in text.lines() {
+        for piece in line.as_bytes().chunks(74) {
+            wrapped += &format!("> {}\n", std::str::from_utf8(piece).unwrap());
+        }
+    }
+    let pasted = place.path().join("pasted.txt");
+    fs::write(&pasted, wrapped).unwrap();
+    let (code, out, err) = finish(genx(["decode", pasted.to_str().unwrap()]));
+    assert_eq!((code, &out), (0, &clean), "{err}");
+    let said = "the text was quoted with '> ' and wrapped at 74 columns: repaired";
+    assert!(err.contains(said), "{err}");
+}
+
+/// Buffers that no batch reaches are listed, and decoded one by one.
+#[test]
+fn objects_are_decoded_alone() {
+    let place = tempdir().unwrap();
+    let file = place.path().join("two.error");
+    let rows = |dwords: &[u32]| -> String {
+        let rows = dwords.iter().enumerate();
+        rows.map(|(at, dword)| format!("{:08x} :  {dword:08x}\n", 4 * at)).collect()
+    };
+    let text = format!(
+        "PCI ID: 0x1616\nrender command stream:\n  ACTHD: 0x00001000\n\
+         rcs0 --- gtt_offset = 0x00000000 00001000\n{}\
+         rcs0 --- user = 0x00000000 00008000\n{}\
+         rcs0 --- user = 0x00000000 00009000\n{}",
+        rows(&[0x0500_0000, 0]),
+        rows(&[0x1100_0001, 0x2580, 0x0004_0004, 0x0500_0000]),
+        rows(&[0x3f80_0000, 0x4000_0000, 0xdead_beef, 1]),
+    );
+    fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap();
+    let (code, out, _) = finish(genx(["decode", file]));
+    assert_eq!(code, 0);
+    let list = out.split("no batch reaches these buffers").nth(1).expect("a list");
+    assert!(list.contains("0x000000008000        16 bytes  rcs0 user buffer"), "{list}");
+    let (code, out, _) = finish(genx(["decode", file, "--object", "0x8004"]));
+    assert!(code == 0 && out.contains("MI_LOAD_REGISTER_IMM"), "{out}");
+    let (code, out, _) = finish(genx(["decode", file, "--object", "0x9000"]));
+    assert_eq!(code, 0);
+    assert!(out.contains("0x000000009000: 3f800000 40000000 deadbeef 00000001"), "{out}");
+    let (code, out, _) = finish(genx(["decode", file, "--object", "rcs0 user"]));
+    assert!(code == 0 && out.contains("MI_LOAD_REGISTER_IMM") && out.contains("deadbeef"), "{out}");
+    let (code, _, err) = finish(genx(["decode", file, "--object", "ring"]));
+    assert_eq!(code, 2);
+    assert!(err.contains("0x000000001000         8 bytes  rcs0 batch"), "{err}");
+}

@@ -17,6 +17,7 @@
 //! * [`read`]: iterators over the typed packets of a batch
 //! * [`diff`]: differences between packets, field by field, and between batches, packet by packet
 //! * [`dump`]: opens dumps of every kind and passes on their submissions
+//! * [`pasted`]: text pasted from bug reports, Mesa's printed batches, hex dumps
 //! * [`query`]: filters for dumps, lists of draws, and which packet wrote which state
 //! * [`decode`]: batches and everything that they point to, as records, text or JSON
 //! * [`html`]: a decoded dump as one self-contained HTML page
@@ -72,6 +73,8 @@ mod memory;
 pub mod merge;
 #[cfg(all(feature = "std", feature = "registers"))]
 pub mod mi;
+#[cfg(feature = "std")]
+pub mod pasted;
 #[cfg(feature = "std")]
 pub mod query;
 pub mod read;

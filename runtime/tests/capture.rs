@@ -335,6 +335,13 @@ fn damaged_data_is_refused() {
     assert!(try_with(b"").unwrap_err().contains("data.bin.zst: not a zstd file"));
     assert!(try_with(b"no zstd at all").unwrap_err().contains("data.bin.zst: not a zstd file"));
     assert!(try_with(&good[..good.len() - 1]).is_err());
+    // Every cut names the file, its length, and what to do.
+    for cut in 0..good.len() - 4 {
+        let error = try_with(&good[..cut]).unwrap_err();
+        assert!(!error.contains("fill whole buffer"), "{cut}: {error}");
+        assert!(error.contains(&format!("ends after {cut} bytes")), "{cut}: {error}");
+        assert!(error.contains("data.bin.zst: ") && error.contains("again"), "{error}");
+    }
     assert!(try_with(&[&good[..], b"x"].concat()).unwrap_err().contains("more bytes follow"));
     for at in 0..good.len() {
         for bit in 0..8 {

@@ -34,7 +34,7 @@ fn batch() -> Vec<u32> {
 
 /// A dump as the kernel prints it. With `early`, as Linux 6.8 prints it, which puts the queue under
 /// the heading of the GuC.
-fn dump(early: bool) -> String {
+pub fn dump(early: bool) -> String {
     let mut text = String::from(
         "**** Xe Device Coredump ****
 Reason: Timedout job - seqno=4294967169, lrc_seqno=4294967169, guc_id=2, flags=0x0
@@ -242,4 +242,28 @@ fn lengths_ask_for_no_memory() {
         "line 2: [1000] has no bytes in the file"
     );
     assert!(note("**** VM state ****\nfoo\n").contains("not a line about memory"));
+}
+
+/// Linux 6.12 prints no process id, Linux 6.18 prints properties of the memory.
+#[test]
+fn later_and_earlier_kernels() {
+    let text = dump(false)
+        .replace("Process: deqp-vk [4711]", "Process: deqp-vk")
+        .replace("**** VM state ****\n", "**** VM state ****\nVM.uapi_flags: 0x1\n")
+        .replace(
+            "[200000000].length: 0x8\n",
+            "[300000000].length: 0x1000\n\
+             [300000000].properties: read_write|null_sparse|mem_region=0x0|pat_index=0\n\
+             [200000000].length: 0x8\n\
+             [200000000].properties: read_only|bo|mem_region=0x1|pat_index=2|cpu_caching=1\n",
+        );
+    let dump = Devcoredump::read(text.as_bytes());
+    let notes: Vec<_> = dump.state.notes.iter().map(ToString::to_string).collect();
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert!(notes[0].ends_with("[100000000] was not dumped: error -14"));
+    assert_eq!(dump.state.buffers.len(), 4);
+    let process = dump.state.engine("rcs0").unwrap().process.as_ref().unwrap();
+    assert_eq!((process.name.as_str(), process.pid), ("deqp-vk", 0));
+    let kept = |text: &str| dump.state.other.iter().any(|line| line.text.contains(text));
+    assert!(kept("VM.uapi_flags: 0x1") && kept("cpu_caching=1"));
 }

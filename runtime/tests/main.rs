@@ -13,6 +13,7 @@ mod hang;
 mod html;
 mod merge;
 mod mi;
+mod pasted;
 mod query;
 mod read;
 mod reading;

@@ -32,7 +32,7 @@ const CRATES: &[Layers] = &[
             &["decode"],
             &["json", "query", "html", "diff", "check"],
             &["capture", "error_state", "devcoredump", "aub"],
-            &["hang"],
+            &["hang", "pasted"],
             &["batch"],
             &["mi"],
             &["dump"],

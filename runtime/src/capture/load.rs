@@ -91,7 +91,10 @@ fn json_error(path: &Path, lines_before: usize, error: &serde_json::Error) -> Ca
     // serde_json's text ends with a position inside the given text. The position in the file
     // replaces it.
     let message = error.to_string();
-    let message = message.split(" at line ").next().unwrap_or_default().to_owned();
+    let mut message = message.split(" at line ").next().unwrap_or_default().to_owned();
+    if error.is_eof() {
+        message.push_str(": the file ends inside the manifest; copy or record the capture again");
+    }
     let line = lines_before + error.line().max(1);
     CaptureError::Json { path: path.to_owned(), line, column: error.column(), message }
 }
@@ -102,15 +105,32 @@ fn read_data(path: &Path, size: u64) -> Result<Vec<u8>, CaptureError> {
     let fail = |problem: String| CaptureError::Data { path: path.to_owned(), problem };
     let file =
         File::open(path).map_err(|source| CaptureError::Io { path: path.to_owned(), source })?;
-    let mut decoder = ruzstd::decoding::StreamingDecoder::new(BufReader::new(file))
-        .map_err(|error| fail(format!("not a zstd file: {error}")))?;
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    // The decoder's own words are about its buffers, not about the file.
+    let is_cut = |error: &dyn std::fmt::Debug| format!("{error:?}").contains("UnexpectedEof");
+    let mut decoder = ruzstd::decoding::StreamingDecoder::new(BufReader::new(file)).map_err(
+        |error| match is_cut(&error) {
+            true => fail(format!(
+                "not a zstd file: it ends after {length} bytes, inside the header of a zstd \
+                 frame; copy or record the capture again"
+            )),
+            false => fail(format!("not a zstd file: {error}")),
+        },
+    )?;
     let mut data = Vec::new();
     loop {
         // One byte more than expected shows whether the file is too long.
         let want = (size + 1 - data.len() as u64).min(CHUNK as u64);
         let before = data.len();
         decoder.by_ref().take(want).read_to_end(&mut data).map_err(|error| {
-            fail(format!("damaged or cut short after {before} decompressed bytes: {error}"))
+            match is_cut(&error) {
+                true => fail(format!(
+                    "the zstd data is cut short: the file ends after {length} bytes, which hold \
+                     the first {before} of {size} bytes (data_size); copy or record the capture \
+                     again"
+                )),
+                false => fail(format!("damaged after {before} decompressed bytes: {error}")),
+            }
         })?;
         if data.len() as u64 > size {
             return Err(fail(format!("holds more than the {size} bytes that data_size says")));

@@ -1,7 +1,7 @@
 //! Reads device coredumps.
 
 use super::{Devcoredump, Missing, Queue, Section};
-use crate::error_state::data::Decoder;
+use crate::error_state::data::{Decoder, Trouble};
 use crate::error_state::lines::{Lines, Notes};
 use crate::error_state::{
     Buffer, BufferKind, Engine, Entry, Line, MAX_BYTES, Process, Register, parse,
@@ -130,7 +130,10 @@ impl Reader {
         self.room -= data.len();
         let length = data.len() as u64;
         match (problem, announced) {
-            (Some(problem), _) => self.note(format_args!("[{name}]: {problem}")),
+            (Some(Trouble { text, character }), _) => {
+                let column = start as u64 + character;
+                self.notes.add_at(self.line, column, format_args!("[{name}]: {text}"));
+            }
             (None, Some((_, size, _))) if size != length => {
                 self.note(format_args!(
                     "[{name}] has {length:#x} bytes, its length says {size:#x}"
@@ -205,6 +208,8 @@ impl Reader {
             Current::Contexts => self.queue(text),
             Current::Job => self.job(text),
             Current::Engines => self.engine(text),
+            // Flags of the address space, from Linux 6.18 on.
+            Current::Memory if line.starts_with("VM.") => self.keep(text),
             Current::Memory => {
                 self.note(format_args!("not a line about memory: stored unchanged"));
                 self.keep(text);
@@ -262,7 +267,11 @@ impl Reader {
             self.dump.missing.push(Missing { address, size, error: error.trim().to_owned() });
             return true;
         }
-        if rest.starts_with("properties: ") {
+        if let Some(properties) = rest.strip_prefix("properties: ") {
+            // A sparse range has no memory.
+            if properties.contains("null_sparse") {
+                self.announced = None;
+            }
             self.keep(line);
             return true;
         }
@@ -344,7 +353,9 @@ impl Reader {
 
     fn finish(mut self) -> Devcoredump {
         let state = &mut self.dump.state;
-        let process = state.entry("Process").and_then(parse::process).map(|(name, pid, _)| {
+        let process = state.entry("Process").filter(|name| *name != "no process").map(|text| {
+            // Until Linux 6.12 the line has no process id.
+            let (name, pid, _) = parse::process(text).unwrap_or((text, 0, ""));
             Process { name: name.to_owned(), pid, context: None, score: None }
         });
         // Join registers that are printed as two halves.

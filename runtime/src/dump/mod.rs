@@ -15,9 +15,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod error;
+mod objects;
 mod open;
+mod text;
 
-pub use open::{DumpError, How};
+pub use error::{DumpError, How};
+pub use objects::{Object, Objects};
 
 pub use crate::submission::{Each, Note, Ring, Source, Submission};
 
@@ -30,6 +34,7 @@ use crate::engine::EngineId;
 use crate::error_state::{ErrorState, Platform};
 use crate::hang;
 use crate::memory::VA_MASK;
+use crate::pasted::Batches;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -49,6 +54,9 @@ pub enum Kind {
     Raw,
     /// A submission of a batch builder ([`crate::batch::Submission`]).
     Built,
+    /// A text that describes batches: printed by Mesa, a hex dump, a list of dwords
+    /// ([`crate::pasted`]).
+    Text,
 }
 
 impl Kind {
@@ -61,6 +69,7 @@ impl Kind {
             Kind::Devcoredump => "device coredump",
             Kind::Raw => "dwords",
             Kind::Built => "built batch",
+            Kind::Text => "text of batches",
         }
     }
 }
@@ -82,6 +91,7 @@ enum Content {
     Devcoredump(Box<Devcoredump>),
     Raw { engine: EngineId, address: u64, bytes: Vec<u8> },
     Built(batch::Submission),
+    Text(Batches),
 }
 
 impl From<batch::Submission> for Dump {
@@ -113,6 +123,7 @@ impl Content {
             Content::Devcoredump(_) => Kind::Devcoredump,
             Content::Raw { .. } => Kind::Raw,
             Content::Built(_) => Kind::Built,
+            Content::Text(_) => Kind::Text,
         }
     }
 }
@@ -177,7 +188,7 @@ impl Dump {
             Content::ErrorState(state) => state.platform(),
             Content::Devcoredump(dump) => dump.state.platform(),
             Content::Capture(capture) => Platform::of_pci_id(capture.device().pci_id),
-            Content::Aub(_) | Content::Raw { .. } => self.header_platform,
+            Content::Aub(_) | Content::Raw { .. } | Content::Text(_) => self.header_platform,
             Content::Built(_) => Some(Platform::BROADWELL),
         }
     }
@@ -216,6 +227,7 @@ impl Dump {
                 let batch = Submission::of_batch(built.engine, built, address, length);
                 each(&Submission { name, ..batch })
             }
+            Content::Text(batches) => batches.submissions(each),
             Content::Aub(aub) => {
                 let reader = match aub {
                     Aub::File(path) => aub::Reader::open(path),

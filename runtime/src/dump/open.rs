@@ -1,50 +1,14 @@
 //! Opens dumps and detects their kind.
 
-use super::{Aub, Content, Dump, Note};
+use super::error::{DumpError, How};
+use super::{Aub, Content, Dump, Note, text};
 use crate::aub::{self, Event, decompress};
-use crate::capture::{Capture, CaptureError};
-use crate::devcoredump::Devcoredump;
-use crate::engine::EngineId;
-use crate::error_state::{ErrorState, Platform};
+use crate::capture::Capture;
+use crate::error_state::{MAX_TEXT, Platform};
+use crate::pasted;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
-use std::path::{Path, PathBuf};
-
-/// How to read a file: properties that the file itself does not contain.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct How {
-    /// Set if the file holds only the dwords of a batch: their engine, and the GPU address of the
-    /// first dword.
-    pub raw: Option<(EngineId, u64)>,
-}
-
-/// Why a dump cannot be opened.
-#[derive(Debug, thiserror::Error)]
-pub enum DumpError {
-    /// The file cannot be read or decompressed.
-    #[error("{}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The underlying error.
-        source: io::Error,
-    },
-    /// A directory that is not a capture, or a damaged capture.
-    #[error(transparent)]
-    Capture(#[from] CaptureError),
-    /// A file of an unknown kind.
-    #[error(
-        "{}: {what}; an AUB file, an error state of i915 or a device coredump of xe, each plain or compressed (gzip, xz, \
-         zstd), or a capture directory can be read; for plain dwords use --raw --engine E",
-        path.display()
-    )]
-    Unknown {
-        /// The file.
-        path: PathBuf,
-        /// A description of the contents.
-        what: &'static str,
-    },
-}
+use std::path::Path;
 
 /// Number of bytes at the start of a file that are used to detect its kind.
 const LOOK: usize = 4096;
@@ -95,39 +59,72 @@ impl Dump {
         if let Some((engine, address)) = how.raw {
             let mut bytes = Vec::new();
             stream.read_to_end(&mut bytes).map_err(failed)?;
+            if let Some(batches) = text::hex_dump(name, &bytes, engine, address)? {
+                return Ok(Dump::of(name, Content::Text(batches), Vec::new()));
+            }
             return Ok(Dump { name: name.into(), ..Dump::raw(engine, address, bytes) });
         }
         let mut start = Vec::new();
         let mut notes = Vec::new();
-        if let Err(error) = stream.by_ref().take(LOOK as u64).read_to_end(&mut start) {
-            if start.is_empty() {
-                return Err(failed(error));
+        let mut more = |start: &mut Vec<u8>, notes: &mut Vec<Note>| {
+            let count = start.len().max(LOOK) as u64;
+            let result = stream.by_ref().take(count).read_to_end(start);
+            match result {
+                // The start of a truncated compressed file can be used.
+                Err(error) if !start.is_empty() => {
+                    let text = format!("the file cannot be read further: {error}");
+                    notes.push(Note { cut: true, ..Note::new(text) });
+                    Ok(0)
+                }
+                result => result,
             }
-            // The start of a truncated compressed file can be used.
-            let text = format!("the file cannot be read further: {error}");
-            notes.push(Note { cut: true, ..Note::new(text) });
+        };
+        let mut whole = more(&mut start, &mut notes).map_err(failed)? < LOOK;
+        if let Some(content) = Look::binary(&start) {
+            let header_platform = platform_of_aub(&start);
+            let stream = io::Cursor::new(start).chain(stream);
+            return match content {
+                Look::Aub => {
+                    let aub = Content::Aub(Aub::Stream(Some(Box::new(stream))));
+                    Ok(Dump { header_platform, ..Dump::of(name, aub, notes) })
+                }
+                Look::Unknown(what) => {
+                    Err(DumpError::Unknown { path: name.into(), what: what.to_owned() })
+                }
+            };
         }
-        let look = Look::at(&start);
-        let header_platform = match look {
-            Look::Aub => platform_of_aub(&start),
-            _ => None,
-        };
-        let stream = io::Cursor::new(start).chain(stream);
-        let content = match look {
-            Look::Aub => Content::Aub(Aub::Stream(Some(Box::new(stream)))),
-            Look::ErrorState => {
-                let state = ErrorState::read(stream);
-                notes.extend(notes_of(&state));
-                Content::ErrorState(Box::new(state))
+        // Usually decided by the first bytes: only damaged texts are read as a whole.
+        let mut look = pasted::look(&start, whole);
+        while look == pasted::Look::More {
+            let before = start.len();
+            whole = more(&mut start, &mut notes).map_err(failed)? < before;
+            look = pasted::look(&start, whole);
+        }
+        let mut stream = io::Cursor::new(start).chain(stream);
+        if look == pasted::Look::Damaged {
+            let mut text = Vec::new();
+            let result = stream.by_ref().take(MAX_TEXT as u64 + 1).read_to_end(&mut text);
+            if let Err(error) = result
+                && notes.is_empty()
+            {
+                let text = format!("the file cannot be read further: {error}");
+                notes.push(Note { cut: true, ..Note::new(text) });
             }
-            Look::Devcoredump => {
-                let dump = Devcoredump::read(stream);
-                notes.extend(notes_of(&dump.state));
-                Content::Devcoredump(Box::new(dump))
+            if text.len() <= MAX_TEXT {
+                return text::open(name, &text, how, notes);
             }
-            Look::Unknown(what) => return Err(DumpError::Unknown { path: name.into(), what }),
-        };
-        Ok(Dump { notes, header_platform, ..Dump::new(name, content) })
+            return text::read(name, io::Cursor::new(text).chain(stream), notes);
+        }
+        text::read(name, stream, notes)
+    }
+
+    /// Reads a dump from bytes that a text encodes.
+    pub(super) fn encoded(name: &str, bytes: Vec<u8>, how: &How) -> Result<Dump, DumpError> {
+        Dump::boxed(name, Box::new(io::Cursor::new(bytes)), how)
+    }
+
+    pub(super) fn of(name: &str, content: Content, notes: Vec<Note>) -> Dump {
+        Dump { notes, ..Dump::new(name, content) }
     }
 }
 
@@ -166,33 +163,28 @@ fn platform_of_aub(start: &[u8]) -> Option<Platform> {
     header.pci_id.and_then(Platform::of_pci_id).or_else(named)
 }
 
-/// The notes of a text reader.
-fn notes_of(state: &ErrorState) -> Vec<Note> {
-    let said = state.notes.iter().map(|note| Note {
-        position: format!("line {}", note.line),
-        text: note.text.clone(),
-        cut: note.cut,
-    });
-    said.collect()
-}
-
-/// The kind of a file, detected from its first bytes.
+/// The kind of a file that is not text, detected from its first bytes.
 enum Look {
     Aub,
-    ErrorState,
-    Devcoredump,
     Unknown(&'static str),
 }
 
 impl Look {
-    fn at(start: &[u8]) -> Look {
+    /// `None` if the file may be text.
+    fn binary(start: &[u8]) -> Option<Look> {
         match start {
-            [] => Look::Unknown("an empty file"),
-            _ if aub::starts(start) => Look::Aub,
-            _ if Devcoredump::starts_like(start) => Look::Devcoredump,
-            _ if ErrorState::starts_like(start) => Look::ErrorState,
-            _ if start.contains(&0) => Look::Unknown("unknown binary data"),
-            _ => Look::Unknown("a text without the marks of an error state"),
+            [] => Some(Look::Unknown("an empty file")),
+            _ if aub::starts(start) => Some(Look::Aub),
+            // Text in UTF-16.
+            [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => None,
+            _ if start.contains(&0) => Some(Look::Unknown("unknown binary data")),
+            // A damaged dump may have some bytes that are not text.
+            _ if std::str::from_utf8(start).is_err_and(|error| error.error_len().is_some())
+                && start.iter().filter(|byte| byte.is_ascii()).count() * 10 < start.len() * 9 =>
+            {
+                Some(Look::Unknown("unknown binary data"))
+            }
+            _ => None,
         }
     }
 }

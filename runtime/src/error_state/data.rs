@@ -25,7 +25,16 @@ pub(crate) struct Decoder {
     characters: u64,
     /// True if further characters are ignored.
     stopped: bool,
-    problem: Option<String>,
+    problem: Option<Trouble>,
+}
+
+/// An error in the characters of memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Trouble {
+    /// What is wrong.
+    pub text: String,
+    /// Number of the character of the data, from 1.
+    pub character: u64,
 }
 
 impl Decoder {
@@ -80,7 +89,7 @@ impl Decoder {
     }
 
     /// Returns the decoded bytes, and the first error if there was one.
-    pub fn finish(mut self) -> (Vec<u8>, Option<String>) {
+    pub fn finish(mut self) -> (Vec<u8>, Option<Trouble>) {
         if self.digits != 0 && self.problem.is_none() {
             self.trouble(format_args!("the data end in the middle of a dword"));
         }
@@ -96,7 +105,9 @@ impl Decoder {
 
     fn trouble(&mut self, what: std::fmt::Arguments<'_>) {
         if self.problem.is_none() {
-            self.problem = Some(format!("{what} (character {} of the data)", self.characters));
+            let character = self.characters;
+            let text = format!("{what} (character {character} of the data)");
+            self.problem = Some(Trouble { text, character });
         }
     }
 
@@ -210,7 +221,8 @@ mod tests {
         for piece in text.chunks(3) {
             decoder.feed(piece);
         }
-        decoder.finish()
+        let (bytes, problem) = decoder.finish();
+        (bytes, problem.map(|problem| problem.text))
     }
 
     /// Oracle: digits calculated by hand, by the rules of Linux `include/linux/ascii85.h`.
@@ -268,6 +280,6 @@ mod tests {
         decoder.feed(&text);
         let (bytes, problem) = decoder.finish();
         assert_eq!(bytes.len(), 1 << 20);
-        assert!(problem.unwrap().contains("too much memory"));
+        assert!(problem.unwrap().text.contains("too much memory"));
     }
 }

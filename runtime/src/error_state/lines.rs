@@ -163,8 +163,13 @@ impl Notes {
     }
 
     pub fn add(&mut self, line: u64, text: std::fmt::Arguments<'_>) {
+        self.add_at(line, 0, text);
+    }
+
+    /// Adds a note about a column of a line, from 1; 0 for the whole line.
+    pub fn add_at(&mut self, line: u64, column: u64, text: std::fmt::Arguments<'_>) {
         if self.list.len() < MAX_NOTES {
-            self.list.push(Note { line, text: text.to_string(), cut: false });
+            self.list.push(Note { line, column, text: text.to_string(), cut: false });
         } else {
             self.dropped += 1;
         }
@@ -172,7 +177,7 @@ impl Notes {
 
     /// Records that the file is truncated or damaged at a line.
     fn end(&mut self, line: u64, text: std::fmt::Arguments<'_>) {
-        self.end = Some(Note { line, text: text.to_string(), cut: true });
+        self.end = Some(Note { line, column: 0, text: text.to_string(), cut: true });
     }
 
     /// Returns the notes. If some were dropped, a note at `line` has their number. The note about
@@ -180,7 +185,7 @@ impl Notes {
     pub fn finish(mut self, line: u64) -> Vec<Note> {
         if self.dropped > 0 {
             let text = format!("{} more remarks are left out", self.dropped);
-            self.list.push(Note { line, text, cut: false });
+            self.list.push(Note { line, column: 0, text, cut: false });
         }
         self.list.extend(self.end);
         self.list

@@ -34,7 +34,11 @@
 mod buffer_kind;
 mod crash;
 pub(crate) mod data;
+mod details;
+mod fence;
+mod guc;
 pub(crate) mod lines;
+pub(crate) mod marks;
 mod memory;
 pub(crate) mod parse;
 mod platform;
@@ -47,6 +51,7 @@ mod write;
 pub use buffer_kind::BufferKind;
 pub(crate) use crash::FAULT_LOW;
 pub use crash::{Crash, CrashBuffer, PageFault};
+pub use fence::Fence;
 pub use memory::View;
 pub use platform::Platform;
 pub use spelling::{Spelling, UnknownSpelling};
@@ -211,6 +216,8 @@ pub struct Line {
 pub struct Note {
     /// The line of the file, from 1.
     pub line: u64,
+    /// The column of the line, in bytes from 1; 0 if the note is about the whole line.
+    pub column: u64,
     /// What was skipped or is doubtful.
     pub text: String,
     /// True if the file could not be read to its end: it is truncated or damaged at this line.
@@ -219,7 +226,17 @@ pub struct Note {
 
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.text)
+        write!(f, "{}: {}", self.position(), self.text)
+    }
+}
+
+impl Note {
+    /// The position: `line 5`, or `line 5, column 17`.
+    pub fn position(&self) -> String {
+        match self.column {
+            0 => format!("line {}", self.line),
+            column => format!("line {}, column {column}", self.line),
+        }
     }
 }
 
@@ -227,6 +244,13 @@ impl Buffer {
     /// The address after the last byte.
     pub fn end(&self) -> u64 {
         self.address.saturating_add(self.data.len() as u64)
+    }
+}
+
+impl BufferKind {
+    /// The kind of a buffer with this name in a file: `HW context`, `gtt_offset`.
+    pub fn of_name(name: &str) -> BufferKind {
+        spelling::buffer_kind(name)
     }
 }
 
@@ -285,6 +309,12 @@ impl ErrorState {
                 || line.ends_with(b" command stream:")
                 || (line.windows(5).any(|window| window == b" --- ") && line.contains(&b'='))
         })
+    }
+
+    /// The present name of the engine that some kernel calls `name`: `rcs0` for `render ring`. An
+    /// unknown name is unchanged.
+    pub fn engine_name(name: &str) -> &str {
+        spelling::engine_name(name)
     }
 
     /// The engine of this name.

@@ -17,6 +17,10 @@ pub struct Platform {
 /// coarse: they include ids that were never sold. (Linux include/drm/intel/pciids.h.) A range that
 /// contains others comes after them.
 const PLATFORMS: &[(u32, u32, &str, &str, u32)] = &[
+    (0x3577, 0x3577, "I830", "830M", 20),
+    (0x2562, 0x2562, "I845G", "845G", 20),
+    (0x3582, 0x358e, "I85X", "855GM", 20),
+    (0x2572, 0x2572, "I865G", "865G", 20),
     (0x2e02, 0x2e93, "G45", "G45", 45),
     (0x2a42, 0x2a43, "GM45", "GM45", 45),
     (0x2582, 0x258a, "I915G", "915G", 30),
@@ -49,16 +53,19 @@ const PLATFORMS: &[(u32, u32, &str, &str, u32)] = &[
     (0x87ca, 0x87ca, "COFFEELAKE", "Amber Lake", 90),
     (0x3e90, 0x3ea9, "COFFEELAKE", "Coffee Lake", 90),
     (0x9b21, 0x9bf6, "COMETLAKE", "Comet Lake", 90),
+    (0x5a40, 0x5a5c, "CANNONLAKE", "Cannon Lake", 100),
     (0x8a50, 0x8a71, "ICELAKE", "Ice Lake", 110),
     (0x4500, 0x4571, "ELKHARTLAKE", "Elkhart Lake", 110),
     (0x4e51, 0x4e71, "JASPERLAKE", "Jasper Lake", 110),
     (0x9a40, 0x9af8, "TIGERLAKE", "Tiger Lake", 120),
     (0x4c80, 0x4c9a, "ROCKETLAKE", "Rocket Lake", 120),
     (0x4680, 0x4693, "ALDERLAKE_S", "Alder Lake-S", 120),
-    (0x4626, 0x46d4, "ALDERLAKE_P", "Alder Lake-P", 120),
+    (0x46d0, 0x46d4, "ALDERLAKE_P", "Alder Lake-N", 120),
+    (0x4626, 0x46c3, "ALDERLAKE_P", "Alder Lake-P", 120),
     (0xa780, 0xa78b, "ALDERLAKE_S", "Raptor Lake-S", 120),
     (0xa720, 0xa7ad, "ALDERLAKE_P", "Raptor Lake-P", 120),
     (0x4905, 0x4909, "DG1", "DG1", 120),
+    (0x0201, 0x0210, "XEHPSDV", "Xe-HP SDV", 125),
     (0x4f80, 0x4f88, "DG2", "DG2", 125),
     (0x5690, 0x56c2, "DG2", "DG2", 125),
     (0x7d41, 0x7d41, "METEORLAKE", "Arrow Lake", 125),
@@ -71,6 +78,19 @@ const PLATFORMS: &[(u32, u32, &str, &str, u32)] = &[
     (0x6420, 0x64b0, "LUNARLAKE", "Lunar Lake", 200),
     (0xe202, 0xe223, "BATTLEMAGE", "Battlemage", 200),
     (0xb080, 0xb0b0, "PANTHERLAKE", "Panther Lake", 300),
+];
+
+/// Names of subplatforms and of the driver xe, each with the kernel's name of the platform.
+const OTHER_NAMES: &[(&str, &str)] = &[
+    ("PVC", "PONTEVECCHIO"),
+    ("RAPTORLAKE_U", "ALDERLAKE_P"),
+    ("ARROWLAKE_H", "METEORLAKE"),
+    ("ARROWLAKE_S", "METEORLAKE"),
+    ("ARROWLAKE_U", "METEORLAKE"),
+    ("DG2_G10", "DG2"),
+    ("DG2_G11", "DG2"),
+    ("DG2_G12", "DG2"),
+    ("I855GM", "I85X"),
 ];
 
 /// The Broadwells that drivers support, by PCI id (Linux include/drm/intel/pciids.h, Mesa
@@ -116,7 +136,7 @@ impl Platform {
 
     /// The GPU with this name in the kernel (`Platform: BROADWELL`). Several GPUs can have the same
     /// name in the kernel. Then it is the GPU whose usual name this is: METEORLAKE is Meteor Lake,
-    /// not Arrow Lake.
+    /// not Arrow Lake. A usual name that no kernel prints is found too: RAPTORLAKE_S, ARROWLAKE.
     pub fn of_name(name: &str) -> Option<Platform> {
         let letters = |text: &str| -> String {
             let letters = text.chars().filter(char::is_ascii_alphanumeric);
@@ -124,7 +144,16 @@ impl Platform {
         };
         let wanted = letters(name);
         let named = || PLATFORMS.iter().filter(|(_, _, kernel, ..)| letters(kernel) == wanted);
-        let found = named().find(|(.., usual, _)| letters(usual) == wanted).or(named().next());
+        let usual = || PLATFORMS.iter().find(|(.., usual, _)| letters(usual) == wanted);
+        let other = || OTHER_NAMES.iter().find(|(other, _)| letters(other) == wanted);
+        let found = named()
+            .find(|(.., usual, _)| letters(usual) == wanted)
+            .or(named().next())
+            .or_else(usual)
+            .or_else(|| {
+                let (_, kernel) = other()?;
+                PLATFORMS.iter().find(|(_, _, name, ..)| name == kernel)
+            });
         found.map(|(.., name, generation)| Platform { name, generation: *generation, device: "" })
     }
 
@@ -166,9 +195,65 @@ mod tests {
             ("ALDERLAKE_S", "Alder Lake-S"),
             ("VALLEYVIEW", "Bay Trail"),
             ("I965G", "965"),
+            ("CANNONLAKE", "Cannon Lake"),
+            ("XEHPSDV", "Xe-HP SDV"),
+            ("RAPTORLAKE_S", "Raptor Lake-S"),
+            ("RAPTORLAKE_P", "Raptor Lake-P"),
+            ("ALDERLAKE_N", "Alder Lake-N"),
+            ("PONTEVECCHIO", "Ponte Vecchio"),
+            ("PVC", "Ponte Vecchio"),
+            ("I830", "830M"),
             (" dg2 ", "DG2"),
         ] {
             assert_eq!(Platform::of_name(kernel).map(|found| found.name), Some(usual), "{kernel}");
+        }
+        // All names of `platform_names` in Linux 6.12's i915, and of older kernels' too.
+        for kernel in [
+            "I830",
+            "I845G",
+            "I85X",
+            "I865G",
+            "I915G",
+            "I915GM",
+            "I945G",
+            "I945GM",
+            "G33",
+            "PINEVIEW",
+            "I965G",
+            "I965GM",
+            "G45",
+            "GM45",
+            "IRONLAKE",
+            "SANDYBRIDGE",
+            "IVYBRIDGE",
+            "VALLEYVIEW",
+            "HASWELL",
+            "BROADWELL",
+            "CHERRYVIEW",
+            "SKYLAKE",
+            "BROXTON",
+            "KABYLAKE",
+            "GEMINILAKE",
+            "COFFEELAKE",
+            "COMETLAKE",
+            "CANNONLAKE",
+            "ICELAKE",
+            "ELKHARTLAKE",
+            "JASPERLAKE",
+            "TIGERLAKE",
+            "ROCKETLAKE",
+            "DG1",
+            "ALDERLAKE_S",
+            "ALDERLAKE_P",
+            "XEHPSDV",
+            "DG2",
+            "PONTEVECCHIO",
+            "METEORLAKE",
+            "LUNARLAKE",
+            "BATTLEMAGE",
+            "PANTHERLAKE",
+        ] {
+            assert!(Platform::of_name(kernel).is_some(), "{kernel}");
         }
         assert_eq!(Platform::of_name(""), None);
         assert_eq!(Platform::of_name("ALDERLAKE"), None);

@@ -3,7 +3,8 @@
 //! The reader recognises a line by its own form if possible, otherwise by its section. So a file
 //! may begin anywhere, lack parts, and contain unknown lines.
 
-use super::data::Decoder;
+use super::data::{Decoder, Trouble};
+use super::guc;
 use super::lines::{Lines, Notes};
 use super::spelling::{self, ENGINE, GLOBAL};
 use super::{
@@ -25,6 +26,8 @@ enum Current {
     Header,
     /// Registers of the engine with this index.
     Engine(usize),
+    /// Registers of the engine with this index that the GuC captured, in this list.
+    Guc(usize, guc::List),
     /// Requests of the engine with this index, and the number of requests still to come.
     Requests(usize, i64),
     /// Waiters of the engine with this index.
@@ -129,18 +132,30 @@ impl Reader {
         }
         let (data, problem) = decoder.finish();
         self.room -= data.len();
-        if let Some(problem) = problem {
-            self.note(format_args!("{problem}"));
+        if let Some(Trouble { text, character }) = problem {
+            self.notes.add_at(self.line, character + 1, format_args!("{text}"));
         }
         self.state.buffers[at].data = data;
     }
 
     fn line(&mut self, text: &str) {
-        if text.trim().is_empty() || self.memory_row(text) {
+        // Pasted text may have spaces at the ends of lines.
+        let text = text.trim_end();
+        if text.is_empty() || self.memory_row(text) {
             return;
         }
+        if let Some(name) = guc::capture_of(text) {
+            let at = self.stream(name);
+            self.section = Current::Guc(at, guc::List::Engine);
+            return;
+        }
+        if let Some(name) = guc::missing_of(text) {
+            self.stream(name);
+            return self.of_engine_entry(name, "GuC capture", "missing");
+        }
         if let Some(name) = text.strip_suffix(" command stream:") {
-            return self.stream(name);
+            self.stream(name);
+            return;
         }
         // Names of processes may contain ` --- `: split at the last one.
         if let Some((name, what)) = text.rsplit_once(" --- ")
@@ -181,6 +196,11 @@ impl Reader {
         }
         match self.section {
             Current::Engine(at) if text.starts_with([' ', '\t']) => self.of_engine(at, text),
+            Current::Guc(at, list)
+                if text.starts_with([' ', '\t']) || text.starts_with("Coverage:") =>
+            {
+                self.of_capture(at, list, text);
+            }
             Current::Requests(at, left) if text.starts_with([' ', '\t']) => {
                 self.request(at, left, text)
             }
@@ -250,11 +270,44 @@ impl Reader {
         }
     }
 
-    fn stream(&mut self, name: &str) {
+    /// Starts the section of an engine, and returns its index.
+    fn stream(&mut self, name: &str) -> usize {
         self.leave();
         let at = self.engine(name);
         self.engine_seen = true;
         self.section = Current::Engine(at);
+        at
+    }
+
+    fn of_engine_entry(&mut self, engine: &str, key: &str, value: &str) {
+        let at = self.engine(engine);
+        let entry = Entry { key: key.to_owned(), value: value.to_owned() };
+        self.state.engines[at].entries.push(entry);
+    }
+
+    /// Reads a line in the registers that the GuC captured for an engine.
+    fn of_capture(&mut self, at: usize, list: guc::List, text: &str) {
+        let Some((name, value)) = text.trim().split_once(':') else {
+            return self.keep(Some(at), text);
+        };
+        let value = value.trim();
+        match name {
+            "RegListType" => self.section = Current::Guc(at, guc::List::of(value)),
+            // Properties of the list, not of the engine.
+            "Owner-Id" | "NumRegs" => {}
+            _ => {
+                let name = guc::name_of(name.trim_end());
+                let of_list = list == guc::List::Device && name != "FAULT_REG";
+                match numbers(value) {
+                    Some(register) if of_list || name.starts_with("SFC_DONE") => {
+                        if self.text_fits(text.len()) {
+                            self.global(Register { name, ..register });
+                        }
+                    }
+                    _ => self.of_engine(at, &format!("{name}: {value}")),
+                }
+            }
+        }
     }
 
     /// Reads a line in the section of an engine.
@@ -503,6 +556,8 @@ impl Reader {
                 none => *none = Some(process),
             }
         }
+        self.state.engines.iter_mut().for_each(guc::join_halves);
+        guc::join_fault(&mut self.state.registers);
         self.instdone();
         let state = &mut self.state;
         if state.engines.is_empty() && state.buffers.is_empty() {

@@ -1,10 +1,11 @@
 //! Finds the engines with unfinished work, and collects the information about them.
 
+use super::message;
 use super::walk::{self, Submissions};
 use super::{Hang, Summary, fault, registers};
 use crate::decode::Tables;
 use crate::devcoredump::Devcoredump;
-use crate::error_state::{Engine, ErrorState};
+use crate::error_state::{Engine, ErrorState, Process};
 use crate::submission::Submission;
 
 /// A summary of the engines with unfinished work. Commands and registers are read with `tables`,
@@ -33,16 +34,17 @@ fn of(state: &ErrorState, tables: &Tables, submissions: &mut Submissions<'_>) ->
     summary.fault = fault::of_device(tables, state);
     for (index, engine) in state.engines.iter().enumerate() {
         let because = because(state, engine);
-        if because.is_empty() && !is_at_work(tables, state, engine) {
+        let named = engine.registers.is_empty() && engine.process.is_some();
+        if because.is_empty() && !named && !is_at_work(tables, state, engine) {
             summary.idle.push(engine.name.clone());
             continue;
         }
         let mut hang = Hang {
             engine: engine.name.clone(),
             because,
-            process: engine.process.clone(),
+            process: engine.process.clone().or_else(|| active_context(engine)),
             acthd: engine.value("ACTHD").map(|acthd| acthd & crate::memory::VA_MASK),
-            units: registers::units(tables, engine),
+            units: registers::units(tables, state.platform(), engine),
             flags: registers::flags(tables, engine),
             fault: fault::of_engine(tables, state, engine),
             ..Hang::default()
@@ -57,8 +59,21 @@ fn of(state: &ErrorState, tables: &Tables, submissions: &mut Submissions<'_>) ->
         });
         summary.engines.push(hang);
     }
+    if state.engines.is_empty() {
+        summary.engines.extend(message::culprit(state));
+    }
     summary.engines.sort_by_key(|hang| hang.because.is_empty());
     summary
+}
+
+/// The process in the line about the active context: `Active context: NAME[PID] prio 0, ...`.
+fn active_context(engine: &Engine) -> Option<Process> {
+    let line = engine.entry("Active context")?;
+    let (start, _) = line.rsplit_once("] ")?;
+    let (name, pid) = start.rsplit_once('[')?;
+    let (name, pid) = (name.trim_end(), pid.parse().ok()?);
+    let process = || Process { name: name.to_owned(), pid, ..Process::default() };
+    (!name.is_empty()).then(process)
 }
 
 /// The signs that an engine hung.
@@ -82,9 +97,13 @@ fn because(state: &ErrorState, engine: &Engine) -> Vec<String> {
     {
         because.push("its context is guilty".to_owned());
     }
-    let message = state.entry("GPU HANG").unwrap_or_default();
-    if message.contains(&format!("on {}", engine.name)) {
+    if message::engine_of(state).as_deref() == Some(&engine.name) {
         because.push("the driver's message names it".to_owned());
+    }
+    // The file may end before the registers. Then the header names the engines that had work.
+    let without_registers = state.engines.iter().all(|engine| engine.registers.is_empty());
+    if without_registers && engine.process.is_some() {
+        because.push("the file has only its header, which names the engine's process".to_owned());
     }
     because
 }

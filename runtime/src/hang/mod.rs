@@ -19,6 +19,8 @@
 
 mod fault;
 mod find;
+mod instdone;
+mod message;
 mod registers;
 mod show;
 mod walk;
@@ -136,6 +138,8 @@ pub struct Header {
 pub struct RingPosition {
     /// Offset in bytes.
     pub offset: u64,
+    /// Times that the head went from the end of the ring to its start; 0 for a tail.
+    pub wraps: u64,
     /// Address and name of the command that the position lies in; for a tail, of the command
     /// before the position.
     pub command: Option<(u64, &'static str)>,

@@ -1,8 +1,9 @@
 //! Registers decoded with the tables.
 
+use super::instdone;
 use crate::decode::{Tables, Value, items_at};
 use crate::engine::EngineId;
-use crate::error_state::{Engine, ErrorState};
+use crate::error_state::{Engine, ErrorState, Platform};
 use genxml_core::bits;
 use genxml_core::reflect::{Container, Kind};
 
@@ -80,9 +81,20 @@ fn offset_of(tables: &Tables, engine: Option<&Engine>, container: &Container) ->
 }
 
 /// The registers of `DONE` that the file has for an engine, each with its busy units.
-pub(super) fn units(tables: &Tables, engine: &Engine) -> Vec<Units> {
+pub(super) fn units(tables: &Tables, platform: Option<Platform>, engine: &Engine) -> Vec<Units> {
     let mut units = Vec::new();
+    let render = engine.id() == Some(EngineId::Render);
     for register in &engine.registers {
+        let old = platform
+            .filter(|_| render)
+            .and_then(|platform| instdone::names(platform.generation, &register.name));
+        if let Some(names) = old {
+            let value = register.value as u32;
+            let busy = names.iter().filter(|(bit, _)| value >> bit & 1 == 0);
+            let busy = busy.map(|(_, name)| *name).collect();
+            units.push(Units { register: register.name.clone(), value, busy });
+            continue;
+        }
         let name = register.name.split('[').next().unwrap_or_default();
         let Some((_, described)) = DONE.iter().find(|(kernel, _)| *kernel == name) else {
             continue;

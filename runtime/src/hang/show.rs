@@ -258,10 +258,16 @@ impl fmt::Display for Header {
 
 impl RingPosition {
     fn text(&self, what: &str) -> String {
-        match self.command {
-            Some((address, name)) => format!("{:#x}, {what} {name} at {address:#x}", self.offset),
-            None => format!("{:#x}", self.offset),
-        }
+        let command = match self.command {
+            Some((address, name)) => format!(", {what} {name} at {address:#x}"),
+            None => String::new(),
+        };
+        let wraps = match self.wraps {
+            0 => String::new(),
+            1 => ", after 1 wrap of the ring".to_owned(),
+            wraps => format!(", after {wraps} wraps of the ring"),
+        };
+        format!("{:#x}{command}{wraps}", self.offset)
     }
 }
 

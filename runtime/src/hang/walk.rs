@@ -3,7 +3,7 @@
 use super::{Hang, Header, Location, Quoted, RingPosition, Semaphore, Violation};
 use crate::check::{Checker, Finding, Rules};
 use crate::decode::{Contexts, Decoder, Kind, Options, Record, Sink, Tables, TextWriter};
-use crate::error_state::{Engine, ErrorState};
+use crate::error_state::{Engine, ErrorState, field_of};
 use crate::memory::Memory;
 use crate::submission::{Each, Ring, Submission};
 use genxml_core::rule::Severity;
@@ -46,10 +46,16 @@ pub(super) fn ring(tables: &Tables, state: &ErrorState, engine: &Engine, hang: &
         }
         done += length;
     }
-    hang.head =
-        engine.value("HEAD").map(|_| RingPosition { offset: at.ring.head, command: head_at });
+    hang.head = engine.value("HEAD").map(|value| {
+        let wraps = field_of("HEAD", "HEAD_WRAP_COUNT", value).unwrap_or(0);
+        RingPosition { offset: at.ring.head, wraps, command: head_at }
+    });
     let last = last.filter(|_| tail > 0);
-    hang.tail = engine.value("TAIL").map(|_| RingPosition { offset: at.ring.tail, command: last });
+    hang.tail = engine.value("TAIL").map(|_| RingPosition {
+        offset: at.ring.tail,
+        wraps: 0,
+        command: last,
+    });
 }
 
 /// Decodes the engine's submissions up to the command that ACTHD points into. Fills in that command

@@ -8,14 +8,17 @@
 //! * [`Draws`]: every draw and dispatch, with its sizes and kernels
 //! * [`Writes`]: every write of a packet's state, a structure or a register; [`in_effect`]: the
 //!   writes in effect at a draw
+//! * [`Reached`]: which ranges of memory a decoded dump reaches
 //! * [`Glob`]: patterns of names
 
 mod draws;
 mod filter;
 mod glob;
+mod reached;
 mod writes;
 
 pub use draws::{Draw, DrawCounter, Draws, is_draw};
 pub use filter::{Compare, FieldTest, Filter, Filtered, ParseError, Seen};
 pub use glob::Glob;
+pub use reached::Reached;
 pub use writes::{InEffect, What, Write, Writes, in_effect};

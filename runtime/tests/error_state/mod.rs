@@ -4,6 +4,7 @@
 //! kernel; for the writer, captures of real drivers.
 
 mod damage;
+mod guc;
 mod opened;
 mod spellings;
 mod written;
