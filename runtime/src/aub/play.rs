@@ -145,18 +145,20 @@ impl Play<'_, '_> {
                 self.notes.count(position, NO_ROOM, lost);
             }
             Event::Memory { space: Space::Global, address, bytes } => {
-                let is_trace =
-                    self.header.as_ref().is_none_or(|h| h.kind == super::Kind::MemoryTrace);
-                if is_trace && !self.image.has_global(address, bytes.len() as u64) {
+                if self.is_trace() && !self.image.has_global(address, bytes.len() as u64) {
                     self.notes.count(position, NO_ENTRY, bytes.len() as u64);
                 }
                 let lost = self.image.write_global(address, bytes);
                 self.notes.count(position, NO_ROOM, lost);
             }
+            Event::Memory { space: Space::Local, address, bytes } if self.is_trace() => {
+                let lost = self.image.write_local(address, bytes);
+                self.notes.count(position, NO_ROOM, lost);
+            }
             Event::Memory { space, bytes, .. } => {
                 let why = match space {
                     Space::Local => {
-                        "bytes for local memory, which Broadwell does not have, are left out"
+                        "bytes for local memory are left out: no source says how classic files use it"
                     }
                     Space::Pci => "bytes for the configuration space of the PCI bus are left out",
                     _ => {
@@ -183,9 +185,8 @@ impl Play<'_, '_> {
                 let translation = Translation::Global;
                 self.start(Started { position, engine, context: 0, translation, commands })?;
             }
-            Event::MemoryPoll { .. } => {
-                let why = "waits for memory are left out: no source documents their condition";
-                self.notes.count(position, why, 1);
+            Event::Named { block, why: Some(why), .. } => {
+                self.notes.add(position, format!("a {block} block is left out: {why}"));
             }
             Event::Other { opcode, sub_opcode, .. } => {
                 let text = format!(
@@ -193,11 +194,22 @@ impl Play<'_, '_> {
                 );
                 self.notes.add(position, text);
             }
-            // Work is finished at once, so there is nothing to wait for; pictures and remarks are
-            // for people.
-            Event::RegisterPoll { .. } | Event::Bitmap(_) | Event::Comment(_) => {}
+            // Work is finished at once, so there is nothing to wait for. Engines write no memory,
+            // so there are no results to compare. Pictures and remarks are for people.
+            Event::RegisterPoll { .. }
+            | Event::MemoryPoll { .. }
+            | Event::RegisterCompare { .. }
+            | Event::MemoryCompare { .. }
+            | Event::Bitmap(_)
+            | Event::Comment(_)
+            | Event::Named { why: None, .. } => {}
         }
         Ok(())
+    }
+
+    /// True if the file is a memory trace, or does not say its kind.
+    fn is_trace(&self) -> bool {
+        self.header.as_ref().is_none_or(|header| header.kind == super::Kind::MemoryTrace)
     }
 
     fn start(&mut self, started: Started) -> io::Result<()> {
