@@ -1,6 +1,6 @@
 //! `genx check`: checks a dump against the programming restrictions of the manual.
 
-use crate::input::{Raw, read_bytes, report};
+use crate::input::{Raw, read_bytes, readable, report};
 use crate::output::{Error, Exit, bad_input, stdout};
 use crate::sarif;
 use genxml::check::{self, Finding, Level, Line, Quote, Rules, Summary};
@@ -160,6 +160,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         let mut dump = args.raw.open(input)?;
         let summary = check::dump(&mut dump, &rules, &mut each);
         report(input, &dump);
+        readable(input, &dump)?;
         (summary, dump.notes().iter().find(|note| note.cut).map(ToString::to_string))
     };
     stdout(|out| match format {

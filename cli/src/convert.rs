@@ -175,9 +175,19 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         return Err(bad_input(format!("{place}: there is no submission {wanted}")));
     }
     if execs == 0 {
-        eprintln!("genx: {place}: the dump has no submission that can be written");
+        return Err(bad_input(format!("{place}: {}", nothing(&input)?)));
     }
     Ok(Exit::Ok)
+}
+
+/// Why a dump has nothing that can be written.
+fn nothing(input: &Bytes) -> Result<String, Error> {
+    let mut dump = input.dump()?;
+    let visited = dump.submissions(&mut |_| Ok(()));
+    visited.map_err(|error| bad_input(format!("{}: {error}", dump.name())))?;
+    Ok(dump.unreadable().unwrap_or_else(|| {
+        "the dump has submissions, but none that this output can hold; nothing is written".into()
+    }))
 }
 
 /// A conversion. Methods that write return 0 if they wrote no submission.

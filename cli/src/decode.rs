@@ -17,7 +17,8 @@ use std::io;
 /// For an error state or a device coredump, the text starts with a summary of the hang. Errors
 /// inside a batch are printed where they occur, and do not change the exit code.
 ///
-/// Exit code: 0 success, 2 unusable input, or --draw or --exec selects nothing.
+/// Exit code: 0 success, 2 unusable input, an input without any work that can be decoded, or --draw
+/// or --exec selects nothing.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx decode captures/gpgpu_fill
@@ -147,6 +148,10 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         .map_err(|error| bad_input(format!("cannot write to standard output: {error}")))?;
     args.input.report(&dump);
     report(&summary);
+    // Of an error state, the summary of the hang was printed.
+    if dump.hang().is_none_or(|hang| hang == Default::default()) {
+        args.input.readable(&dump)?;
+    }
     match seen.and_then(|seen| missing(&filter, &seen)) {
         Some(text) => Err(bad_input(format!("{}: {text}", args.input.name()))),
         None => Ok(Exit::Ok),

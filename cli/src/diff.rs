@@ -2,7 +2,7 @@
 
 use crate::decode::When;
 use crate::filter::{Filters, missing};
-use crate::input::{Raw, report};
+use crate::input::{Raw, readable, report};
 use crate::output::{Error, Exit, bad_input, stdout};
 use genxml::decode::{Decoder, Options, Sink, Tables};
 use genxml::diff::{Ignore, Show, Tree, dumps, write_json, write_text};
@@ -122,5 +122,6 @@ fn tree(args: &Args, path: &Path, ignore: &Ignore, filter: &Filter) -> Result<(T
     read.map_err(|error| bad_input(format!("{}: {error}", path.display())))?;
     let missing = missing(filter, &sink.seen());
     report(path, &dump);
+    readable(path, &dump)?;
     Ok((tree, End { cut: dump.is_cut(), missing }))
 }

@@ -64,11 +64,13 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     }
     let mut dump = args.input.open()?;
     let found = match (&what, args.before_draw) {
-        (None, None) => draws(args, &mut dump)?,
-        (Some(what), None) => writes(args, &mut dump, what)?,
-        (what, Some(draw)) => before(args, &mut dump, what.as_ref(), draw)?,
+        (None, None) => draws(args, &mut dump),
+        (Some(what), None) => writes(args, &mut dump, what),
+        (what, Some(draw)) => before(args, &mut dump, what.as_ref(), draw),
     };
     args.input.report(&dump);
+    args.input.readable(&dump)?;
+    let found = found?;
     Ok(if found { Exit::Ok } else { Exit::Differs })
 }
 

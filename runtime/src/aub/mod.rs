@@ -27,6 +27,7 @@
 //! aub_services.h and aub_mem_dump.h.
 
 mod capture;
+mod contents;
 mod error_state;
 mod image;
 mod input;
@@ -42,6 +43,7 @@ mod view;
 mod writer;
 
 pub use capture::{from_capture, to_capture};
+pub use contents::Contents;
 pub use error_state::{Recorded, from_error_state, to_error_state};
 pub use image::{MAX_MEMORY, Translation, mapped};
 pub(crate) use input::decompress;
@@ -49,6 +51,7 @@ pub use input::{Compression, DecompressError, MAX_DICTIONARY, decompressed};
 pub use reader::{CHUNK, MAX_COMMANDS, Reader, starts};
 pub use recorder::Recorder;
 pub use submissions::submissions;
+pub(crate) use submissions::submissions_of;
 pub use writer::Writer;
 
 use crate::engine::EngineId;
@@ -197,6 +200,17 @@ pub struct Header {
 }
 
 impl Header {
+    /// The GPU as the file names it, for messages: `SKL (device 12)`, `PCI id 0x1912`.
+    pub fn gpu(&self) -> String {
+        let device = self.device.filter(|device| device.bits() != 0).map(|device| {
+            let name = device.name().unwrap_or("another GPU");
+            format!("{name} (device {})", device.bits())
+        });
+        let id = self.pci_id.map(|id| format!("PCI id {id:#06x}"));
+        let names: Vec<String> = device.into_iter().chain(id).collect();
+        if names.is_empty() { "a GPU without a name".into() } else { names.join(", ") }
+    }
+
     /// Whether the file is for a GPU of Gen8 (Broadwell or Cherryview); `None` if it does not say.
     pub fn is_gen8(&self) -> Option<bool> {
         match (self.device, self.pci_id) {

@@ -132,10 +132,11 @@ impl Play<'_, '_> {
         match event {
             Event::Header(header) => {
                 if header.is_gen8() == Some(false) {
-                    let id =
-                        header.pci_id.map(|id| format!(" (PCI id {id:#06x})")).unwrap_or_default();
-                    let text =
-                        format!("recorded for another GPU{id}: read with the packets of Broadwell");
+                    let text = format!(
+                        "recorded for {}, not for Broadwell: the packets of that GPU are known \
+                         only with its tables (--spec FILE)",
+                        header.gpu()
+                    );
                     self.notes.add(position, text);
                 }
                 self.header.get_or_insert(header);

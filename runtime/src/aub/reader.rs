@@ -1,5 +1,6 @@
 //! Reads blocks one by one.
 
+use super::contents::Contents;
 use super::input::{Compression, decompress};
 use super::kinds::{CLASSIC, Head, MEMORY_TRACE, classic, trace};
 use super::{AubError, Block, Event, Header, Kind, Space};
@@ -42,6 +43,7 @@ pub struct Reader<'a> {
     rest: Option<Rest>,
     /// The writes of the block in the buffer that were not returned yet, last one first.
     writes: Vec<Write>,
+    contents: Contents,
     /// The end was reached, or an error occurred.
     done: bool,
 }
@@ -128,6 +130,7 @@ impl<'a> Reader<'a> {
             entries: Vec::new(),
             rest: None,
             writes: Vec::new(),
+            contents: Contents::default(),
             done: false,
         })
     }
@@ -142,6 +145,11 @@ impl<'a> Reader<'a> {
         self.position
     }
 
+    /// Numbers of the blocks that were read so far.
+    pub fn contents(&self) -> Contents {
+        self.contents
+    }
+
     /// The next block, or piece of one; `None` at the end, and after an error.
     ///
     /// # Errors
@@ -152,14 +160,12 @@ impl<'a> Reader<'a> {
         }
         self.done = true;
         // Reading stops at an error and at the end of the file.
-        match self.read() {
-            Ok(None) => Ok(None),
-            Err(error) => Err(error),
-            Ok(Some((position, found))) => {
-                self.done = false;
-                Ok(Some(Block { position, event: self.event(found) }))
-            }
-        }
+        let Some((position, found)) = self.read()? else { return Ok(None) };
+        self.done = false;
+        let mut contents = self.contents;
+        contents.add(&self.event(&found));
+        self.contents = contents;
+        Ok(Some(Block { position, event: self.event(&found) }))
     }
 
     /// Reads a block and checks it; its data are then in the buffers of the reader.
@@ -538,15 +544,15 @@ impl<'a> Reader<'a> {
     }
 
     /// The event of a parsed block, with its data.
-    fn event(&self, found: Found) -> Event<'_> {
-        match found {
-            Found::Header(header) => Event::Header(header),
+    fn event(&self, found: &Found) -> Event<'_> {
+        match *found {
+            Found::Header(ref header) => Event::Header(header.clone()),
             Found::Memory { space, address, start, bytes } => {
                 let data: &[u8] = bytemuck::cast_slice(&self.buffer[start..]);
                 Event::Memory { space, address, bytes: &data[..bytes] }
             }
             Found::Entries(first) => Event::GlobalEntries { first, entries: &self.entries },
-            Found::Register { what, offset, mask, value } => match what {
+            Found::Register { ref what, offset, mask, value } => match *what {
                 Access::Write => Event::RegisterWrite { offset, mask, value },
                 Access::Poll { equal } => Event::RegisterPoll { offset, mask, value, equal },
                 Access::Compare => Event::RegisterCompare { offset, mask, value },
@@ -567,7 +573,7 @@ impl<'a> Reader<'a> {
                 Event::Commands { engine, address, bytes: bytemuck::cast_slice(&self.buffer) }
             }
             Found::Comment => Event::Comment(&self.text),
-            Found::Bitmap(bitmap) => Event::Bitmap(bitmap),
+            Found::Bitmap(ref bitmap) => Event::Bitmap(bitmap.clone()),
             Found::Other { opcode, sub_opcode } => {
                 Event::Other { opcode, sub_opcode, dwords: &self.buffer }
             }

@@ -64,11 +64,8 @@ impl Dump {
         };
         if input.is_dir() {
             let capture = Capture::open(input)?;
-            return Ok(Dump {
-                name: capture.name().into(),
-                content: Content::Capture(capture),
-                notes: Vec::new(),
-            });
+            let name = capture.name().to_owned();
+            return Ok(Dump::of(&name, Content::Capture(capture), Vec::new()));
         }
         if input == Path::new("-") {
             return Dump::read(&name, io::stdin(), how);
@@ -126,7 +123,7 @@ impl Dump {
             }
             Look::Unknown(what) => return Err(DumpError::Unknown { path: name.into(), what }),
         };
-        Ok(Dump { name: name.into(), content, notes })
+        Ok(Dump::of(name, content, notes))
     }
 }
 
