@@ -1,7 +1,9 @@
 //! Memory at a point of a file: the physical pages written so far, and the global page table.
 
-use super::tables::{self, ENTRIES, FRAME_BITS, INDEX_BITS, LOCAL, Leads, PAGE, PAGE_SHIFT};
-use std::collections::{BTreeMap, HashMap};
+use super::tables::{
+    self, ENTRIES, FRAME_BITS, INDEX_BITS, LOCAL, LOCAL_GLOBAL, Leads, PAGE, PAGE_SHIFT,
+};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Largest number of bytes of physical memory that are stored for a file. When it is reached,
 /// writes to pages that are not stored yet are left out, with a note.
@@ -54,6 +56,10 @@ pub struct Image {
     /// True if local memory was written: the GPU has local memory. Page table entries then say in
     /// which memory a page is; tables are in local memory if it has the page.
     local: bool,
+    /// Frames of local memory (from `LOCAL` on) that entries of the global table map.
+    global_local: HashSet<u64>,
+    /// Address of the first page that is written in both kinds of frames of local memory.
+    both: Option<u64>,
     /// If writes are tracked: the ranges written to each frame since the last
     /// [`take_written`](Self::take_written).
     written: Option<BTreeMap<u64, Ranges>>,
@@ -77,10 +83,42 @@ impl Image {
     }
 
     /// Writes local memory, as [`write_physical`](Self::write_physical). From then on, the GPU has
-    /// local memory.
-    pub fn write_local(&mut self, address: u64, bytes: &[u8]) -> u64 {
+    /// local memory. `mapped` is true if the block before is the entry of a page table that maps
+    /// the page.
+    ///
+    /// The writer of Intel's compute-runtime 22.43 allocates pages for the global table and pages
+    /// for contexts from two allocators that begin at the same address
+    /// (PhysicalAddressAllocatorHw), and writes both to local memory. It writes the entry before
+    /// each page of a context. So a page that the global table maps is written to a frame of its
+    /// own, unless its entry comes before it.
+    pub fn write_local(&mut self, address: u64, bytes: &[u8], mapped: bool) -> u64 {
         self.local = true;
-        self.write_frames(LOCAL, address, bytes)
+        let frame = LOCAL + (address >> PAGE_SHIFT);
+        let is_global = !mapped && self.global_local.contains(&frame);
+        let (memory, other) =
+            if is_global { (LOCAL_GLOBAL, LOCAL) } else { (LOCAL, LOCAL_GLOBAL) };
+        if self.both.is_none() && self.slots.contains_key(&(frame - LOCAL + other)) {
+            self.both = Some(address);
+        }
+        self.write_frames(memory, address, bytes)
+    }
+
+    /// The first address of local memory that the file writes for the global table and for a
+    /// context, which are kept apart.
+    pub fn local_for_both(&self) -> Option<u64> {
+        self.both
+    }
+
+    /// The frame that holds a page: of local memory, the other kind of frame if only that one was
+    /// written.
+    fn stored(&self, frame: u64) -> u64 {
+        let other = match frame {
+            LOCAL_GLOBAL.. => frame - LOCAL_GLOBAL + LOCAL,
+            LOCAL.. => frame - LOCAL + LOCAL_GLOBAL,
+            _ => return frame,
+        };
+        let is_other = !self.slots.contains_key(&frame) && self.slots.contains_key(&other);
+        if is_other { other } else { frame }
     }
 
     /// Writes the memory whose frames begin at number `memory`.
@@ -137,13 +175,21 @@ impl Image {
                 self.global.remove(&number);
             } else {
                 self.global.insert(number, bits);
+                self.global_local
+                    .extend(tables::global_entry(bits, true).filter(|frame| *frame >= LOCAL));
             }
         }
         (entries.len() - room) as u64
     }
 
     fn global_frame(&self, page: u64) -> Option<u64> {
-        self.global.get(&page).and_then(|bits| tables::global_entry(*bits, self.local))
+        self.global.get(&page).and_then(|bits| self.global_target(*bits))
+    }
+
+    /// The frame of an entry of the global table.
+    fn global_target(&self, bits: u64) -> Option<u64> {
+        let frame = tables::global_entry(bits, self.local)?;
+        Some(self.stored(if frame < LOCAL { frame } else { frame - LOCAL + LOCAL_GLOBAL }))
     }
 
     /// Writes into one frame; false if the frame is not stored yet and the memory is full.
@@ -196,7 +242,7 @@ impl Image {
     /// The bytes of the table in frame `table`, of local memory if it has this frame; `None` if
     /// nothing wrote the frame.
     fn table(&self, table: u64) -> Option<&[u8]> {
-        let local = self.local.then(|| self.frame(LOCAL + table)).flatten();
+        let local = self.local.then(|| self.frame(self.stored(LOCAL + table))).flatten();
         local.or_else(|| self.frame(table))
     }
 
@@ -229,10 +275,10 @@ impl Image {
     pub(super) fn leaf(&self, directory: Leads, page: u64) -> Option<u64> {
         let index = page & (ENTRIES - 1);
         match directory {
-            Leads::Large(first) => Some(first + index),
-            Leads::Page(frame) => Some(frame),
+            Leads::Large(first) => Some(self.stored(first + index)),
+            Leads::Page(frame) => Some(self.stored(frame)),
             Leads::Table(table) => match tables::entry(1, self.entry(table, index), self.local)? {
-                Leads::Page(frame) => Some(frame),
+                Leads::Page(frame) => Some(self.stored(frame)),
                 _ => None,
             },
         }
@@ -248,13 +294,15 @@ impl Image {
     /// if the list is incomplete; see `mapped`.
     pub fn pages(&self, translation: &Translation) -> (Vec<(u64, u64)>, bool) {
         if *translation != Translation::Global {
-            return walk(translation, self.local, &mut |frame, out| {
+            let (mut pages, whole) = walk(translation, self.local, &mut |frame, out| {
                 self.table(frame).map(|bytes| out.copy_from_slice(bytes)).is_some()
             });
+            pages.iter_mut().for_each(|(_, frame)| *frame = self.stored(*frame));
+            return (pages, whole);
         }
         let entries = self.global.iter();
         let mut found: Vec<(u64, u64)> = entries
-            .filter_map(|(&page, &bits)| Some((page, tables::global_entry(bits, self.local)?)))
+            .filter_map(|(&page, &bits)| Some((page, self.global_target(bits)?)))
             .collect();
         found.extend(self.slots.keys().filter_map(|&frame| {
             let page = frame.checked_sub(PRIVATE).filter(|page| *page < MAX_PRIVATE)?;

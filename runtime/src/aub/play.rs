@@ -5,7 +5,7 @@
 
 use super::image::{Image, Translation};
 use super::notes::Notes;
-use super::tables::PAGE;
+use super::tables::{self, LOCAL, Leads, PAGE, PAGE_SHIFT};
 use super::view::View;
 use super::{Event, Header, Reader, Space};
 use crate::core::reflect::Container;
@@ -103,17 +103,19 @@ pub(super) fn play(
         header: None,
         registers: HashMap::new(),
         ports: BTreeMap::new(),
+        entry: None,
     };
     loop {
         match reader.next_block() {
             Ok(Some(block)) => play.block(block.position, block.event)?,
-            Ok(None) => return Ok(()),
+            Ok(None) => break,
             Err(error) => {
                 play.notes.end(error.to_string());
-                return Ok(());
+                break;
             }
         }
     }
+    Ok(())
 }
 
 struct Play<'a, 'b> {
@@ -125,6 +127,9 @@ struct Play<'a, 'b> {
     registers: HashMap<u32, u32>,
     /// Dwords written to a submission port so far, by the engine's base: fewer than four.
     ports: BTreeMap<u32, Vec<u32>>,
+    /// The frame that the last write of local memory maps, if this write is an entry of a page
+    /// table.
+    entry: Option<u64>,
 }
 
 impl Play<'_, '_> {
@@ -153,8 +158,21 @@ impl Play<'_, '_> {
                 self.notes.count(position, NO_ROOM, lost);
             }
             Event::Memory { space: Space::Local, address, bytes } if self.is_trace() => {
-                let lost = self.image.write_local(address, bytes);
+                let mapped = self.entry == Some(LOCAL + (address >> PAGE_SHIFT));
+                let before = self.image.local_for_both();
+                let lost = self.image.write_local(address, bytes, mapped);
+                if let (None, Some(page)) = (before, self.image.local_for_both()) {
+                    let text = format!(
+                        "local memory at {page:#x} is written both for the global table and for a \
+                         context: the two contents are kept apart, here and in other pages"
+                    );
+                    self.notes.add(position, text);
+                }
                 self.notes.count(position, NO_ROOM, lost);
+                self.entry = match tables::leaf(bytes) {
+                    Some(Leads::Page(frame)) => Some(frame),
+                    _ => None,
+                };
             }
             Event::Memory { space, bytes, .. } => {
                 let why = match space {

@@ -430,11 +430,17 @@ impl<'a> Reader<'a> {
 
     /// Parses a block that states the contents of memory.
     fn memory_compare(&self, position: u64, head: &Head) -> Result<Found, AubError> {
-        let compare = MemTraceMemoryCompare::unpack_lossy(&self.fixed(position, head)?);
+        let dwords = self.fixed(position, head)?;
+        let compare = MemTraceMemoryCompare::unpack_lossy(&dwords);
         let size = compare.size_bytes.get();
         self.has_data(position, MemTraceMemoryCompare::NAME, MemTraceMemoryCompare::DWORDS, size)?;
         if compare.no_read_expect {
             return Ok(Found::Named { why: None });
+        }
+        if compare.pack() != dwords {
+            // aub_stream defers comparisons with a bit whose position is not public.
+            let why = "it has bits that no source describes; it may be evaluated with later blocks";
+            return Ok(Found::Named { why: Some(why) });
         }
         if compare.crc_compare {
             let why = "it has a checksum, whose polynomial no source describes";

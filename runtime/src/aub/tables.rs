@@ -24,6 +24,8 @@ pub(super) const FRAME_BITS: u32 = 36;
 /// First frame number of local memory, the memory of a graphics card. Its physical addresses are
 /// independent of those of the system's memory.
 pub(super) const LOCAL: u64 = 2 << FRAME_BITS;
+/// First frame number of local memory as the global table maps it; see `Image::write_local`.
+pub(super) const LOCAL_GLOBAL: u64 = 3 << FRAME_BITS;
 
 /// The target of a present entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,6 +66,11 @@ pub(super) fn entry(level: u32, bits: u64, local: bool) -> Option<Leads> {
             entry.present.then_some(Leads::Page(memory + (entry.address.get() >> PAGE_SHIFT)))
         }
     }
+}
+
+/// The target of an entry of a page table on a GPU with local memory, if these bytes are one.
+pub(super) fn leaf(bytes: &[u8]) -> Option<Leads> {
+    entry(1, u64::from_le_bytes(bytes.try_into().ok()?), true)
 }
 
 /// The frame of an entry of the global table; `None` if it is not present. `local` is true on a GPU
