@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// If a file is truncated or damaged, the part before the damage is checked.
 ///
 /// Exit code: 0 no rule of severity error is violated, 1 such a rule is violated, 2 unusable input,
-/// or the dump is truncated or damaged.
+/// an input without any work, or the dump is truncated or damaged.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx check captures/gpgpu_fill

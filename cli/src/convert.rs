@@ -27,7 +27,8 @@ const BROADWELL: u32 = 0x1616;
 /// the submission uses only that table. An error state has one submission. Standard error lists
 /// parts that were left out.
 ///
-/// Exit code: 0 success; 2 unusable input, or the output cannot be written.
+/// Exit code: 0 success; 2 unusable input, no submission that the output can hold, or the output
+/// cannot be written.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx convert captures/saxpy -o saxpy.aub.xz

@@ -17,8 +17,8 @@ use std::io;
 /// For an error state or a device coredump, the text starts with a summary of the hang. Errors
 /// inside a batch are printed where they occur, and do not change the exit code.
 ///
-/// Exit code: 0 success, 2 unusable input, an input without any work that can be decoded, or --draw
-/// or --exec selects nothing.
+/// Exit code: 0 success, 2 unusable input, an input without any work, or --draw or --exec selects
+/// nothing.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx decode captures/gpgpu_fill

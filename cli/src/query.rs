@@ -20,7 +20,7 @@ use std::io::{self, Write};
 /// --before-draw N alone lists all state that is in effect at draw N. The fields of this state are
 /// printed only with --json.
 ///
-/// Exit code: 0 found, 1 nothing found, 2 unusable input.
+/// Exit code: 0 found, 1 nothing found, 2 unusable input, or an input without any work.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx query captures/triangle --draws
@@ -69,9 +69,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         (what, Some(draw)) => before(args, &mut dump, what.as_ref(), draw),
     };
     args.input.report(&dump);
-    args.input.readable(&dump)?;
-    let found = found?;
-    Ok(if found { Exit::Ok } else { Exit::Differs })
+    Ok(if found? { Exit::Ok } else { Exit::Differs })
 }
 
 /// The state that --state or --register selects; `None` without these options.
@@ -103,11 +101,11 @@ fn what(args: &Args) -> Result<Option<What>, Error> {
     }
 }
 
-/// Decodes the whole dump into a sink.
+/// Decodes the whole dump into a sink. A dump without any work is an error.
 fn decode(args: &Args, dump: &mut Dump, sink: &mut dyn Sink) -> Result<(), Error> {
     let options = Options { kernels: false, every_draw: true, ..Options::default() };
     match Decoder::new(Tables::gen8(), options).submissions(dump, sink) {
-        Ok(_) => Ok(()),
+        Ok(_) => args.input.readable(dump),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err(bad_input(format!("{}: {error}", args.input.path().display()))),
     }

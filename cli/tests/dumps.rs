@@ -1,11 +1,11 @@
 //! The contract of `genx diff`, `genx query`, the filters of `genx decode` and the formats of
 //! `genx check`.
 
-use genxml_testkit::aub::AubFile;
 use crate::common::{batch_capture, fill_capture, finish, genx};
 use genxml::decode::DATA_NAMES;
 use genxml::engine::Render;
 use genxml::gen8::mi::{MiNoop, PipeControl};
+use genxml_testkit::aub::AubFile;
 use serde_json::Value;
 use std::path::Path;
 use tempfile::tempdir;

@@ -3,8 +3,8 @@
 //!
 //! All physical addresses of the machine (39 bits) are memory; memory that was never written reads
 //! 0. Engines start when the file writes the registers that start them (ELSP, or the tail of a
-//! ring). Before the file polls a register or writes memory again, the engines run until they have
-//! nothing to do. An engine that waits for a semaphore continues after the file has written the
+//! ring). Before the file polls or compares a register or memory, or writes memory again, the
+//! engines run until they have nothing to do. An engine that waits for a semaphore continues after the file has written the
 //! semaphore. A file of the classic kind (see `genxml::aub`) does not write these registers: its
 //! commands are put into a ring of the engine, and every address goes through the global table.
 
@@ -253,8 +253,7 @@ impl<'a> AubReplay<'a> {
                     }
                 }
                 Some(Held::Compare { position, space, address, bytes, equal }) => {
-                    let result =
-                        compare(&mut self.gpu, position, space, address, &bytes, equal)?;
+                    let result = compare(&mut self.gpu, position, space, address, &bytes, equal)?;
                     return Ok(Some(Step::Compared(result)));
                 }
                 Some(Held::RegisterCompare { position, offset, mask, value }) => {
@@ -539,7 +538,9 @@ fn read(
         Space::Global => gpu.global().read(address, out).map_err(|fault| {
             unusable(format!("{fault}: the global table has no entry for memory that is compared"))
         }),
-        Space::Local | Space::NonLocal | Space::Pci => Err(other_memory(position, space, out.len())),
+        Space::Local | Space::NonLocal | Space::Pci => {
+            Err(other_memory(position, space, out.len()))
+        }
     }
 }
 

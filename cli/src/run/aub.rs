@@ -27,8 +27,8 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
     }
     match &args.dump {
         Some(_) if args.observe.is_none() => {
-            let why = "an AUB file has no expectations, so only the targets of draws can be dumped: \
-                       add --observe draw";
+            let why = "the values that an AUB file states have no names, so only the targets of \
+                       draws can be dumped: add --observe draw";
             return refuse("--dump", why);
         }
         Some(directory) => drop(Dump::new(directory)?),

@@ -95,8 +95,7 @@ impl Image {
         self.local = true;
         let frame = LOCAL + (address >> PAGE_SHIFT);
         let is_global = !mapped && self.global_local.contains(&frame);
-        let (memory, other) =
-            if is_global { (LOCAL_GLOBAL, LOCAL) } else { (LOCAL, LOCAL_GLOBAL) };
+        let (memory, other) = if is_global { (LOCAL_GLOBAL, LOCAL) } else { (LOCAL, LOCAL_GLOBAL) };
         if self.both.is_none() && self.slots.contains_key(&(frame - LOCAL + other)) {
             self.both = Some(address);
         }
@@ -301,9 +300,8 @@ impl Image {
             return (pages, whole);
         }
         let entries = self.global.iter();
-        let mut found: Vec<(u64, u64)> = entries
-            .filter_map(|(&page, &bits)| Some((page, self.global_target(bits)?)))
-            .collect();
+        let mut found: Vec<(u64, u64)> =
+            entries.filter_map(|(&page, &bits)| Some((page, self.global_target(bits)?))).collect();
         found.extend(self.slots.keys().filter_map(|&frame| {
             let page = frame.checked_sub(PRIVATE).filter(|page| *page < MAX_PRIVATE)?;
             self.global_frame(page).is_none().then_some((page, frame))

@@ -260,9 +260,7 @@ impl<'a> Reader<'a> {
                 let bitmap = AubDumpBitmap::unpack_lossy(&self.fixed(position, head)?);
                 Ok(Some(Found::Bitmap(bitmap)))
             }
-            (MEMORY_TRACE, trace::MEMORY_WRITES) => {
-                self.list_writes(position, head)
-            }
+            (MEMORY_TRACE, trace::MEMORY_WRITES) => self.list_writes(position, head),
             (MEMORY_TRACE, _) => self.memory_trace(position, head).map(Some),
             _ => Ok(Some(other(head))),
         }
@@ -302,9 +300,9 @@ impl<'a> Reader<'a> {
                 })
             }
             trace::VERSION_OLD => Found::Named { why: Some("no source describes its fields") },
-            trace::PREDICATE => Found::Named {
-                why: Some("no source says which tools skip the blocks after it"),
-            },
+            trace::PREDICATE => {
+                Found::Named { why: Some("no source says which tools skip the blocks after it") }
+            }
             trace::MEMORY_WRITE => {
                 let write = MemTraceMemoryWrite::unpack_lossy(&self.fixed(position, head)?);
                 if let Some(why) = unusual(write.repeat_memory, write.tiling) {
@@ -348,7 +346,9 @@ impl<'a> Reader<'a> {
         }
         let poll = head.sub_opcode == trace::REGISTER_POLL;
         if poll && register.operation_type != MemTraceRegisterPollOperationType::NORMAL {
-            return named("it waits for a checksum of the display, whose format no source describes");
+            return named(
+                "it waits for a checksum of the display, whose format no source describes",
+            );
         }
         let compare = head.sub_opcode == trace::REGISTER_COMPARE;
         if compare && MemTraceRegisterCompare::unpack_lossy(&dwords).no_read_expect {

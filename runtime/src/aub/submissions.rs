@@ -36,14 +36,13 @@ pub(crate) fn submissions_of(
 ) -> io::Result<()> {
     let mut left_out = Notes::default();
     let mut number = 0;
-    let result =
-        play(reader, &mut Image::default(), &mut left_out, &mut |image, _, started| {
-            let text = format!("{name} exec {number} at byte {:#x}", started.position);
-            let memory = View::new(image, started.translation);
-            each(&submission(&text, number, started, &memory))?;
-            number += 1;
-            Ok(())
-        });
+    let result = play(reader, &mut Image::default(), &mut left_out, &mut |image, _, started| {
+        let text = format!("{name} exec {number} at byte {:#x}", started.position);
+        let memory = View::new(image, started.translation);
+        each(&submission(&text, number, started, &memory))?;
+        number += 1;
+        Ok(())
+    });
     notes.extend(left_out.list());
     result
 }

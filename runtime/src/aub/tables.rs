@@ -56,9 +56,9 @@ pub(super) fn entry(level: u32, bits: u64, local: bool) -> Option<Leads> {
         3 => table!(PageDirectoryPointerEntry),
         2 if PageDirectoryEntry::unpack_lossy(&dwords).page_size => {
             let entry = PageDirectoryEntry::unpack_lossy(&dwords);
-            entry
-                .present
-                .then_some(Leads::Large(memory + (entry.address.get() >> PAGE_SHIFT & !(LARGE - 1))))
+            entry.present.then_some(Leads::Large(
+                memory + (entry.address.get() >> PAGE_SHIFT & !(LARGE - 1)),
+            ))
         }
         2 => table!(PageDirectoryEntry),
         _ => {

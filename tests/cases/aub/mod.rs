@@ -393,7 +393,8 @@ fn stated_values() {
     let at = target(0);
     let [low, high] = [at as u32, (at >> 32) as u32];
     let compare = |flags: u32, value| [0xf704_0005, low, high, 2 << 28 | flags, 4, value];
-    let poll = |flags: u32, value| [0xf705_0006, low, high, 2 << 28 | 2 << 4 | flags, 0xff, 0, value];
+    let poll =
+        |flags: u32, value| [0xf705_0006, low, high, 2 << 28 | 2 << 4 | flags, 0xff, 0, value];
     let mut file = AubFile::memory_trace();
     context(&mut file, 0);
     submit(&mut file, 0, &[&store(TARGET, 0x1234)[..], &[END]].concat());
