@@ -214,29 +214,28 @@ impl Dump {
         if found {
             return None;
         }
-        if let Some(address) = empty {
-            let times = if count == 1 { "submission" } else { "submissions" };
-            return Some(format!(
-                "the {} has {count} {times}, but no memory with their commands (the first at \
-                 {address:#x}): dump the memory too",
-                self.kind().name()
-            ));
-        }
-        Some(match self.kind() {
-            Kind::Aub => format!(
-                "the AUB file starts no work on an engine; it has {contents}: record it until the \
-                 program has submitted its work"
+        let name = self.kind().name();
+        let record = "record it until the program has submitted its work";
+        Some(match (self.kind(), empty) {
+            (Kind::Raw | Kind::Built, _) => "the batch has no dwords".into(),
+            (_, Some(address)) => {
+                let submissions = if count == 1 { "submission" } else { "submissions" };
+                format!(
+                    "the {name} has {count} {submissions}, but no memory with their commands (the \
+                     first at {address:#x}): dump the memory too"
+                )
+            }
+            (Kind::Aub, _) => {
+                format!("the {name} starts no work on an engine; it has {contents}: {record}")
+            }
+            (Kind::Capture, _) => format!("the {name} has no submission: {record}"),
+            (Kind::ErrorState, _) => format!(
+                "the {name} has no memory of a ring or batch: save the whole file \
+                 /sys/class/drm/card0/error"
             ),
-            Kind::Capture => "the capture has no submission: record it until the program has \
-                              submitted its work"
-                .into(),
-            Kind::ErrorState => "the error state has no memory of a ring or batch: save the whole \
-                                 file /sys/class/drm/card0/error"
-                .into(),
-            Kind::Devcoredump => "the device coredump has no memory of a batch: save the whole \
-                                  file devcoredump/data"
-                .into(),
-            Kind::Raw | Kind::Built => "the batch has no dwords".into(),
+            (Kind::Devcoredump, _) => {
+                format!("the {name} has no memory of a batch: save the whole file devcoredump/data")
+            }
         })
     }
 
