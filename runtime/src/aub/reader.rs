@@ -579,7 +579,7 @@ impl<'a> Reader<'a> {
                 Event::Commands { engine, address, bytes: bytemuck::cast_slice(&self.buffer) }
             }
             Found::Comment => Event::Comment(&self.text),
-            Found::Bitmap(ref bitmap) => Event::Bitmap(bitmap.clone()),
+            Found::Bitmap(bitmap) => Event::Bitmap(bitmap),
             Found::Other { opcode, sub_opcode } => {
                 Event::Other { opcode, sub_opcode, dwords: &self.buffer }
             }
