@@ -1,7 +1,7 @@
 //! `genx check`: checks a dump against the programming restrictions of the manual.
 
 use crate::generation::Gpu;
-use crate::input::{Raw, read_bytes, report};
+use crate::input::{Raw, read_bytes, readable, report};
 use crate::output::{Error, Exit, bad_input, stdout};
 use crate::sarif;
 use genxml::check::{self, Finding, Level, Line, Quote, Rules, Summary};
@@ -29,7 +29,7 @@ use std::sync::Arc;
 /// If a file is truncated or damaged, the part before the damage is checked.
 ///
 /// Exit code: 0 no rule of severity error is violated, 1 such a rule is violated, 2 unusable input,
-/// or the dump is truncated or damaged.
+/// an input without any work, or the dump is truncated or damaged.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx check captures/gpgpu_fill
@@ -164,6 +164,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         args.gpu.require_broadwell(&input.display().to_string(), &dump)?;
         let summary = check::dump(&mut dump, &rules, &mut each);
         report(input, &dump);
+        readable(input, &dump)?;
         (summary, dump.notes().iter().find(|note| note.cut).map(ToString::to_string))
     };
     stdout(|out| match format {

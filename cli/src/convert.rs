@@ -27,7 +27,8 @@ const BROADWELL: u32 = 0x1616;
 /// the submission uses only that table. An error state has one submission. Standard error lists
 /// parts that were left out.
 ///
-/// Exit code: 0 success; 2 unusable input, or the output cannot be written.
+/// Exit code: 0 success; 2 unusable input, no submission that the output can hold, or the output
+/// cannot be written.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx convert captures/saxpy -o saxpy.aub.xz
@@ -175,9 +176,19 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         return Err(bad_input(format!("{place}: there is no submission {wanted}")));
     }
     if execs == 0 {
-        eprintln!("genx: {place}: the dump has no submission that can be written");
+        return Err(bad_input(format!("{place}: {}", nothing(&input)?)));
     }
     Ok(Exit::Ok)
+}
+
+/// Why a dump has nothing that can be written.
+fn nothing(input: &Bytes) -> Result<String, Error> {
+    let mut dump = input.dump()?;
+    let visited = dump.submissions(&mut |_| Ok(()));
+    visited.map_err(|error| bad_input(format!("{}: {error}", dump.name())))?;
+    Ok(dump.unreadable().unwrap_or_else(|| {
+        "the dump has submissions, but none that this output can hold; nothing is written".into()
+    }))
 }
 
 /// A conversion. Methods that write return 0 if they wrote no submission.

@@ -8,6 +8,7 @@ use crate::output::{Error, Exit, bad_input};
 use crate::surface;
 use genxml::decode::{Color, Decoder, JsonWriter, Options, Sink, Summary, Tables, TextWriter};
 use genxml::dump::Dump;
+use genxml::hang;
 use genxml::html::{HtmlWriter, Page};
 use genxml::query::{Filter, Filtered, Reached, Seen};
 use std::io::{self, Write as _};
@@ -22,7 +23,8 @@ use std::io::{self, Write as _};
 /// lines, prefixes of dmesg and the journal, code fences, HTML, colours. A line on standard error
 /// says what was repaired.
 ///
-/// Exit code: 0 success, 2 unusable input, or --draw or --exec selects nothing.
+/// Exit code: 0 success, 2 unusable input, an input without any work, or --draw or --exec selects
+/// nothing.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx decode captures/gpgpu_fill
@@ -178,6 +180,11 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         .map_err(|error| bad_input(format!("cannot write to standard output: {error}")))?;
     args.input.report(&dump);
     report(&summary);
+    // Of an error state, the summary of the hang was printed.
+    let nothing = hang::Summary { generation: tables.generation(), ..hang::Summary::default() };
+    if dump.hang(tables).is_none_or(|hang| hang == nothing) {
+        args.input.readable(&dump)?;
+    }
     match seen.and_then(|seen| missing(&filter, &seen)) {
         Some(text) => Err(bad_input(format!("{}: {text}", args.input.name()))),
         None => Ok(Exit::Ok),

@@ -3,7 +3,7 @@
 use crate::decode::When;
 use crate::filter::{Filters, missing};
 use crate::generation::Choice;
-use crate::input::{Raw, report};
+use crate::input::{Raw, readable, report};
 use crate::output::{Error, Exit, bad_input, stdout};
 use genxml::decode::{Decoder, Options, Sink};
 use genxml::diff::{Ignore, Show, Tree, dumps, write_json, write_text};
@@ -21,7 +21,8 @@ use std::path::{Path, PathBuf};
 ///
 /// If a file is truncated or damaged, the part before the damage is compared.
 ///
-/// Exit code: 0 equal, 1 different, 2 unusable input, or a dump is truncated or damaged.
+/// Exit code: 0 equal, 1 different, 2 unusable input, or a dump is truncated, damaged or without any
+/// work.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx diff captures/good captures/bad
@@ -135,5 +136,6 @@ fn tree(args: &Args, path: &Path, ignore: &Ignore) -> Result<(Tree, End), Error>
     read.map_err(|error| bad_input(format!("{}: {error}", path.display())))?;
     let missing = missing(filter, &sink.seen());
     report(path, &dump);
+    readable(path, &dump)?;
     Ok((tree, End { cut: dump.is_cut(), missing, generation: tables.generation() }))
 }

@@ -38,6 +38,12 @@ impl Input {
         self.raw.open(&self.input)
     }
 
+    /// An error if nothing could be read from the dump. To be called after the submissions were
+    /// visited.
+    pub fn readable(&self, dump: &Dump) -> Result<(), Error> {
+        readable(&self.input, dump)
+    }
+
     /// The input as the command line gives it.
     pub fn name(&self) -> String {
         self.input.display().to_string()
@@ -77,6 +83,14 @@ impl Raw {
     /// GPU address of the first byte, from --address.
     pub fn address(&self) -> u64 {
         self.address
+    }
+}
+
+/// An error if nothing could be read from a dump whose submissions were visited.
+pub fn readable(path: &Path, dump: &Dump) -> Result<(), Error> {
+    match dump.unreadable() {
+        Some(text) => Err(bad_input(format!("{}: {text}", path.display()))),
+        None => Ok(()),
     }
 }
 

@@ -21,7 +21,7 @@ use std::io::{self, Write};
 /// --before-draw N alone lists all state that is in effect at draw N. The fields of this state are
 /// printed only with --json.
 ///
-/// Exit code: 0 found, 1 nothing found, 2 unusable input.
+/// Exit code: 0 found, 1 nothing found, 2 unusable input, or an input without any work.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx query captures/triangle --draws
@@ -68,12 +68,12 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     let tables = args.choice.tables(&args.input.name(), &dump)?;
     let what = what(args, tables)?;
     let found = match (&what, args.before_draw) {
-        (None, None) => draws(args, tables, &mut dump)?,
-        (Some(what), None) => writes(args, tables, &mut dump, what)?,
-        (what, Some(draw)) => before(args, tables, &mut dump, what.as_ref(), draw)?,
+        (None, None) => draws(args, tables, &mut dump),
+        (Some(what), None) => writes(args, tables, &mut dump, what),
+        (what, Some(draw)) => before(args, tables, &mut dump, what.as_ref(), draw),
     };
     args.input.report(&dump);
-    Ok(if found { Exit::Ok } else { Exit::Differs })
+    Ok(if found? { Exit::Ok } else { Exit::Differs })
 }
 
 /// The state that --state or --register selects; `None` without these options.
@@ -104,11 +104,11 @@ fn what(args: &Args, tables: &Tables) -> Result<Option<What>, Error> {
     }
 }
 
-/// Decodes the whole dump into a sink.
+/// Decodes the whole dump into a sink. A dump without any work is an error.
 fn decode(args: &Args, tables: &Tables, dump: &mut Dump, sink: &mut dyn Sink) -> Result<(), Error> {
     let options = Options { kernels: false, every_draw: true, ..Options::default() };
     match Decoder::new(tables, options).submissions(dump, sink) {
-        Ok(_) => Ok(()),
+        Ok(_) => args.input.readable(dump),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err(bad_input(format!("{}: {error}", args.input.path().display()))),
     }

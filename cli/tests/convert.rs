@@ -190,8 +190,8 @@ fn what_cannot_be_done_is_said() {
     assert_eq!(Capture::open(place.path().join("cut")).unwrap().execs().count(), 1);
     fs::write(&file, &bytes[..100]).unwrap();
     let (code, _, err) = convert(&file, &place.path().join("nothing"), &[]);
-    assert_eq!(code, 0, "{err}");
-    assert!(err.contains("no submission") && !place.path().join("nothing").exists(), "{err}");
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("starts no work") && !place.path().join("nothing").exists(), "{err}");
 }
 
 /// Converts Mesa's files to captures. Oracle: the capture of the same program.
@@ -252,6 +252,7 @@ fn written_files_leave_what_captures_expect() {
                     }
                 }
                 Step::Stuck(stuck) => panic!("{stuck}"),
+                Step::Compared(result) => result.unwrap(),
                 Step::Header(_) => {}
             }
         }

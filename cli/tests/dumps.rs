@@ -5,6 +5,7 @@ use crate::common::{batch_capture, fill_capture, finish, genx};
 use genxml::decode::DATA_NAMES;
 use genxml::engine::Render;
 use genxml::gen8::mi::{MiNoop, PipeControl};
+use genxml_testkit::aub::AubFile;
 use serde_json::Value;
 use std::path::Path;
 use tempfile::tempdir;
@@ -251,6 +252,45 @@ fn truncated_dumps_are_not_well() {
     assert_eq!(invocation["executionSuccessful"], false);
     let notes = invocation["toolExecutionNotifications"].as_array().unwrap();
     assert!(notes.iter().any(|note| note["level"] == "error"), "{out}");
+}
+
+/// A dump without any work is an error of every command: one line says what the file has and what
+/// to do.
+#[test]
+fn dumps_without_work_are_refused() {
+    let place = tempdir().unwrap();
+    let aub = text(&place.path().join("empty.aub")).to_owned();
+    let mut file = AubFile::memory_trace();
+    file.map_global(0x1000, 0x9000, 1).memory(2, 0x9000, &[1; 12]).register(0x2080, 0x1000);
+    std::fs::write(&aub, &file.0).unwrap();
+    let output = text(&place.path().join("output")).to_owned();
+    let commands: [&[&str]; 8] = [
+        &["decode", &aub],
+        &["decode", &aub, "--format", "json"],
+        &["query", &aub, "--draws"],
+        &["query", &aub, "--before-draw", "1"],
+        &["check", &aub],
+        &["run", &aub],
+        &["diff", &aub, &aub],
+        &["convert", &aub, "-o", &output],
+    ];
+    for command in commands {
+        let (code, out, err) = finish(genx(command));
+        assert_eq!((code, out.as_str()), (2, ""), "{command:?}: {err}");
+        for word in [
+            "empty.aub: the AUB file starts no work",
+            "1 write of memory (12 bytes), 1 entry of the global page table, 1 register write",
+            "record it until",
+        ] {
+            assert!(err.contains(word), "{command:?}: {word} not in: {err}");
+        }
+        assert_eq!(err.lines().count(), 1, "{command:?}: {err}");
+    }
+    let raw = text(&place.path().join("empty.bin")).to_owned();
+    std::fs::write(&raw, b"").unwrap();
+    let (code, out, err) = finish(genx(["decode", &raw, "--raw", "--engine", "render"]));
+    assert_eq!(code, 2, "{out}{err}");
+    assert!(err.contains("empty.bin: the batch has no dwords"), "{err}");
 }
 
 #[test]

@@ -609,6 +609,40 @@ fn aub_files_of_mesa() {
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
 }
 
+/// A file of Intel's OpenCL runtime, written by its own AUB writer: one dispatch with 8 threads.
+#[test]
+fn aub_files_of_neo() {
+    let Some(corpus) = corpus::folder() else { return };
+    let path = corpus.join("dumps/neo_aub/bdw_vadd.aub.xz");
+    if !path.is_file() {
+        eprintln!("skipped: no file {}", path.display());
+        return;
+    }
+    let (code, out, err) = run(&path, &[]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(out.starts_with("bdw_vadd.aub.xz: ok: 1 submissions\n"), "{out}");
+    assert!(out.contains("memory trace of NEO\n") && out.contains("8 in 4 groups"), "{out}");
+    let (code, out, err) = run(&corpus.join("dumps/neo_aub/skl_vadd.aub.xz"), &[]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("recorded for SKL (device 12); the model is a Broadwell"), "{err}");
+}
+
+/// Values that an AUB file states are compared: the exit code is 1 if one differs.
+#[test]
+fn aub_files_with_expectations() {
+    let place = tempdir().unwrap();
+    let path = place.path().join("store.aub");
+    for (value, code) in [(0, 1), (77, 0)] {
+        let mut file = aub(0x3000);
+        file.dwords(&[0xf704_0005, 0x3000, 0, 0, 1, value]);
+        fs::write(&path, &file.0).unwrap();
+        let (found, out, err) = run(&path, &[]);
+        assert_eq!(found, code, "{out}{err}");
+        assert!(out.contains(", ") && out.contains("of 1 expectations met"), "{out}");
+        assert_eq!(err.contains("the file expects 0x0"), code == 1, "{err}");
+    }
+}
+
 /// A hundred thousand iterations of media_spin take less than a second, including the start of the
 /// program.
 #[test]

@@ -3,8 +3,8 @@
 //!
 //! All physical addresses of the machine (39 bits) are memory; memory that was never written reads
 //! 0. Engines start when the file writes the registers that start them (ELSP, or the tail of a
-//! ring). Before the file polls a register or writes memory again, the engines run until they have
-//! nothing to do. An engine that waits for a semaphore continues after the file has written the
+//! ring). Before the file polls or compares a register or memory, or writes memory again, the
+//! engines run until they have nothing to do. An engine that waits for a semaphore continues after the file has written the
 //! semaphore. A file of the classic kind (see `genxml::aub`) does not write these registers: its
 //! commands are put into a ring of the engine, and every address goes through the global table.
 
@@ -17,7 +17,7 @@ use crate::machine::stats::Stats;
 use crate::mem::PAGE;
 use crate::mem::Va;
 use crate::mem::physical::FIRST_OWN_FRAME;
-use genxml::aub::{AubError, Event, Header, MAX_COMMANDS, Reader, Space};
+use genxml::aub::{AubError, Contents, Event, Header, MAX_COMMANDS, Reader, Space};
 use genxml::core::{MinusOne, Shifted};
 use genxml::engine::EngineId;
 use genxml::gen8::engine_registers::{RingCtl, RingHead, RingStart, RingTail};
@@ -63,8 +63,11 @@ pub enum Step {
         /// later steps are unreliable.
         result: Result<Stats, Fault>,
     },
-    /// The file waits for a register that no engine will change.
+    /// The file waits for a register or memory that no engine will change.
     Stuck(Stuck),
+    /// The file states the value of a register or the contents of memory. The error is the first
+    /// difference.
+    Compared(Result<(), Difference>),
 }
 
 /// A block that was read and is processed after the engines have run.
@@ -73,26 +76,90 @@ enum Held {
     Memory { position: u64, space: Space, address: u64, bytes: Vec<u8> },
     Entries { position: u64, first: u64, entries: Vec<u64> },
     Commands { position: u64, engine: EngineId, address: u64, bytes: Vec<u8> },
+    MemoryPoll { position: u64, space: Space, address: u64, size: u8, poll: Poll },
+    Compare { position: u64, space: Space, address: u64, bytes: Vec<u8>, equal: bool },
+    RegisterCompare { position: u64, offset: u32, mask: u32, value: u32 },
     Error(AubError),
 }
 
-/// A register that never gets the value that a file waits for.
+/// The condition of a poll.
+#[derive(Clone, Copy, Debug)]
+struct Poll {
+    mask: u64,
+    value: u64,
+    equal: bool,
+}
+
+impl Poll {
+    fn is_met(&self, found: u64) -> bool {
+        (found & self.mask == self.value & self.mask) == self.equal
+    }
+}
+
+/// A register, or a value in memory, that never gets the value that a file waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "byte {position:#x}: the file waits for register {offset:#x} & {mask:#x} to become {value:#x}; it is {found:#x}, and no engine has anything to do"
+    "byte {position:#x}: the file waits for {} {address:#x} & {mask:#x} to {} {value:#x}; it is {found:#x}, and no engine has anything to do",
+    Polled(*space),
+    if *equal { "become" } else { "differ from" }
 )]
 pub struct Stuck {
     /// Byte offset of the poll in the decompressed file.
     pub position: u64,
-    /// Byte offset of the register.
-    pub offset: u32,
+    /// The address space; `None` if the file polls a register.
+    pub space: Option<Space>,
+    /// Byte offset of the register, or address in the space.
+    pub address: u64,
     /// Bits that are compared.
-    pub mask: u32,
+    pub mask: u64,
     /// Value that the file expects.
-    pub value: u32,
+    pub value: u64,
+    /// True if the file waits for `value`, false if it waits for another value.
+    pub equal: bool,
     /// Value of the masked bits now.
-    pub found: u32,
+    pub found: u64,
 }
+
+/// What a file polls or compares, for messages.
+struct Polled(Option<Space>);
+
+impl std::fmt::Display for Polled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self.0 {
+            None => "register",
+            Some(Space::Global) => "global memory at",
+            Some(_) => "physical memory at",
+        })
+    }
+}
+
+/// A register or memory that differs from the value that a file states.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Difference {
+    /// Byte offset of the block in the decompressed file.
+    pub position: u64,
+    /// The address space; `None` for a register.
+    pub space: Option<Space>,
+    /// Byte offset of the register, or address of the first different byte.
+    pub address: u64,
+    /// Value that the file states; `None` if it states that memory differs from its bytes.
+    pub expected: Option<u64>,
+    /// Value of the register or byte.
+    pub found: u64,
+}
+
+impl std::fmt::Display for Difference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Difference { position, space, address, expected, found } = *self;
+        write!(f, "byte {position:#x}: {} {address:#x} is {found:#x}; ", Polled(space))?;
+        match expected {
+            Some(expected) => write!(f, "the file expects {expected:#x}"),
+            None => f.write_str("the file expects that memory differs from the bytes of the block"),
+        }
+    }
+}
+
+impl std::error::Error for Difference {}
 
 /// Why the run of a file cannot continue.
 #[derive(Debug, thiserror::Error)]
@@ -121,6 +188,11 @@ impl<'a> AubReplay<'a> {
     /// The GPU, to set limits or to look at memory.
     pub fn gpu(&mut self) -> &mut Gpu {
         &mut self.gpu
+    }
+
+    /// Numbers of the blocks that were read so far.
+    pub fn contents(&self) -> Contents {
+        self.reader.contents()
     }
 
     /// Bytes of the decompressed file that were read so far.
@@ -171,6 +243,31 @@ impl<'a> AubReplay<'a> {
                         return Ok(Some(Step::Ran { position, result: Err(fault) }));
                     }
                 }
+                Some(Held::MemoryPoll { position, space, address, size, poll }) => {
+                    let mut bytes = [0; 8];
+                    read(&mut self.gpu, position, space, address, &mut bytes[..size as usize])?;
+                    let found = u64::from_le_bytes(bytes);
+                    if !poll.is_met(found) {
+                        let stuck = stuck(position, Some(space), address, poll, found);
+                        return Ok(self.deadlock(listener).or(Some(stuck)));
+                    }
+                }
+                Some(Held::Compare { position, space, address, bytes, equal }) => {
+                    let result = compare(&mut self.gpu, position, space, address, &bytes, equal)?;
+                    return Ok(Some(Step::Compared(result)));
+                }
+                Some(Held::RegisterCompare { position, offset, mask, value }) => {
+                    let found = u64::from(self.gpu.mmio_read(offset) & mask);
+                    let difference = Difference {
+                        position,
+                        space: None,
+                        address: offset.into(),
+                        expected: Some(u64::from(value & mask)),
+                        found,
+                    };
+                    let is_met = found == u64::from(value & mask);
+                    return Ok(Some(Step::Compared(if is_met { Ok(()) } else { Err(difference) })));
+                }
             }
             if let Some(step) = self.read(listener)? {
                 return Ok(Some(step));
@@ -219,27 +316,22 @@ impl<'a> AubReplay<'a> {
                         return Ok(Some(Step::Ran { position, result: Err(fault) }));
                     }
                 }
-                Event::RegisterPoll { offset, mask, value } => {
-                    let ran = self.run(listener);
-                    let found = self.gpu.mmio_read(offset) & mask;
-                    match ran {
-                        // After a fault, the value of the polled register means nothing.
-                        Some(step @ Step::Ran { result: Err(_), .. }) => return Ok(Some(step)),
-                        _ if found != value & mask && self.waiting => {
-                            return Ok(self.deadlock(listener));
-                        }
-                        _ if found != value & mask => {
-                            return Ok(Some(Step::Stuck(Stuck {
-                                position,
-                                offset,
-                                mask,
-                                value,
-                                found,
-                            })));
-                        }
-                        Some(step) => return Ok(Some(step)),
-                        None => {}
+                Event::RegisterPoll { offset, mask, value, equal } => {
+                    let poll = Poll { mask: mask.into(), value: value.into(), equal };
+                    if let Some(step) = self.poll_register(position, offset, poll, listener) {
+                        return Ok(Some(step));
                     }
+                }
+                Event::MemoryPoll { space, address, size, mask, value, equal } => {
+                    let poll = Poll { mask, value, equal };
+                    self.held = Some(Held::MemoryPoll { position, space, address, size, poll });
+                }
+                Event::MemoryCompare { space, address, bytes, equal } => {
+                    let bytes = bytes.to_vec();
+                    self.held = Some(Held::Compare { position, space, address, bytes, equal });
+                }
+                Event::RegisterCompare { offset, mask, value } => {
+                    self.held = Some(Held::RegisterCompare { position, offset, mask, value });
                 }
                 Event::Memory { space, address, bytes } if !self.pending => {
                     write(&mut self.gpu, position, space, address, bytes)?;
@@ -259,13 +351,11 @@ impl<'a> AubReplay<'a> {
                     self.held =
                         Some(Held::Commands { position, engine, address, bytes: bytes.to_vec() });
                 }
-                // A bitmap block asks a simulator for a picture; a comment is for people. Neither
-                // changes the machine.
-                Event::Bitmap(_) | Event::Comment(_) => {}
-                Event::MemoryPoll { .. } => {
-                    return Err(unusable(
-                        "a block that waits for a value in memory; no source describes its format",
-                    ));
+                // A bitmap block asks a simulator for a picture; a comment is for people. None of
+                // these changes the machine.
+                Event::Bitmap(_) | Event::Comment(_) | Event::Named { why: None, .. } => {}
+                Event::Named { block, why: Some(why), .. } => {
+                    return Err(unusable(&format!("a {block} block cannot be executed: {why}")));
                 }
                 Event::Other { opcode, sub_opcode, .. } => {
                     return Err(unusable(&format!(
@@ -276,6 +366,28 @@ impl<'a> AubReplay<'a> {
             }
         }
         Ok(None)
+    }
+
+    /// Runs the engines, then compares a register that the file polls. `None` if no engine did any
+    /// work and the condition is met.
+    fn poll_register(
+        &mut self,
+        position: u64,
+        offset: u32,
+        poll: Poll,
+        listener: &mut Listener<'_>,
+    ) -> Option<Step> {
+        let ran = self.run(listener);
+        let found = u64::from(self.gpu.mmio_read(offset));
+        match ran {
+            // After a fault, the value of the polled register means nothing.
+            Some(Step::Ran { result: Err(_), .. }) => ran,
+            _ if poll.is_met(found) => ran,
+            _ => {
+                let stuck = stuck(position, None, offset.into(), poll, found);
+                self.deadlock(listener).or(Some(stuck))
+            }
+        }
     }
 
     /// Runs the engines, if the file may have started them. `None` if no engine did any work.
@@ -368,13 +480,75 @@ fn check(position: u64, header: &Header) -> Result<(), ReplayError> {
     if header.is_gen8() != Some(false) {
         return Ok(());
     }
-    let id = header.pci_id.map(|id| format!(", PCI id {id:#06x}")).unwrap_or_default();
-    let device =
-        header.device.map(|device| format!(" (device {}{id})", device.bits())).unwrap_or(id);
-    Err(ReplayError::Unusable {
+    let problem = format!("recorded for {}; the model is a Broadwell", header.gpu());
+    Err(ReplayError::Unusable { position, problem })
+}
+
+fn stuck(position: u64, space: Option<Space>, address: u64, poll: Poll, found: u64) -> Step {
+    let Poll { mask, value, equal } = poll;
+    Step::Stuck(Stuck { position, space, address, mask, value, equal, found: found & mask })
+}
+
+/// Compares memory with bytes. The inner error is the first difference.
+fn compare(
+    gpu: &mut Gpu,
+    position: u64,
+    space: Space,
+    address: u64,
+    bytes: &[u8],
+    equal: bool,
+) -> Result<Result<(), Difference>, ReplayError> {
+    let mut found = vec![0; bytes.len()];
+    read(gpu, position, space, address, &mut found)?;
+    let first = found.iter().zip(bytes).position(|(found, expected)| found != expected);
+    let difference = |index: usize, expected| Difference {
         position,
-        problem: format!("recorded for another GPU{device}; the model is a Broadwell"),
+        space: Some(space),
+        address: address.wrapping_add(index as u64),
+        expected,
+        found: found.get(index).copied().unwrap_or(0).into(),
+    };
+    Ok(match (first, equal) {
+        (Some(index), true) => Err(difference(index, Some(bytes[index].into()))),
+        (None, false) => Err(difference(0, None)),
+        _ => Ok(()),
     })
+}
+
+/// Reads memory as the host does. Physical memory that was never written reads 0.
+fn read(
+    gpu: &mut Gpu,
+    position: u64,
+    space: Space,
+    address: u64,
+    out: &mut [u8],
+) -> Result<(), ReplayError> {
+    let unusable = |problem: String| ReplayError::Unusable { position, problem };
+    match space {
+        Space::Physical => {
+            for (at, byte) in (0..).zip(out.iter_mut()) {
+                let at = address.checked_add(at).ok_or_else(|| {
+                    unusable(format!("physical memory at {address:#x} ends beyond 64 bits"))
+                })?;
+                // A page that does not exist was never written.
+                _ = gpu.memory.read_physical(at, std::slice::from_mut(byte));
+            }
+            Ok(())
+        }
+        Space::Global => gpu.global().read(address, out).map_err(|fault| {
+            unusable(format!("{fault}: the global table has no entry for memory that is compared"))
+        }),
+        Space::Local | Space::NonLocal | Space::Pci => {
+            Err(other_memory(position, space, out.len()))
+        }
+    }
+}
+
+/// The error of memory that Broadwell does not have.
+fn other_memory(position: u64, space: Space, bytes: usize) -> ReplayError {
+    let problem =
+        format!("{bytes} bytes for the address space {space:?}, which Broadwell does not have");
+    ReplayError::Unusable { position, problem }
 }
 
 /// Writes memory as the host does.
@@ -395,10 +569,9 @@ fn write(
                 "{fault}: the file must write the entry of the global table before this block"
             ))
         }),
-        Space::Local | Space::NonLocal | Space::Pci => Err(unusable(format!(
-            "{} bytes for the address space {space:?}, which Broadwell does not have",
-            bytes.len()
-        ))),
+        Space::Local | Space::NonLocal | Space::Pci => {
+            Err(other_memory(position, space, bytes.len()))
+        }
     }
 }
 

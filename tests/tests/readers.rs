@@ -169,12 +169,36 @@ fn files() -> Vec<Vec<u8>> {
         .memory(space::GGTT, 0x5040, &[7; 8])
         .register(0x2230, 0x5000)
         .poll(0x2234, 0x10, 0);
-    let mut files = vec![classic.0, trace.0, devcoredump()];
+    let mut files = vec![classic.0, trace.0, local(&batch[1..]), devcoredump()];
     files.extend(Spelling::ALL.iter().map(|spelling| error_state(*spelling)));
     let packed: Vec<_> =
         files.iter().enumerate().map(|(number, file)| compressed(number, file)).collect();
     files.extend(packed);
     files
+}
+
+/// A memory trace with page tables of a context, in the address spaces for them and in local
+/// memory, writes of several parts, polls, comparisons and a block of another kind.
+fn local(batch: &[u8]) -> Vec<u8> {
+    let mut file = AubFile::memory_trace();
+    file.map_global(0x6000, 0x6002, 4)
+        .memory(space::LOCAL, 0x6000, &[1; 0x2000])
+        .memory_u64(10, 0x2000_0560, &[0x400a_c007])
+        .memory_u64(8, 0x400a_ca80, &[0x9595_0007])
+        .memory_u64(9, 0x9595_0208, &[0x2c_2a04_1007])
+        .memory_u64(space::LOCAL, 0x2c_2a04_14d0, &[0x7803])
+        .memory(space::LOCAL, 0x7000, batch)
+        .dwords(&[0xf708_0003, 0, 0x7467_6761, 0])
+        .dwords(&[0xf704_0005, 0x7000, 0, 1 << 28, 4, 5])
+        .dwords(&[0xf705_0006, 0x7000, 0, 1 << 28 | 2 << 4, 0xff, 0, 7])
+        .dwords(&[0xe094_0009, 1, 2, 0x2000_0000, 0, 0, 0, 0, 0, 0, 0])
+        .register(0x2510, 0x6119)
+        .register(0x2514, 0)
+        .register(0x2550, 1);
+    let mut several = vec![0xf70b_00c0, 2 << 28 | 2 << 4, 0x5000, 0, 4, 0x9000, 0, 4];
+    several.resize(193, 0);
+    file.dwords(&several);
+    file.0
 }
 
 /// A hang in a small batch, as a kernel prints it.
@@ -287,7 +311,7 @@ fn files_are_good() {
     // Two submissions: the ring, which does not call the batch, and the batch.
     assert_eq!(of(Kind::ErrorState), [2; 16]);
     assert_eq!(of(Kind::Devcoredump), [1, 1]);
-    assert_eq!(of(Kind::Aub).len(), 4);
+    assert_eq!(of(Kind::Aub).len(), 6);
 }
 
 /// The buffers of the demo `fill`, which include its kernel, and the kernels of the corpus if it is

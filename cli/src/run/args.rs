@@ -10,7 +10,8 @@ use std::path::PathBuf;
 /// A capture is a directory with submissions, memory, and expectations: contents that memory must
 /// have after a submission. A fault or hang ends the run. The printed number of submissions counts
 /// only those that completed. In JSON, an expectation that was not reached has `"ok": null`. If a
-/// part of an AUB file cannot be read, everything before that part runs.
+/// part of an AUB file cannot be read, everything before that part runs. Values of registers and
+/// memory that an AUB file states are compared, too. An AUB file without any work is an error.
 ///
 /// Results do not depend on the number of host threads. With --stats, --observe or a trace, thread
 /// groups and screen tiles run one after the other.
@@ -25,7 +26,7 @@ use std::path::PathBuf;
   genx run captures/gpgpu_fill --trace fill.json      open it in ui.perfetto.dev
   genx run captures/kmscube --observe draw --dump out   each draw, with its targets before and after
   genx run captures/hang --error-state hang.error     write the state after a hang, for genx decode
-  genx run saxpy.aub.xz --stats                       a recording of intel_dump_gpu")]
+  genx run saxpy.aub.xz --stats                       a recording of intel_dump_gpu or NEO")]
 pub struct Args {
     /// A capture directory (with manifest.json and data.bin.zst), an AUB file, plain or compressed
     /// (xz, gzip, zstd), or - for an AUB file from standard input
@@ -44,7 +45,8 @@ pub struct Args {
     /// colour. In a picture of depths, 1 is white. The other depths are grey: the smallest is
     /// black, the greatest is light grey.
     ///
-    /// An AUB file has no expectations and no frames, so --dump needs --observe draw for it.
+    /// The values that an AUB file states have no names, and it has no frames, so --dump needs
+    /// --observe draw for it.
     #[arg(long, value_name = "DIR")]
     pub(super) dump: Option<PathBuf>,
     /// After a fault or hang, write an i915 error state to FILE: registers, ring, batch and all
@@ -83,8 +85,8 @@ pub struct Args {
     /// there was none), stats (batches, packets, groups, threads, instructions, messages, pixels,
     /// bytes_read, bytes_written), engines (engine, packets), seconds, instructions_per_second.
     ///
-    /// Captures also have capture and submissions_in_capture, and AUB files have aub (kind, pci_id,
-    /// application). --check adds check (the object of `genx check`), --observe draw adds draws,
+    /// Captures also have capture and submissions_in_capture. AUB files have aub (kind, pci_id,
+    /// application), compared (number of stated values) and differences (messages). --check adds check (the object of `genx check`), --observe draw adds draws,
     /// and --stats adds tables (engines, packets, kernels, messages). Times in tables are the
     /// model's, in units of about a nanosecond. Two runs of the same input differ only in seconds
     /// and instructions_per_second.

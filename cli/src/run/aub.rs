@@ -27,8 +27,8 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
     }
     match &args.dump {
         Some(_) if args.observe.is_none() => {
-            let why = "an AUB file has no expectations, so only the targets of draws can be dumped: \
-                       add --observe draw";
+            let why = "the values that an AUB file states have no names, so only the targets of \
+                       draws can be dumped: add --observe draw";
             return refuse("--dump", why);
         }
         Some(directory) => drop(Dump::new(directory)?),
@@ -76,11 +76,20 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
                 report.stop = Some(Stop::Fault { exec: None, byte: Some(position), fault });
             }
             Ok(Some(Step::Stuck(stuck))) => report.stop = Some(Stop::Stuck(stuck)),
+            Ok(Some(Step::Compared(result))) => report.compared.push(result),
             // The file is not an AUB file, or is for another GPU: nothing has run.
             Err(error) if report.header.is_none() => return Err(cannot_read(&error)),
             Err(error) => report.stop = Some(Stop::Broken(error)),
         }
     }
     progress.finish_and_clear();
+    if report.submissions == 0 && report.stop.is_none() {
+        let contents = replay.contents();
+        return Err(bad_input(format!(
+            "{}: the AUB file starts no work on an engine; it has {contents}: record it until the \
+             program has submitted its work",
+            path.display()
+        )));
+    }
     Ok(report)
 }

@@ -9,7 +9,7 @@ use genxml::aub::{Header, Kind};
 use genxml::capture::{Expectation, Mismatch};
 use genxml::check::{Finding, Summary};
 use genxml::engine::EngineId;
-use genxml_sim::aub::{ReplayError, Stuck};
+use genxml_sim::aub::{Difference, ReplayError, Stuck};
 use genxml_sim::inspect::Tally;
 use genxml_sim::mem::Va;
 use genxml_sim::{Fault, Place, Stats};
@@ -39,6 +39,8 @@ pub struct Report {
     pub planned: Option<u64>,
     /// The expectations with their results, in order.
     pub expectations: Vec<Compared>,
+    /// Registers and memory whose values an AUB file states, each with its first difference.
+    pub compared: Vec<Result<(), Difference>>,
     /// The reason why the run ended early.
     pub stop: Option<Stop>,
     /// The header of an AUB file.
@@ -153,6 +155,7 @@ impl Report {
             submissions: 0,
             planned: None,
             expectations: Vec::new(),
+            compared: Vec::new(),
             stop: None,
             header: None,
             stats: Stats::default(),
@@ -175,6 +178,12 @@ impl Report {
 
     fn differing(&self) -> usize {
         self.expectations.iter().filter(|compared| compared.difference().is_some()).count()
+            + self.differences().count()
+    }
+
+    /// The values of an AUB file that are not met.
+    fn differences(&self) -> impl Iterator<Item = &Difference> {
+        self.compared.iter().filter_map(|result| result.as_ref().err())
     }
 
     /// The engines that ran, with the number of packets that they executed.
@@ -185,6 +194,9 @@ impl Report {
     /// Prints errors to standard error.
     pub fn complain(&self) {
         for difference in self.expectations.iter().filter_map(Compared::difference) {
+            eprintln!("genx: {}: {difference}", self.name);
+        }
+        for difference in self.differences() {
             eprintln!("genx: {}: {difference}", self.name);
         }
         if let Some(stop) = &self.stop {
@@ -219,7 +231,12 @@ impl Report {
                 let met = self.expectations.iter().filter(|compared| compared.met()).count();
                 writeln!(out, ", {met} of {} expectations met", self.expectations.len())?;
             }
-            Input::Aub => writeln!(out)?,
+            Input::Aub if self.compared.is_empty() => writeln!(out)?,
+            Input::Aub => {
+                let all = self.compared.len();
+                let met = all - self.differences().count();
+                writeln!(out, ", {met} of {all} expectations met")?;
+            }
         }
         if let Some(header) = &self.header {
             writeln!(out, "  {:<13} {}", "recorded", recorded(header))?;
@@ -310,6 +327,8 @@ impl Report {
                         "application": header.application,
                     })
                 });
+                value["compared"] = self.compared.len().into();
+                value["differences"] = self.differences().map(ToString::to_string).collect();
             }
         }
         if let Some((findings, summary)) = &self.checked {

@@ -1,7 +1,9 @@
 //! Memory at a point of a file: the physical pages written so far, and the global page table.
 
-use super::tables::{self, ENTRIES, INDEX_BITS, Leads, PAGE, PAGE_SHIFT};
-use std::collections::{BTreeMap, HashMap};
+use super::tables::{
+    self, ENTRIES, FRAME_BITS, INDEX_BITS, LOCAL, LOCAL_GLOBAL, Leads, PAGE, PAGE_SHIFT,
+};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Largest number of bytes of physical memory that are stored for a file. When it is reached,
 /// writes to pages that are not stored yet are left out, with a note.
@@ -9,10 +11,6 @@ pub const MAX_MEMORY: u64 = 4 << 30;
 
 /// Number of entries of the global page table, which maps 4 GiB (gen8_facts 1.1).
 const MAX_GLOBAL: u64 = 1 << 20;
-
-/// Bits of a frame number, which is the number of a physical page: page table entries hold bits
-/// 47:12 of its address.
-const FRAME_BITS: u32 = 36;
 
 /// First frame number of private frames. They hold pages of the global space that were written
 /// without an entry in the global table.
@@ -55,6 +53,13 @@ pub struct Image {
     slots: HashMap<u64, u32>,
     /// Entries of the global table by number.
     global: BTreeMap<u64, u64>,
+    /// True if local memory was written: the GPU has local memory. Page table entries then say in
+    /// which memory a page is; tables are in local memory if it has the page.
+    local: bool,
+    /// Frames of local memory (from `LOCAL` on) that entries of the global table map.
+    global_local: HashSet<u64>,
+    /// Address of the first page that is written in both kinds of frames of local memory.
+    both: Option<u64>,
     /// If writes are tracked: the ranges written to each frame since the last
     /// [`take_written`](Self::take_written).
     written: Option<BTreeMap<u64, Ranges>>,
@@ -74,6 +79,49 @@ impl Image {
     /// Writes physical memory, up to the first page that does not fit or has no valid address.
     /// Returns the number of bytes that were not written.
     pub fn write_physical(&mut self, address: u64, bytes: &[u8]) -> u64 {
+        self.write_frames(0, address, bytes)
+    }
+
+    /// Writes local memory, as [`write_physical`](Self::write_physical). From then on, the GPU has
+    /// local memory. `mapped` is true if the block before is the entry of a page table that maps
+    /// the page.
+    ///
+    /// The writer of Intel's compute-runtime 22.43 allocates pages for the global table and pages
+    /// for contexts from two allocators that begin at the same address
+    /// (PhysicalAddressAllocatorHw), and writes both to local memory. It writes the entry before
+    /// each page of a context. So a page that the global table maps is written to a frame of its
+    /// own, unless its entry comes before it.
+    pub fn write_local(&mut self, address: u64, bytes: &[u8], mapped: bool) -> u64 {
+        self.local = true;
+        let frame = LOCAL + (address >> PAGE_SHIFT);
+        let is_global = !mapped && self.global_local.contains(&frame);
+        let (memory, other) = if is_global { (LOCAL_GLOBAL, LOCAL) } else { (LOCAL, LOCAL_GLOBAL) };
+        if self.both.is_none() && self.slots.contains_key(&(frame - LOCAL + other)) {
+            self.both = Some(address);
+        }
+        self.write_frames(memory, address, bytes)
+    }
+
+    /// The first address of local memory that the file writes for the global table and for a
+    /// context, which are kept apart.
+    pub fn local_for_both(&self) -> Option<u64> {
+        self.both
+    }
+
+    /// The frame that holds a page: of local memory, the other kind of frame if only that one was
+    /// written.
+    fn stored(&self, frame: u64) -> u64 {
+        let other = match frame {
+            LOCAL_GLOBAL.. => frame - LOCAL_GLOBAL + LOCAL,
+            LOCAL.. => frame - LOCAL + LOCAL_GLOBAL,
+            _ => return frame,
+        };
+        let is_other = !self.slots.contains_key(&frame) && self.slots.contains_key(&other);
+        if is_other { other } else { frame }
+    }
+
+    /// Writes the memory whose frames begin at number `memory`.
+    fn write_frames(&mut self, memory: u64, address: u64, bytes: &[u8]) -> u64 {
         let mut done = 0;
         while done < bytes.len() {
             let Some(at) = address.checked_add(done as u64).filter(|at| at >> PAGE_SHIFT < PRIVATE)
@@ -81,8 +129,8 @@ impl Image {
                 break;
             };
             let here = ((PAGE - at % PAGE) as usize).min(bytes.len() - done);
-            if !self.write_frame(at >> PAGE_SHIFT, (at % PAGE) as usize, &bytes[done..done + here])
-            {
+            let frame = memory + (at >> PAGE_SHIFT);
+            if !self.write_frame(frame, (at % PAGE) as usize, &bytes[done..done + here]) {
                 break;
             }
             done += here;
@@ -126,13 +174,21 @@ impl Image {
                 self.global.remove(&number);
             } else {
                 self.global.insert(number, bits);
+                self.global_local
+                    .extend(tables::global_entry(bits, true).filter(|frame| *frame >= LOCAL));
             }
         }
         (entries.len() - room) as u64
     }
 
     fn global_frame(&self, page: u64) -> Option<u64> {
-        self.global.get(&page).and_then(|bits| tables::global_entry(*bits))
+        self.global.get(&page).and_then(|bits| self.global_target(*bits))
+    }
+
+    /// The frame of an entry of the global table.
+    fn global_target(&self, bits: u64) -> Option<u64> {
+        let frame = tables::global_entry(bits, self.local)?;
+        Some(self.stored(if frame < LOCAL { frame } else { frame - LOCAL + LOCAL_GLOBAL }))
     }
 
     /// Writes into one frame; false if the frame is not stored yet and the memory is full.
@@ -182,9 +238,16 @@ impl Image {
         &self.bytes[start..start + (pages * PAGE) as usize]
     }
 
+    /// The bytes of the table in frame `table`, of local memory if it has this frame; `None` if
+    /// nothing wrote the frame.
+    fn table(&self, table: u64) -> Option<&[u8]> {
+        let local = self.local.then(|| self.frame(self.stored(LOCAL + table))).flatten();
+        local.or_else(|| self.frame(table))
+    }
+
     /// Entry `index` of the table in frame `table`; 0 if nothing wrote the frame.
     fn entry(&self, table: u64, index: u64) -> u64 {
-        let Some(bytes) = self.frame(table) else { return 0 };
+        let Some(bytes) = self.table(table) else { return 0 };
         bytes[8 * index as usize..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }
 
@@ -199,7 +262,7 @@ impl Image {
         let mut table = root >> PAGE_SHIFT;
         for level in (2..=level).rev() {
             let index = page >> (INDEX_BITS * (level - 1)) & (ENTRIES - 1);
-            match tables::entry(level, self.entry(table, index))? {
+            match tables::entry(level, self.entry(table, index), self.local)? {
                 Leads::Table(next) => table = next,
                 large => return Some(large),
             }
@@ -211,10 +274,10 @@ impl Image {
     pub(super) fn leaf(&self, directory: Leads, page: u64) -> Option<u64> {
         let index = page & (ENTRIES - 1);
         match directory {
-            Leads::Large(first) => Some(first + index),
-            Leads::Page(frame) => Some(frame),
-            Leads::Table(table) => match tables::entry(1, self.entry(table, index))? {
-                Leads::Page(frame) => Some(frame),
+            Leads::Large(first) => Some(self.stored(first + index)),
+            Leads::Page(frame) => Some(self.stored(frame)),
+            Leads::Table(table) => match tables::entry(1, self.entry(table, index), self.local)? {
+                Leads::Page(frame) => Some(self.stored(frame)),
                 _ => None,
             },
         }
@@ -230,16 +293,17 @@ impl Image {
     /// if the list is incomplete; see `mapped`.
     pub fn pages(&self, translation: &Translation) -> (Vec<(u64, u64)>, bool) {
         if *translation != Translation::Global {
-            return mapped(translation, &mut |frame, out| {
-                self.frame(frame).map(|bytes| out.copy_from_slice(bytes)).is_some()
+            let (mut pages, whole) = walk(translation, self.local, &mut |frame, out| {
+                self.table(frame).map(|bytes| out.copy_from_slice(bytes)).is_some()
             });
+            pages.iter_mut().for_each(|(_, frame)| *frame = self.stored(*frame));
+            return (pages, whole);
         }
         let entries = self.global.iter();
-        let mut found: Vec<(u64, u64)> = entries
-            .filter_map(|(&page, &bits)| Some((page, tables::global_entry(bits)?)))
-            .collect();
+        let mut found: Vec<(u64, u64)> =
+            entries.filter_map(|(&page, &bits)| Some((page, self.global_target(bits)?))).collect();
         found.extend(self.slots.keys().filter_map(|&frame| {
-            let page = frame.checked_sub(PRIVATE)?;
+            let page = frame.checked_sub(PRIVATE).filter(|page| *page < MAX_PRIVATE)?;
             self.global_frame(page).is_none().then_some((page, frame))
         }));
         found.sort_unstable();
@@ -256,7 +320,16 @@ pub fn mapped(
     translation: &Translation,
     read: &mut dyn FnMut(u64, &mut [u8]) -> bool,
 ) -> (Vec<(u64, u64)>, bool) {
-    let mut walk = Walk { read, budget: MAX_TABLES, found: Vec::new() };
+    walk(translation, false, read)
+}
+
+/// [`mapped`]; `local` is true on a GPU with local memory.
+fn walk(
+    translation: &Translation,
+    local: bool,
+    read: &mut dyn FnMut(u64, &mut [u8]) -> bool,
+) -> (Vec<(u64, u64)>, bool) {
+    let mut walk = Walk { read, local, budget: MAX_TABLES, found: Vec::new() };
     let whole = match *translation {
         Translation::Global => true,
         Translation::Four(root) => walk.table(root >> PAGE_SHIFT, 4, 0),
@@ -270,6 +343,8 @@ pub fn mapped(
 /// A walk over all tables.
 struct Walk<'a> {
     read: &'a mut dyn FnMut(u64, &mut [u8]) -> bool,
+    /// True on a GPU with local memory.
+    local: bool,
     /// Number of tables that may still be visited.
     budget: u32,
     found: Vec<(u64, u64)>,
@@ -289,7 +364,7 @@ impl Walk<'_> {
         self.budget -= 1;
         for (index, bits) in (0..).zip(bytes.as_chunks().0) {
             let page = first + (index << (INDEX_BITS * (level - 1)));
-            match tables::entry(level, u64::from_le_bytes(*bits)) {
+            match tables::entry(level, u64::from_le_bytes(*bits), self.local) {
                 None => continue,
                 Some(Leads::Page(frame)) => self.found.push((page, frame)),
                 Some(Leads::Large(frame)) => {

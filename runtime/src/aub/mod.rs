@@ -2,8 +2,9 @@
 //! writes to memory, page tables and registers in order, and the commands that start the engines.
 //!
 //! There are two kinds: the *classic* one writes memory through the global page table and puts
-//! commands into a ring; the *memory trace* writes physical memory, entries of the global page
-//! table, context images and registers, as a kernel driver does. [`Reader`] reads both, plain or
+//! commands into a ring; the *memory trace* writes physical memory, page tables, context images and
+//! registers, as a kernel driver does. Mesa's intel_dump_gpu writes memory traces, and so does
+//! Intel's OpenCL and Level Zero runtime (aub_stream). [`Reader`] reads both kinds, plain or
 //! compressed by xz, gzip or zstd, as a stream of [`Event`]s.
 //!
 //! ```no_run
@@ -22,12 +23,15 @@
 //! [`Writer`] writes blocks, and [`Recorder`] whole submissions. [`from_capture`] writes a capture
 //! as an AUB file, and [`to_capture`] converts in the other direction.
 //!
-//! Facts: gen8_facts 1.5; Mesa's tools/aub_read.c and aub_write.c.
+//! Facts: gen8_facts 1.5; Mesa's tools/aub_read.c and aub_write.c; Intel's compute-runtime,
+//! aub_services.h and aub_mem_dump.h.
 
 mod capture;
+mod contents;
 mod error_state;
 mod image;
 mod input;
+mod kinds;
 mod notes;
 mod play;
 mod reader;
@@ -39,6 +43,7 @@ mod view;
 mod writer;
 
 pub use capture::{from_capture, to_capture};
+pub use contents::Contents;
 pub use error_state::{Recorded, from_error_state, to_error_state};
 pub use image::{MAX_MEMORY, Translation, mapped};
 pub(crate) use input::decompress;
@@ -46,6 +51,7 @@ pub use input::{Compression, DecompressError, MAX_DICTIONARY, decompressed};
 pub use reader::{CHUNK, MAX_COMMANDS, Reader, starts};
 pub use recorder::Recorder;
 pub use submissions::submissions;
+pub(crate) use submissions::submissions_of;
 pub use writer::Writer;
 
 use crate::engine::EngineId;
@@ -103,13 +109,45 @@ pub enum Event<'a> {
         offset: u32,
         /// Bits that are compared.
         mask: u32,
-        /// The value that these bits must get.
+        /// The value that these bits must get, or must not have if `equal` is false.
+        value: u32,
+        /// True if the simulator waits for `value`, false if it waits for another value.
+        equal: bool,
+    },
+    /// The simulator waits until memory has a value (memory trace).
+    MemoryPoll {
+        /// The address space of `address`.
+        space: Space,
+        /// Address of the first byte.
+        address: u64,
+        /// Number of bytes that are read: 1, 2, 4 or 8.
+        size: u8,
+        /// Bits that are compared.
+        mask: u64,
+        /// The value that these bits must get, or must not have if `equal` is false.
+        value: u64,
+        /// True if the simulator waits for `value`, false if it waits for another value.
+        equal: bool,
+    },
+    /// The file states the value of a register (memory trace).
+    RegisterCompare {
+        /// Byte offset in the MMIO space.
+        offset: u32,
+        /// Bits that are compared.
+        mask: u32,
+        /// The value of these bits.
         value: u32,
     },
-    /// The simulator waits for a condition on memory; no source documents its format.
-    MemoryPoll {
-        /// All dwords of the block.
-        dwords: &'a [u32],
+    /// The file states the contents of memory (memory trace).
+    MemoryCompare {
+        /// The address space of `address`.
+        space: Space,
+        /// Address of the first byte.
+        address: u64,
+        /// The bytes that memory must have, or must not have if `equal` is false.
+        bytes: &'a [u8],
+        /// True if memory must have `bytes`, false if it must differ from them.
+        equal: bool,
     },
     /// Commands put into a ring, to be executed at once (classic).
     Commands {
@@ -120,10 +158,21 @@ pub enum Event<'a> {
         /// The commands.
         bytes: &'a [u8],
     },
-    /// A remark of the program (classic), in pieces if it is longer than [`CHUNK`].
+    /// A remark of the program. In a classic file, in pieces if it is longer than [`CHUNK`].
     Comment(&'a str),
     /// A request for a picture of a surface (classic).
     Bitmap(AubDumpBitmap),
+    /// A block of a documented kind that is neither of the above. It changes neither memory nor
+    /// registers, or no source describes its effect.
+    Named {
+        /// Name of the kind of block in the specification.
+        block: &'static str,
+        /// Why the reader cannot use the block; `None` if the block has no effect on memory,
+        /// registers and engines.
+        why: Option<&'static str>,
+        /// All dwords of the block.
+        dwords: &'a [u32],
+    },
     /// A block whose opcode is documented and whose sub-opcode is not.
     Other {
         /// Opcode of the block: 1 in classic files, 0x2e in memory traces.
@@ -151,6 +200,17 @@ pub struct Header {
 }
 
 impl Header {
+    /// The GPU as the file names it, for messages: `SKL (device 12)`, `PCI id 0x1912`.
+    pub fn gpu(&self) -> String {
+        let device = self.device.filter(|device| device.bits() != 0).map(|device| {
+            let name = device.name().unwrap_or("another GPU");
+            format!("{name} (device {})", device.bits())
+        });
+        let id = self.pci_id.map(|id| format!("PCI id {id:#06x}"));
+        let names: Vec<String> = device.into_iter().chain(id).collect();
+        if names.is_empty() { "a GPU without a name".into() } else { names.join(", ") }
+    }
+
     /// Whether the file is for a GPU of Gen8 (Broadwell or Cherryview); `None` if it does not say.
     pub fn is_gen8(&self) -> Option<bool> {
         match (self.device, self.pci_id) {
@@ -179,9 +239,9 @@ pub enum Kind {
 pub enum Space {
     /// Memory that the global page table (GGTT) maps.
     Global,
-    /// Physical memory.
+    /// Physical memory of the system. In a memory trace, also the page tables of contexts.
     Physical,
-    /// Memory of a graphics card; Gen8 has none.
+    /// Memory of a graphics card, by physical address; Gen8 has none.
     Local,
     /// Memory that is not local (classic); no source documents which memory.
     NonLocal,

@@ -5,7 +5,7 @@
 
 use super::image::{Image, Translation};
 use super::notes::Notes;
-use super::tables::PAGE;
+use super::tables::{self, LOCAL, Leads, PAGE, PAGE_SHIFT};
 use super::view::View;
 use super::{Event, Header, Reader, Space};
 use crate::core::reflect::Container;
@@ -103,17 +103,19 @@ pub(super) fn play(
         header: None,
         registers: HashMap::new(),
         ports: BTreeMap::new(),
+        entry: None,
     };
     loop {
         match reader.next_block() {
             Ok(Some(block)) => play.block(block.position, block.event)?,
-            Ok(None) => return Ok(()),
+            Ok(None) => break,
             Err(error) => {
                 play.notes.end(error.to_string());
-                return Ok(());
+                break;
             }
         }
     }
+    Ok(())
 }
 
 struct Play<'a, 'b> {
@@ -125,19 +127,15 @@ struct Play<'a, 'b> {
     registers: HashMap<u32, u32>,
     /// Dwords written to a submission port so far, by the engine's base: fewer than four.
     ports: BTreeMap<u32, Vec<u32>>,
+    /// The frame that the last write of local memory maps, if this write is an entry of a page
+    /// table.
+    entry: Option<u64>,
 }
 
 impl Play<'_, '_> {
     fn block(&mut self, position: u64, event: Event<'_>) -> io::Result<()> {
         match event {
             Event::Header(header) => {
-                if header.is_gen8() == Some(false) {
-                    let id =
-                        header.pci_id.map(|id| format!(" (PCI id {id:#06x})")).unwrap_or_default();
-                    let text =
-                        format!("recorded for another GPU{id}: read with the packets of Broadwell");
-                    self.notes.add(position, text);
-                }
                 self.header.get_or_insert(header);
             }
             Event::Memory { space: Space::Physical, address, bytes } => {
@@ -145,18 +143,33 @@ impl Play<'_, '_> {
                 self.notes.count(position, NO_ROOM, lost);
             }
             Event::Memory { space: Space::Global, address, bytes } => {
-                let is_trace =
-                    self.header.as_ref().is_none_or(|h| h.kind == super::Kind::MemoryTrace);
-                if is_trace && !self.image.has_global(address, bytes.len() as u64) {
+                if self.is_trace() && !self.image.has_global(address, bytes.len() as u64) {
                     self.notes.count(position, NO_ENTRY, bytes.len() as u64);
                 }
                 let lost = self.image.write_global(address, bytes);
                 self.notes.count(position, NO_ROOM, lost);
             }
+            Event::Memory { space: Space::Local, address, bytes } if self.is_trace() => {
+                let mapped = self.entry == Some(LOCAL + (address >> PAGE_SHIFT));
+                let before = self.image.local_for_both();
+                let lost = self.image.write_local(address, bytes, mapped);
+                if let (None, Some(page)) = (before, self.image.local_for_both()) {
+                    let text = format!(
+                        "local memory at {page:#x} is written both for the global table and for a \
+                         context: the two contents are kept apart, here and in other pages"
+                    );
+                    self.notes.add(position, text);
+                }
+                self.notes.count(position, NO_ROOM, lost);
+                self.entry = match tables::leaf(bytes) {
+                    Some(Leads::Page(frame)) => Some(frame),
+                    _ => None,
+                };
+            }
             Event::Memory { space, bytes, .. } => {
                 let why = match space {
                     Space::Local => {
-                        "bytes for local memory, which Broadwell does not have, are left out"
+                        "bytes for local memory are left out: no source says how classic files use it"
                     }
                     Space::Pci => "bytes for the configuration space of the PCI bus are left out",
                     _ => {
@@ -183,9 +196,8 @@ impl Play<'_, '_> {
                 let translation = Translation::Global;
                 self.start(Started { position, engine, context: 0, translation, commands })?;
             }
-            Event::MemoryPoll { .. } => {
-                let why = "waits for memory are left out: no source documents their condition";
-                self.notes.count(position, why, 1);
+            Event::Named { block, why: Some(why), .. } => {
+                self.notes.add(position, format!("a {block} block is left out: {why}"));
             }
             Event::Other { opcode, sub_opcode, .. } => {
                 let text = format!(
@@ -193,11 +205,22 @@ impl Play<'_, '_> {
                 );
                 self.notes.add(position, text);
             }
-            // Work is finished at once, so there is nothing to wait for; pictures and remarks are
-            // for people.
-            Event::RegisterPoll { .. } | Event::Bitmap(_) | Event::Comment(_) => {}
+            // Work is finished at once, so there is nothing to wait for. Engines write no memory,
+            // so there are no results to compare. Pictures and remarks are for people.
+            Event::RegisterPoll { .. }
+            | Event::MemoryPoll { .. }
+            | Event::RegisterCompare { .. }
+            | Event::MemoryCompare { .. }
+            | Event::Bitmap(_)
+            | Event::Comment(_)
+            | Event::Named { why: None, .. } => {}
         }
         Ok(())
+    }
+
+    /// True if the file is a memory trace, or does not say its kind.
+    fn is_trace(&self) -> bool {
+        self.header.as_ref().is_none_or(|header| header.kind == super::Kind::MemoryTrace)
     }
 
     fn start(&mut self, started: Started) -> io::Result<()> {

@@ -1,13 +1,18 @@
 //! Reads blocks one by one.
 
+use super::contents::Contents;
 use super::input::{Compression, decompress};
+use super::kinds::{CLASSIC, Head, MEMORY_TRACE, classic, trace};
 use super::{AubError, Block, Event, Header, Kind, Space};
 use crate::engine::EngineId;
 use crate::gen8::aub::{
     AubDumpBitmap, AubHeader, AubTraceBlock, AubTraceBlockAddressSpace, AubTraceBlockOperation,
-    MemTraceMemoryPoll, MemTraceMemoryWrite, MemTraceMemoryWriteAddressSpace, MemTraceRegisterPoll,
-    MemTraceRegisterPollRegisterSize, MemTraceRegisterPollRegisterSpace, MemTraceRegisterWrite,
-    MemTraceVersion,
+    MemTraceComment, MemTraceMemoryCompare, MemTraceMemoryCompareCompareOperation,
+    MemTraceMemoryPoll, MemTraceMemoryPollSizeOfData, MemTraceMemoryWrite,
+    MemTraceMemoryWriteAddressSpace as AddressSpace, MemTraceMemoryWriteDiscontiguous,
+    MemTraceMemoryWriteTiling as Tiling, MemTraceRegisterCompare, MemTraceRegisterPoll,
+    MemTraceRegisterPollOperationType, MemTraceRegisterPollRegisterSize,
+    MemTraceRegisterPollRegisterSpace, MemTraceVersion,
 };
 use std::fs::File;
 use std::io::{self, Read};
@@ -36,6 +41,9 @@ pub struct Reader<'a> {
     entries: Vec<u64>,
     /// The unread data of a classic block.
     rest: Option<Rest>,
+    /// The writes of the block in the buffer that were not returned yet, last one first.
+    writes: Vec<Write>,
+    contents: Contents,
     /// The end was reached, or an error occurred.
     done: bool,
 }
@@ -51,6 +59,19 @@ struct Rest {
     bytes: u64,
 }
 
+/// A write of a block that writes several parts of memory.
+#[derive(Clone, Copy)]
+struct Write {
+    /// Where the block starts.
+    position: u64,
+    space: AddressSpace,
+    address: u64,
+    /// Bytes of the data.
+    size: u64,
+    /// Index in the buffer of the first dword of the data.
+    start: usize,
+}
+
 /// The kind of data in a classic block.
 #[derive(Clone, Copy)]
 enum What {
@@ -61,61 +82,11 @@ enum What {
     Comment,
 }
 
-/// The fields of a block's first dword, which all kinds of blocks share.
-struct Head {
-    opcode: u64,
-    sub_opcode: u64,
-    /// Dwords of the block, without the data of classic trace blocks.
-    dwords: usize,
-}
-
-/// Opcodes, type and sub-opcodes of blocks, taken from the specification's defaults.
-const CLASSIC: u64 = AubHeader::new().opcode.get();
-const MEMORY_TRACE: u64 = MemTraceVersion::new().opcode.get();
-const BLOCK_TYPE: u64 = AubHeader::new().type_.get();
-const HEADER: u64 = AubHeader::new().sub_opcode.get();
-const TRACE_BLOCK: u64 = AubTraceBlock::new().sub_opcode.get();
-const BITMAP: u64 = AubDumpBitmap::new().sub_opcode.get();
-const VERSION: u64 = MemTraceVersion::new().sub_opcode.get();
-const MEMORY_WRITE: u64 = MemTraceMemoryWrite::new().sub_opcode.get();
-const REGISTER_WRITE: u64 = MemTraceRegisterWrite::new().sub_opcode.get();
-const REGISTER_POLL: u64 = MemTraceRegisterPoll::new().sub_opcode.get();
-const MEMORY_POLL: u64 = MemTraceMemoryPoll::new().sub_opcode.get();
+/// Name of the kind of block that writes several parts of memory.
+const SEVERAL: &str = MemTraceMemoryWriteDiscontiguous::NAME;
 
 /// Dwords of a trace block's head before Gen8, which lacks Address high.
 const SHORT_TRACE_BLOCK: usize = AubTraceBlock::DWORDS - 1;
-
-impl Head {
-    fn of(dword: u32) -> Option<Head> {
-        let head = MemTraceMemoryPoll::unpack_lossy(&[dword]);
-        let (opcode, length) = (head.opcode.get(), head.length.get() as usize);
-        let bias = match opcode {
-            CLASSIC => 2,
-            MEMORY_TRACE => 1,
-            _ => return None,
-        };
-        let sub_opcode = head.sub_opcode.get();
-        (head.type_.get() == BLOCK_TYPE).then_some(Head {
-            opcode,
-            sub_opcode,
-            dwords: length + bias,
-        })
-    }
-
-    fn name(&self) -> &'static str {
-        match (self.opcode, self.sub_opcode) {
-            (CLASSIC, HEADER) => AubHeader::NAME,
-            (CLASSIC, TRACE_BLOCK) => AubTraceBlock::NAME,
-            (CLASSIC, BITMAP) => AubDumpBitmap::NAME,
-            (MEMORY_TRACE, VERSION) => MemTraceVersion::NAME,
-            (MEMORY_TRACE, MEMORY_WRITE) => MemTraceMemoryWrite::NAME,
-            (MEMORY_TRACE, REGISTER_WRITE) => MemTraceRegisterWrite::NAME,
-            (MEMORY_TRACE, REGISTER_POLL) => MemTraceRegisterPoll::NAME,
-            (MEMORY_TRACE, MEMORY_POLL) => MemTraceMemoryPoll::NAME,
-            _ => "unknown",
-        }
-    }
-}
 
 /// True if the decompressed bytes look like the start of an AUB file.
 pub fn starts(bytes: &[u8]) -> bool {
@@ -158,6 +129,8 @@ impl<'a> Reader<'a> {
             text: String::new(),
             entries: Vec::new(),
             rest: None,
+            writes: Vec::new(),
+            contents: Contents::default(),
             done: false,
         })
     }
@@ -172,6 +145,11 @@ impl<'a> Reader<'a> {
         self.position
     }
 
+    /// Numbers of the blocks that were read so far.
+    pub fn contents(&self) -> Contents {
+        self.contents
+    }
+
     /// The next block, or piece of one; `None` at the end, and after an error.
     ///
     /// # Errors
@@ -182,14 +160,12 @@ impl<'a> Reader<'a> {
         }
         self.done = true;
         // Reading stops at an error and at the end of the file.
-        match self.read() {
-            Ok(None) => Ok(None),
-            Err(error) => Err(error),
-            Ok(Some((position, found))) => {
-                self.done = false;
-                Ok(Some(Block { position, event: self.event(found) }))
-            }
-        }
+        let Some((position, found)) = self.read()? else { return Ok(None) };
+        self.done = false;
+        let mut contents = self.contents;
+        contents.add(&self.event(&found));
+        self.contents = contents;
+        Ok(Some(Block { position, event: self.event(&found) }))
     }
 
     /// Reads a block and checks it; its data are then in the buffers of the reader.
@@ -200,6 +176,9 @@ impl<'a> Reader<'a> {
                     return Ok(Some((rest.position, found)));
                 }
                 continue;
+            }
+            if let Some(write) = self.writes.pop() {
+                return Ok(Some((write.position, self.memory_write(&write, SEVERAL)?)));
             }
             let position = self.position;
             self.buffer.clear();
@@ -222,11 +201,10 @@ impl<'a> Reader<'a> {
                 };
             }
             let Some(head) = head else { unreachable!("looked at above") };
-            let block = head.name();
             let needed = head.dwords as u64 * 4;
             let available = 4 + self.append(head.dwords.saturating_sub(1))? as u64;
             if available < needed {
-                return Err(AubError::Cut { position, block, needed, available });
+                return Err(AubError::Cut { position, block: head.name(), needed, available });
             }
             if let Some(found) = self.parse(position, &head)? {
                 return Ok(Some((position, found)));
@@ -268,35 +246,45 @@ impl<'a> Reader<'a> {
 
     /// Parses the block in the buffer; `None` if its data are still to be read.
     fn parse(&mut self, position: u64, head: &Head) -> Result<Option<Found>, AubError> {
-        let block = head.name();
-        let wrong =
-            |field, value, problem| AubError::Field { position, block, field, value, problem };
-        Ok(Some(match (head.opcode, head.sub_opcode) {
-            (CLASSIC, HEADER) => {
-                let header = AubHeader::unpack_lossy(&self.fixed(position, head)?);
-                let comment = bytemuck::cast_slice::<u32, u8>(&self.buffer[AubHeader::DWORDS..]);
-                let comment = &comment[..comment.len().min(header.comment_length.get() as usize)];
-                let name = header.application_name.map(|character| character.get() as u8);
-                Found::Header(Header {
-                    kind: Kind::Classic,
-                    version: (header.major.get() as u32, header.minor.get() as u32),
-                    device: None,
-                    pci_id: pci_id(&text(comment)).map(|(id, _)| id),
-                    application: text(&name),
-                })
-            }
-            (CLASSIC, BITMAP) => {
-                Found::Bitmap(AubDumpBitmap::unpack_lossy(&self.fixed(position, head)?))
-            }
-            (CLASSIC, TRACE_BLOCK) => {
+        match (head.opcode, head.sub_opcode) {
+            (CLASSIC, classic::TRACE_BLOCK) => {
                 if self.buffer.len() == SHORT_TRACE_BLOCK {
                     self.buffer.push(0);
                 }
                 let trace = AubTraceBlock::unpack_lossy(&self.fixed(position, head)?);
                 self.rest = Some(trace_block(position, head, &trace)?);
-                return Ok(None);
+                Ok(None)
             }
-            (MEMORY_TRACE, VERSION) => {
+            (CLASSIC, classic::HEADER) => self.classic_header(position, head).map(Some),
+            (CLASSIC, classic::BITMAP) => {
+                let bitmap = AubDumpBitmap::unpack_lossy(&self.fixed(position, head)?);
+                Ok(Some(Found::Bitmap(bitmap)))
+            }
+            (MEMORY_TRACE, trace::MEMORY_WRITES) => self.list_writes(position, head),
+            (MEMORY_TRACE, _) => self.memory_trace(position, head).map(Some),
+            _ => Ok(Some(other(head))),
+        }
+    }
+
+    /// Parses the head of a classic file.
+    fn classic_header(&self, position: u64, head: &Head) -> Result<Found, AubError> {
+        let header = AubHeader::unpack_lossy(&self.fixed(position, head)?);
+        let comment = bytemuck::cast_slice::<u32, u8>(&self.buffer[AubHeader::DWORDS..]);
+        let comment = &comment[..comment.len().min(header.comment_length.get() as usize)];
+        let name = header.application_name.map(|character| character.get() as u8);
+        Ok(Found::Header(Header {
+            kind: Kind::Classic,
+            version: (header.major.get() as u32, header.minor.get() as u32),
+            device: None,
+            pci_id: pci_id(&text(comment)).map(|(id, _)| id),
+            application: text(&name),
+        }))
+    }
+
+    /// Parses a block of a memory trace that is returned as one event.
+    fn memory_trace(&mut self, position: u64, head: &Head) -> Result<Found, AubError> {
+        Ok(match head.sub_opcode {
+            trace::VERSION => {
                 let version = MemTraceVersion::unpack_lossy(&self.fixed(position, head)?);
                 let text = text(bytemuck::cast_slice(&self.buffer[MemTraceVersion::DWORDS..]));
                 let (pci_id, application) = match pci_id(&text) {
@@ -311,64 +299,196 @@ impl<'a> Reader<'a> {
                     application,
                 })
             }
-            (MEMORY_TRACE, MEMORY_WRITE) => self.memory_write(position, head)?,
-            (MEMORY_TRACE, REGISTER_WRITE | REGISTER_POLL) => {
-                // Both kinds of blocks have the same fields.
-                let register = MemTraceRegisterPoll::unpack_lossy(&self.fixed(position, head)?);
-                if register.register_space != MemTraceRegisterPollRegisterSpace::MMIO {
-                    let problem = "only the MMIO space, 0, is known";
-                    return Err(wrong("Register Space", register.register_space.bits(), problem));
-                }
-                if register.register_size != MemTraceRegisterPollRegisterSize::DWORD {
-                    let problem = "only dwords, 2, are known";
-                    return Err(wrong("Register Size", register.register_size.bits(), problem));
-                }
-                Found::Register {
-                    poll: head.sub_opcode == REGISTER_POLL,
-                    offset: register.register_offset.get() as u32,
-                    mask: register.mask_low.get() as u32,
-                    value: register.value.get() as u32,
-                }
+            trace::VERSION_OLD => Found::Named { why: Some("no source describes its fields") },
+            trace::PREDICATE => {
+                Found::Named { why: Some("no source says which tools skip the blocks after it") }
             }
-            (MEMORY_TRACE, MEMORY_POLL) => Found::MemoryPoll,
-            (opcode, sub_opcode) => {
-                Found::Other { opcode: opcode as u8, sub_opcode: sub_opcode as u8 }
+            trace::MEMORY_WRITE => {
+                let write = MemTraceMemoryWrite::unpack_lossy(&self.fixed(position, head)?);
+                if let Some(why) = unusual(write.repeat_memory, write.tiling) {
+                    return Ok(Found::Named { why: Some(why) });
+                }
+                let write = Write {
+                    position,
+                    space: write.address_space,
+                    address: write.address.get(),
+                    size: write.size_bytes.get(),
+                    start: MemTraceMemoryWrite::DWORDS,
+                };
+                self.memory_write(&write, MemTraceMemoryWrite::NAME)?
             }
-        }))
+            trace::MEMORY_COMPARE => self.memory_compare(position, head)?,
+            trace::MEMORY_POLL => self.memory_poll(position, head)?,
+            trace::REGISTER_WRITE | trace::REGISTER_POLL | trace::REGISTER_COMPARE => {
+                self.register(position, head)?
+            }
+            trace::COMMENT => {
+                let _: [u32; MemTraceComment::DWORDS] = self.fixed(position, head)?;
+                self.text = text(bytemuck::cast_slice(&self.buffer[MemTraceComment::DWORDS..]));
+                Found::Comment
+            }
+            _ => other(head),
+        })
     }
 
-    /// Parses a block of a memory trace that writes memory.
-    fn memory_write(&mut self, position: u64, head: &Head) -> Result<Found, AubError> {
-        let block = head.name();
-        let wrong =
-            |field, value, problem| AubError::Field { position, block, field, value, problem };
-        let write = MemTraceMemoryWrite::unpack_lossy(&self.fixed(position, head)?);
-        let (address, size) = (write.address.get(), write.size_bytes.get());
-        let data = self.buffer.len() - MemTraceMemoryWrite::DWORDS;
-        if size > data as u64 * 4 {
-            return Err(wrong("Size bytes", size, "there are fewer in the block, by its Length"));
+    /// Parses a block that writes, polls or compares a register.
+    fn register(&self, position: u64, head: &Head) -> Result<Found, AubError> {
+        // The three kinds of blocks have these fields at the same bits; the others are in
+        // different bits of the same dword.
+        let dwords = self.fixed(position, head)?;
+        let register = MemTraceRegisterPoll::unpack_lossy(&dwords);
+        let named = |why| Ok(Found::Named { why: Some(why) });
+        if register.register_space != MemTraceRegisterPollRegisterSpace::MMIO {
+            return named("its register is not in the MMIO space");
         }
-        let space = match write.address_space {
-            MemTraceMemoryWriteAddressSpace::GGTT => Space::Global,
-            MemTraceMemoryWriteAddressSpace::LOCAL => Space::Local,
-            MemTraceMemoryWriteAddressSpace::PHYSICAL => Space::Physical,
-            MemTraceMemoryWriteAddressSpace::GGTT_ENTRY => {
-                let first = entry_number(position, block, address, size, 8)?;
-                let bytes = &self.buffer[MemTraceMemoryWrite::DWORDS..][..size as usize / 4];
-                self.entries.clear();
-                self.entries.extend(bytes.as_chunks().0.iter().map(|&[low, high]| join(low, high)));
-                return Ok(Found::Entries(first));
+        if register.register_size != MemTraceRegisterPollRegisterSize::DWORD {
+            return named("its register does not have 32 bits");
+        }
+        let poll = head.sub_opcode == trace::REGISTER_POLL;
+        if poll && register.operation_type != MemTraceRegisterPollOperationType::NORMAL {
+            return named(
+                "it waits for a checksum of the display, whose format no source describes",
+            );
+        }
+        let compare = head.sub_opcode == trace::REGISTER_COMPARE;
+        if compare && MemTraceRegisterCompare::unpack_lossy(&dwords).no_read_expect {
+            return Ok(Found::Named { why: None });
+        }
+        Ok(Found::Register {
+            what: match (poll, compare) {
+                (true, _) => Access::Poll { equal: !register.poll_not_equal },
+                (_, true) => Access::Compare,
+                _ => Access::Write,
+            },
+            offset: register.register_offset.get() as u32,
+            mask: register.mask_low.get() as u32,
+            value: register.value.get() as u32,
+        })
+    }
+
+    /// Parses a write of a memory trace, whose data are in the buffer.
+    fn memory_write(&mut self, write: &Write, block: &'static str) -> Result<Found, AubError> {
+        let Write { position, space, address, size, start } = *write;
+        self.has_data(position, block, start, size)?;
+        if space == AddressSpace::GGTT_ENTRY {
+            let first = entry_number(position, block, address, size, 8)?;
+            let bytes = &self.buffer[start..][..size as usize / 4];
+            self.entries.clear();
+            self.entries.extend(bytes.as_chunks().0.iter().map(|&[low, high]| join(low, high)));
+            return Ok(Found::Entries(first));
+        }
+        Ok(match space_of(space) {
+            Ok(space) => Found::Memory {
+                space,
+                address: address_in(space, address),
+                start,
+                bytes: size as usize,
+            },
+            Err(why) => Found::Named { why: Some(why) },
+        })
+    }
+
+    /// An error if the block in the buffer has fewer than `size` bytes from dword `start` on.
+    fn has_data(
+        &self,
+        position: u64,
+        block: &'static str,
+        start: usize,
+        size: u64,
+    ) -> Result<(), AubError> {
+        match size > self.buffer.len().saturating_sub(start) as u64 * 4 {
+            false => Ok(()),
+            true => Err(AubError::Field {
+                position,
+                block,
+                field: "Size bytes",
+                value: size,
+                problem: "there are fewer in the block, by its Length",
+            }),
+        }
+    }
+
+    /// Lists the writes of a block that writes several parts of memory. Returns an event only if
+    /// none of them can be used.
+    fn list_writes(&mut self, position: u64, head: &Head) -> Result<Option<Found>, AubError> {
+        let block = MemTraceMemoryWriteDiscontiguous::unpack_lossy(&self.fixed(position, head)?);
+        if let Some(why) = unusual(block.repeat_memory, Tiling::from_bits(block.tiling.bits())) {
+            return Ok(Some(Found::Named { why: Some(why) }));
+        }
+        let space = AddressSpace::from_bits(block.address_space.bits());
+        let mut start = MemTraceMemoryWriteDiscontiguous::DWORDS;
+        for write in block.write.iter().take(block.number_of_writes.get() as usize) {
+            let (address, size) = (write.address.get(), write.size_bytes.get());
+            if size > 0 {
+                self.writes.push(Write { position, space, address, size, start });
             }
-            other => {
-                let problem = "0 GGTT, 1 local, 2 physical or 4 GGTT entries is needed";
-                return Err(wrong("Address Space", other.bits(), problem));
-            }
+            start += size.div_ceil(4) as usize;
+        }
+        self.writes.reverse();
+        Ok(None)
+    }
+
+    /// Parses a block that states the contents of memory.
+    fn memory_compare(&self, position: u64, head: &Head) -> Result<Found, AubError> {
+        let dwords = self.fixed(position, head)?;
+        let compare = MemTraceMemoryCompare::unpack_lossy(&dwords);
+        let size = compare.size_bytes.get();
+        self.has_data(position, MemTraceMemoryCompare::NAME, MemTraceMemoryCompare::DWORDS, size)?;
+        if compare.no_read_expect {
+            return Ok(Found::Named { why: None });
+        }
+        if compare.pack() != dwords {
+            // aub_stream defers comparisons with a bit whose position is not public.
+            let why = "it has bits that no source describes; it may be evaluated with later blocks";
+            return Ok(Found::Named { why: Some(why) });
+        }
+        if compare.crc_compare {
+            let why = "it has a checksum, whose polynomial no source describes";
+            return Ok(Found::Named { why: Some(why) });
+        }
+        let tiling = Tiling::from_bits(compare.tiling.bits());
+        let space = match unusual(compare.repeat_memory, tiling) {
+            Some(why) => Err(why),
+            None => space_of(AddressSpace::from_bits(compare.address_space.bits())),
         };
-        Ok(Found::Memory {
-            space,
-            address: address_in(space, address),
-            start: MemTraceMemoryWrite::DWORDS,
-            bytes: size as usize,
+        Ok(match space {
+            Err(why) => Found::Named { why: Some(why) },
+            Ok(space) => Found::Compare {
+                space,
+                address: address_in(space, compare.address.get()),
+                bytes: size as usize,
+                equal: compare.compare_operation == MemTraceMemoryCompareCompareOperation::EQUAL,
+            },
+        })
+    }
+
+    /// Parses a block that waits for a value in memory.
+    fn memory_poll(&self, position: u64, head: &Head) -> Result<Found, AubError> {
+        let poll = MemTraceMemoryPoll::unpack_lossy(&self.fixed(position, head)?);
+        let (size, dwords) = match poll.size_of_data {
+            MemTraceMemoryPollSizeOfData::BYTE => (1, 1),
+            MemTraceMemoryPollSizeOfData::WORD => (2, 1),
+            MemTraceMemoryPollSizeOfData::DWORD => (4, 1),
+            _ => (8, 2),
+        };
+        let start = MemTraceMemoryPoll::DWORDS;
+        self.has_data(position, MemTraceMemoryPoll::NAME, start, 4 * dwords)?;
+        let high = if dwords == 2 { self.buffer[start + 1] } else { 0 };
+        let tiling = Tiling::from_bits(poll.tiling.bits());
+        let space = match unusual(false, tiling) {
+            Some(why) => Err(why),
+            None => space_of(AddressSpace::from_bits(poll.address_space.bits())),
+        };
+        Ok(match space {
+            Err(why) => Found::Named { why: Some(why) },
+            Ok(space) => Found::MemoryPoll {
+                space,
+                address: address_in(space, poll.address.get()),
+                size,
+                mask: poll.mask.get(),
+                value: join(self.buffer[start], high),
+                equal: !poll.poll_not_equal,
+            },
         })
     }
 
@@ -414,7 +534,7 @@ impl<'a> Reader<'a> {
                 Found::Entries(address / bytes)
             }
             What::Registers => Found::Register {
-                poll: false,
+                what: Access::Write,
                 offset: address as u32,
                 mask: u32::MAX,
                 value: self.buffer.first().copied().unwrap_or(0),
@@ -430,21 +550,31 @@ impl<'a> Reader<'a> {
     }
 
     /// The event of a parsed block, with its data.
-    fn event(&self, found: Found) -> Event<'_> {
-        match found {
-            Found::Header(header) => Event::Header(header),
+    fn event(&self, found: &Found) -> Event<'_> {
+        match *found {
+            Found::Header(ref header) => Event::Header(header.clone()),
             Found::Memory { space, address, start, bytes } => {
                 let data: &[u8] = bytemuck::cast_slice(&self.buffer[start..]);
                 Event::Memory { space, address, bytes: &data[..bytes] }
             }
             Found::Entries(first) => Event::GlobalEntries { first, entries: &self.entries },
-            Found::Register { poll: false, offset, mask, value } => {
-                Event::RegisterWrite { offset, mask, value }
+            Found::Register { ref what, offset, mask, value } => match *what {
+                Access::Write => Event::RegisterWrite { offset, mask, value },
+                Access::Poll { equal } => Event::RegisterPoll { offset, mask, value, equal },
+                Access::Compare => Event::RegisterCompare { offset, mask, value },
+            },
+            Found::MemoryPoll { space, address, size, mask, value, equal } => {
+                Event::MemoryPoll { space, address, size, mask, value, equal }
             }
-            Found::Register { poll: true, offset, mask, value } => {
-                Event::RegisterPoll { offset, mask, value }
+            Found::Compare { space, address, bytes, equal } => {
+                let data: &[u8] =
+                    bytemuck::cast_slice(&self.buffer[MemTraceMemoryCompare::DWORDS..]);
+                Event::MemoryCompare { space, address, bytes: &data[..bytes], equal }
             }
-            Found::MemoryPoll => Event::MemoryPoll { dwords: &self.buffer },
+            Found::Named { why } => {
+                let block = self.buffer.first().and_then(|dword| Head::of(*dword)?.kind());
+                Event::Named { block: block.unwrap_or("unknown"), why, dwords: &self.buffer }
+            }
             Found::Commands { engine, address } => {
                 Event::Commands { engine, address, bytes: bytemuck::cast_slice(&self.buffer) }
             }
@@ -471,12 +601,69 @@ enum Found {
     Header(Header),
     Memory { space: Space, address: u64, start: usize, bytes: usize },
     Entries(u64),
-    Register { poll: bool, offset: u32, mask: u32, value: u32 },
-    MemoryPoll,
+    Register { what: Access, offset: u32, mask: u32, value: u32 },
+    MemoryPoll { space: Space, address: u64, size: u8, mask: u64, value: u64, equal: bool },
+    Compare { space: Space, address: u64, bytes: usize, equal: bool },
+    Named { why: Option<&'static str> },
     Commands { engine: EngineId, address: u64 },
     Comment,
     Bitmap(AubDumpBitmap),
     Other { opcode: u8, sub_opcode: u8 },
+}
+
+/// What a block does with a register.
+enum Access {
+    Write,
+    Poll { equal: bool },
+    Compare,
+}
+
+/// The event of a block that the reader does not parse further.
+fn other(head: &Head) -> Found {
+    match head.kind() {
+        Some(_) => Found::Named { why: None },
+        None => Found::Other { opcode: head.opcode as u8, sub_opcode: head.sub_opcode as u8 },
+    }
+}
+
+/// Why the data of a block of a memory trace cannot be used; `None` if they can.
+fn unusual(repeat: bool, tiling: Tiling) -> Option<&'static str> {
+    match (repeat, tiling) {
+        (true, _) => Some("Repeat Memory is set: no source says how the data repeat"),
+        (_, Tiling::LINEAR) => None,
+        _ => Some("its data are tiled: no source says how addresses and data correspond"),
+    }
+}
+
+/// The space of an address in a memory trace, or why it cannot be used. Tables for processes are at
+/// physical addresses (Intel compute-runtime, aub_mem_dump.cpp: their base addresses are physical).
+fn space_of(space: AddressSpace) -> Result<Space, &'static str> {
+    match space {
+        AddressSpace::GGTT => Ok(Space::Global),
+        AddressSpace::LOCAL => Ok(Space::Local),
+        AddressSpace::PHYSICAL
+        | AddressSpace::PPGTT_PT_ENTRY
+        | AddressSpace::PPGTT_PD_ENTRY
+        | AddressSpace::PPGTT_PDP_ENTRY
+        | AddressSpace::PPGTT_PML4_ENTRY => Ok(Space::Physical),
+        AddressSpace::GGTT_ENTRY => {
+            Err("it compares entries of the global page table, which are not memory")
+        }
+        AddressSpace::GGTT_PD_ENTRY => {
+            Err("address space 3, directories of the global table: no source says where they are")
+        }
+        AddressSpace::PPGTT => {
+            Err("address space 5, addresses of a process: no source says which process")
+        }
+        AddressSpace::NONAPERTURE_GGTT => Err(
+            "address space 7, global memory outside the aperture: no source says how addresses \
+             are translated",
+        ),
+        AddressSpace::POWER_CONTEXT => {
+            Err("address space 11, the power context: no source says where it is")
+        }
+        _ => Err("an address space from 12 to 15: no source describes them"),
+    }
 }
 
 /// Parses the head of a classic block that is followed by data.

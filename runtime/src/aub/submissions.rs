@@ -24,16 +24,25 @@ pub fn submissions(
     notes: &mut Vec<Note>,
     each: &mut Each<'_>,
 ) -> io::Result<()> {
+    submissions_of(&mut reader, name, notes, each)
+}
+
+/// [`submissions`], with a reader that the caller keeps.
+pub(crate) fn submissions_of(
+    reader: &mut Reader<'_>,
+    name: &str,
+    notes: &mut Vec<Note>,
+    each: &mut Each<'_>,
+) -> io::Result<()> {
     let mut left_out = Notes::default();
     let mut number = 0;
-    let result =
-        play(&mut reader, &mut Image::default(), &mut left_out, &mut |image, _, started| {
-            let text = format!("{name} exec {number} at byte {:#x}", started.position);
-            let memory = View::new(image, started.translation);
-            each(&submission(&text, number, started, &memory))?;
-            number += 1;
-            Ok(())
-        });
+    let result = play(reader, &mut Image::default(), &mut left_out, &mut |image, _, started| {
+        let text = format!("{name} exec {number} at byte {:#x}", started.position);
+        let memory = View::new(image, started.translation);
+        each(&submission(&text, number, started, &memory))?;
+        number += 1;
+        Ok(())
+    });
     notes.extend(left_out.list());
     result
 }

@@ -82,6 +82,32 @@ pub struct Dump {
     notes: Vec<Note>,
     /// The GPU that the head of an AUB file names.
     header_platform: Option<Platform>,
+    passed: Passed,
+}
+
+/// The submissions that were passed on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Passed {
+    /// Number of submissions; those of a call that ended with an error are included.
+    count: u64,
+    /// Address of the first submission without memory at its address, if all were like it.
+    empty: Option<u64>,
+    /// True if a submission had memory at its address.
+    found: bool,
+    /// Blocks of an AUB file.
+    contents: aub::Contents,
+}
+
+impl Passed {
+    fn add(&mut self, submission: &Submission<'_>) {
+        let memory = match (submission.global, submission.memory.global()) {
+            (true, Some(global)) => global,
+            _ => submission.memory,
+        };
+        self.count += 1;
+        self.found |= !memory.tail(submission.address).is_empty();
+        self.empty.get_or_insert(submission.address);
+    }
 }
 
 enum Content {
@@ -98,7 +124,7 @@ impl From<batch::Submission> for Dump {
     /// A submission of a batch builder as a dump, named after its first buffer.
     fn from(built: batch::Submission) -> Dump {
         let name = built.buffers.first().map_or("batch", |buffer| buffer.name()).to_owned();
-        Dump::new(&name, Content::Built(built))
+        Dump::of(&name, Content::Built(built), Vec::new())
     }
 }
 
@@ -129,13 +155,15 @@ impl Content {
 }
 
 impl Dump {
-    fn new(name: &str, content: Content) -> Dump {
-        Dump { name: name.to_owned(), content, notes: Vec::new(), header_platform: None }
+    fn of(name: &str, content: Content, notes: Vec<Note>) -> Dump {
+        let (name, passed) = (name.to_owned(), Passed::default());
+        Dump { name, content, notes, passed, header_platform: None }
     }
 
     /// A dump of plain dwords at `address`, which is cut to 48 bits.
     pub fn raw(engine: EngineId, address: u64, bytes: Vec<u8>) -> Dump {
-        Dump::new("dwords", Content::Raw { engine, address: address & VA_MASK, bytes })
+        let address = address & VA_MASK;
+        Dump::of("dwords", Content::Raw { engine, address, bytes }, Vec::new())
     }
 
     /// The name of the capture, file or built batch; `dwords` for plain dwords without a file.
@@ -205,6 +233,39 @@ impl Dump {
         self.notes.iter().any(|note| note.cut)
     }
 
+    /// Why nothing could be decoded; `None` if the dump has a submission whose memory it has too.
+    /// The text says what the dump has instead, and what to do. It is complete after
+    /// [`submissions`](Self::submissions).
+    pub fn unreadable(&self) -> Option<String> {
+        let Passed { count, empty, found, contents } = self.passed;
+        if found {
+            return None;
+        }
+        let name = self.kind().name();
+        let record = "record it until the program has submitted its work";
+        Some(match (self.kind(), empty) {
+            (Kind::Raw | Kind::Built | Kind::Text, _) => "the batch has no dwords".into(),
+            (_, Some(address)) => {
+                let submissions = if count == 1 { "submission" } else { "submissions" };
+                format!(
+                    "the {name} has {count} {submissions}, but no memory with their commands (the \
+                     first at {address:#x}): dump the memory too"
+                )
+            }
+            (Kind::Aub, _) => {
+                format!("the {name} starts no work on an engine; it has {contents}: {record}")
+            }
+            (Kind::Capture, _) => format!("the {name} has no submission: {record}"),
+            (Kind::ErrorState, _) => format!(
+                "the {name} has no memory of a ring or batch: save the whole file \
+                 /sys/class/drm/card0/error"
+            ),
+            (Kind::Devcoredump, _) => {
+                format!("the {name} has no memory of a batch: save the whole file devcoredump/data")
+            }
+        })
+    }
+
     /// Passes every submission to `each`, in order. An AUB file from a stream (standard input) is
     /// not stored in memory: only the first call passes its submissions.
     ///
@@ -212,8 +273,17 @@ impl Dump {
     /// Errors returned by `each`; the first one ends the iteration. Problems of the dump are in the
     /// [`notes`](Self::notes).
     pub fn submissions(&mut self, each: &mut Each<'_>) -> io::Result<()> {
-        let Dump { name, content, notes, .. } = self;
-        match content {
+        let Dump { name, content, notes, passed, .. } = self;
+        if matches!(content, Content::Aub(Aub::Stream(None))) {
+            return Ok(());
+        }
+        *passed = Passed::default();
+        let mut contents = aub::Contents::default();
+        let each = &mut |submission: &Submission<'_>| {
+            passed.add(submission);
+            each(submission)
+        };
+        let result = match content {
             Content::Capture(capture) => capture.submissions(each),
             Content::ErrorState(state) => state.submissions(each),
             Content::Devcoredump(dump) => dump.submissions(each),
@@ -237,14 +307,20 @@ impl Dump {
                     }),
                 };
                 match reader {
-                    Ok(reader) => aub::submissions(reader, name, notes, each),
+                    Ok(mut reader) => {
+                        let result = aub::submissions_of(&mut reader, name, notes, each);
+                        contents = reader.contents();
+                        result
+                    }
                     Err(error) => {
                         notes.push(Note { cut: true, ..Note::new(error.to_string()) });
                         Ok(())
                     }
                 }
             }
-        }
+        };
+        passed.contents = contents;
+        result
     }
 }
 

@@ -29,7 +29,7 @@ impl Dump {
         if input.is_dir() {
             let capture = Capture::open(input)?;
             let name = capture.name().to_owned();
-            return Ok(Dump::new(&name, Content::Capture(capture)));
+            return Ok(Dump::of(&name, Content::Capture(capture), Vec::new()));
         }
         if input == Path::new("-") {
             return Dump::read(&name, io::stdin(), how);
@@ -121,10 +121,6 @@ impl Dump {
     /// Reads a dump from bytes that a text encodes.
     pub(super) fn encoded(name: &str, bytes: Vec<u8>, how: &How) -> Result<Dump, DumpError> {
         Dump::boxed(name, Box::new(io::Cursor::new(bytes)), how)
-    }
-
-    pub(super) fn of(name: &str, content: Content, notes: Vec<Note>) -> Dump {
-        Dump { notes, ..Dump::new(name, content) }
     }
 }
 

@@ -208,6 +208,104 @@ fn contexts() {
     assert_eq!((&memory[0][..], notes), (&[Some(0x3333), None, None][..], vec![]));
 }
 
+/// The page tables of a context are written in the address spaces for them (Intel compute-runtime:
+/// 10 PML4, 8 PDP, 9 PD, 6 PT), as its writer does: every table is at its own base.
+#[test]
+fn spaces_of_page_tables() {
+    let mut file = with_ring([0x2000_0000, 0, 0, 0], 0, 8);
+    let far = 0x5654_0829_a000; // entries 0xac, 0x150, 0x41, 0x9a
+    file.memory_u64(10, 0x2000_0000 + 8 * 0xac, &[0x400a_c007])
+        .memory_u64(8, 0x400a_c000 + 8 * 0x150, &[0x9595_0007])
+        .memory_u64(9, 0x9595_0000 + 8 * 0x41, &[0x2c_2a04_1007])
+        .memory_u64(6, 0x2c_2a04_1000 + 8 * 0x9a, &[0x1_7007])
+        .memory_u32(space::PHYSICAL, 0x1_7000, &[0x3f80_0000]);
+    submit(&mut file, 0x2000, [0, 0, 0, WIDE]);
+    let (seen, memory, notes) = submitted(&file.0, &[far, far + 0x1000]);
+    assert_eq!(seen, [(4, EngineId::Render, 0x1000, vec![0, 1])]);
+    assert_eq!((&memory[0][..], notes), (&[Some(0x3f80_0000), None][..], vec![]));
+}
+
+/// A GPU with local memory: page tables are in local memory; bit 11 of a page's entry (bit 1 in the
+/// global table) selects local memory; other pages are in the system's memory.
+#[test]
+fn local_memory() {
+    let mut file = AubFile::default();
+    file.version(30, "a test")
+        .memory_u64(space::GGTT_ENTRY, 8, &[0x9003])
+        .memory_u64(space::GGTT_ENTRY, 8 * 4, &[0xa003, 0xb003])
+        .memory_u32(space::LOCAL, 0x9000, &[7, 8])
+        .memory_u32(space::LOCAL, 0xb000, &image(0x1000, 0x1000, 0, 8, [0x10_0000, 0, 0, 0]))
+        // The same physical addresses in the system's memory are other pages.
+        .memory_u32(space::PHYSICAL, 0x9000, &[99; 4])
+        .memory_u32(space::PHYSICAL, 0xb000, &[99; 64]);
+    file.memory_u64(space::LOCAL, 0x10_0000, &[0x10_1003])
+        .memory_u64(space::LOCAL, 0x10_1000, &[0x10_2003])
+        .memory_u64(space::LOCAL, 0x10_2000, &[0x10_3003])
+        .memory_u64(space::LOCAL, 0x10_3008, &[0x2_0803, 0x2_0003])
+        .memory_u32(space::LOCAL, 0x2_0000, &[0x1111])
+        .memory_u32(space::PHYSICAL, 0x2_0000, &[0x2222]);
+    file.register(0x2510, WIDE).register(0x2514, 0).register(0x2550, 1);
+    let (seen, memory, notes) = submitted(&file.0, &[0x1000, 0x2000, 0x3000]);
+    assert_eq!(seen, [(4, EngineId::Render, 0x1000, vec![7, 8])]);
+    assert_eq!(memory[0], [Some(0x1111), Some(0x2222), None]);
+    let notes: Vec<String> = notes.iter().map(Note::to_string).collect();
+    assert!(matches!(&notes[..], [note] if note.contains("DG1 (device 30)")), "{notes:?}");
+
+    // Intel's compute-runtime writes pages of contexts to the addresses that it also gives to the
+    // global table. It writes the entry before each page.
+    file.memory_u64(space::LOCAL, 0x10_3018, &[0x9803, 0xb803])
+        .memory_u32(space::LOCAL, 0xb000, &[0x3333; 1024])
+        .memory_u64(space::LOCAL, 0x10_3018, &[0x9803])
+        .memory_u32(space::LOCAL, 0x9000, &[0x4444; 1024])
+        .memory_u64(space::LOCAL, 0x10_3020, &[0xb803])
+        .memory_u32(space::LOCAL, 0xb000, &[0x5555; 1024])
+        // The next commands: ring and tail.
+        .memory_u32(space::LOCAL, 0x9008, &[9, 10])
+        .memory_u32(space::LOCAL, 0xb000, &image(0x1000, 0x1000, 8, 16, [0x10_0000, 0, 0, 0]));
+    file.register(0x2510, WIDE).register(0x2514, 0).register(0x2550, 1);
+    let (seen, memory, notes) = submitted(&file.0, &[0x3000, 0x4000]);
+    assert_eq!(seen[1], (4, EngineId::Render, 0x1008, vec![9, 10]));
+    assert_eq!(memory[1], [Some(0x4444), Some(0x5555)]);
+    assert!(notes.iter().any(|note| note.to_string().contains("kept apart")), "{notes:?}");
+}
+
+/// What a file without work has is counted, and said.
+#[test]
+fn files_without_work() {
+    let mut file = AubFile::memory_trace();
+    file.map_global(0x1000, 0x9000, 2)
+        .memory(space::PHYSICAL, 0x9000, &[1; 12])
+        .memory(space::PHYSICAL, 0x9000, &[1; 4])
+        .register(0x2080, 0x1000);
+    let text = |file: AubFile| {
+        let mut dump = Dump::read("f.aub", std::io::Cursor::new(file.0), &How::default()).unwrap();
+        dump.submissions(&mut |_| Ok(())).unwrap();
+        dump.unreadable()
+    };
+    let text_of_memory = text(file).expect("nothing can be decoded");
+    for part in [
+        "2 writes of memory (16 bytes)",
+        "2 entries of the global page table",
+        "1 register write",
+        "starts no work",
+        "record it until",
+    ] {
+        assert!(text_of_memory.contains(part), "{part} not in: {text_of_memory}");
+    }
+    assert_eq!(text(with_work()), None);
+    // A ring whose memory the file does not have.
+    let mut file = AubFile::memory_trace();
+    file.register(0x2038, 0x7000).register(0x2030, 8).register(0x203c, 1);
+    let text = text(file).expect("nothing can be decoded");
+    assert!(text.contains("1 submission, but no memory") && text.contains("0x7000"), "{text}");
+}
+
+fn with_work() -> AubFile {
+    let mut file = with_ring([0; 4], 0, 8);
+    submit(&mut file, 0x2000, [0, 0, 0, WIDE]);
+    file
+}
+
 /// Submissions of later generations: eight elements, and a register that submits them.
 #[test]
 fn submission_queue() {
@@ -267,16 +365,17 @@ fn what_cannot_be_used_is_noted() {
     };
     has(notes(&|file| submit(file, 0x2000, [0, 0, 0, WIDE])), &["byte 0x70", "0x5000", "left out"]);
     let local = |file: &mut AubFile| {
-        _ = file.memory(space::LOCAL, 0, &[1; 4]).memory(space::LOCAL, 8, &[1; 8])
+        *file = AubFile::classic("");
+        file.trace([1, 0, 1], 0, &[1; 4]).trace([1, 0, 1], 8, &[1; 8]);
     };
-    has(notes(&local), &["byte 0x28", "12 bytes", "local memory", "2 blocks"]);
+    has(notes(&local), &["byte 0x34", "12 bytes", "local memory", "2 blocks"]);
+    has(notes(&|file| _ = file.memory(5, 0, &[1; 4])), &["byte 0x28", "MEMORY_WRITE", "space 5"]);
     has(notes(&|file| _ = file.memory(space::GGTT, 0x1000, &[1; 4])), &["without an entry"]);
     has(notes(&|file| _ = file.memory(space::PHYSICAL, u64::MAX - 1, &[1; 4])), &["4 bytes"]);
     has(notes(&|file| _ = file.map_global(1 << 32, 0x1000, 1)), &["beyond 4 GiB"]);
     has(notes(&|file| _ = file.dwords(&[0xf733_0000])), &["number 0x33"]);
-    has(notes(&|file| _ = file.dwords(&[0xf705_0000])), &["waits for memory"]);
     has(notes(&|file| _ = file.dwords(&[0xf706_0044, 1])), &["ends inside"]);
-    has(notes(&|file| _ = file.version(12, "PCI-ID=0x1912 x")), &["another GPU", "0x1912"]);
+    has(notes(&|file| _ = file.version(12, "PCI-ID=0x1912 x")), &["SKL", "0x1912", "--spec"]);
 }
 
 /// A stream of more than 4 GiB: memory that is written repeatedly is stored once.

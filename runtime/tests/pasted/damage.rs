@@ -1,6 +1,7 @@
 //! Damages, each applied to every dump.
 
 use super::{corpus, corpus_text, decoded, notes, open, own};
+use genxml::decode::Tables;
 
 /// Cuts lines at exactly `width` columns, as a terminal does.
 fn fold(text: &str, width: usize) -> String {

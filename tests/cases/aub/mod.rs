@@ -335,7 +335,7 @@ fn saxpy_of_mesa() {
                 ran += 1;
             }
             Step::Stuck(stuck) => panic!("{stuck}"),
-            Step::Header(_) => {}
+            Step::Header(_) | Step::Compared(_) => {}
         }
     }
     assert_eq!(ran, capture.execs().count());
@@ -349,6 +349,83 @@ fn saxpy_of_mesa() {
         compared += 1;
     }
     assert!(compared > 0);
+}
+
+/// A file of Intel's OpenCL runtime (compute-runtime 22.43) and the sum in memory. Oracle: the
+/// kernel's instructions. Item i of a group of 64 stores x\[i\] in shared local memory, reads the
+/// number of item i ^ 1 after a barrier, and stores x\[i\] + 2 * x\[i ^ 1\]. The file has the
+/// factor 2.0 in the thread data. The input is 256 floats: x\[i\] = i.
+#[test]
+fn vector_addition_of_neo() {
+    const INPUT: u64 = 0x5654_0829_a000;
+    const OUTPUT: u64 = 0x5654_08d3_e000;
+    let Some(corpus) = corpus::folder() else { return };
+    let path = corpus.join("dumps/neo_aub/bdw_vadd.aub.xz");
+    if !path.is_file() {
+        eprintln!("skipped: no file {}", path.display());
+        return;
+    }
+    let mut replay = AubReplay::new(Reader::open(path).unwrap());
+    let mut steps = Vec::new();
+    while let Some(step) = replay.step().unwrap() {
+        steps.push(step);
+    }
+    let ran = ran(&steps);
+    let counts = ran.iter().map(|stats| (stats.groups, stats.threads)).collect::<Vec<_>>();
+    assert_eq!(counts, [(4, 8)]);
+    let gpu = replay.gpu();
+    let context = gpu.context_on(EngineId::Render).unwrap();
+    let mut floats = |address| {
+        let mut bytes = vec![0; 1024];
+        gpu.vm(context).read(address, &mut bytes).unwrap();
+        bytes.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect::<Vec<f32>>()
+    };
+    let input = floats(INPUT);
+    assert!(input.iter().zip(0u16..).all(|(x, i)| *x == f32::from(i)), "{input:?}");
+    let expected: Vec<f32> = (0..256).map(|i| input[i] + 2.0 * input[i ^ 1]).collect();
+    assert_eq!(floats(OUTPUT), expected);
+}
+
+/// Values that a file states are compared after the engines have run; a poll of memory waits for
+/// them too.
+#[test]
+fn stated_values() {
+    let at = target(0);
+    let [low, high] = [at as u32, (at >> 32) as u32];
+    let compare = |flags: u32, value| [0xf704_0005, low, high, 2 << 28 | flags, 4, value];
+    let poll =
+        |flags: u32, value| [0xf705_0006, low, high, 2 << 28 | 2 << 4 | flags, 0xff, 0, value];
+    let mut file = AubFile::memory_trace();
+    context(&mut file, 0);
+    submit(&mut file, 0, &[&store(TARGET, 0x1234)[..], &[END]].concat());
+    file.dwords(&compare(0, 0x1234))
+        .dwords(&compare(1 << 7, 0x1235))
+        .dwords(&compare(0, 0x1235))
+        .dwords(&compare(1 << 7, 0x1234))
+        .dwords(&[0xf701_0005, 0x2030, 2 << 16, 0, 0, 0])
+        .dwords(&poll(0, 0x34))
+        .dwords(&poll(1, 0x35))
+        .dwords(&poll(1, 0x34));
+    let (_, steps, error) = run(&file.0);
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(ran(&steps).len(), 1);
+    let compared: Vec<_> = steps
+        .iter()
+        .filter_map(|step| match step {
+            Step::Compared(result) => Some(result.map_err(|difference| difference.to_string())),
+            _ => None,
+        })
+        .collect();
+    let is_ok: Vec<bool> = compared.iter().map(Result::is_ok).collect();
+    assert_eq!(is_ok, [true, true, false, false, true]);
+    let text = compared[2].as_ref().unwrap_err();
+    let place = format!("physical memory at {at:#x} is 0x34; the file expects 0x35");
+    assert!(text.contains(&place), "{text}");
+    let text = compared[3].as_ref().unwrap_err();
+    assert!(text.contains("expects that memory differs"), "{text}");
+    let Some(Step::Stuck(stuck)) = steps.last() else { panic!("{steps:?}") };
+    let text = stuck.to_string();
+    assert!(text.contains("physical memory at") && text.contains("differ from 0x34"), "{text}");
 }
 
 #[test]
@@ -366,13 +443,24 @@ fn what_cannot_be_run_is_named() {
         error(&|file| _ = file.memory(space::GGTT, 0x7000, &[1; 4])),
         &["byte 0x28", "0x0000_0000_7000", "global table"],
     );
-    has(error(&|file| _ = file.dwords(&[0xf705_0000])), &["waits for a value in memory"]);
+    has(
+        error(&|file| _ = file.memory(5, 0, &[1; 4])),
+        &["byte 0x28", "MEM_TRACE_MEMORY_WRITE", "address space 5"],
+    );
+    has(
+        error(&|file| _ = file.dwords(&[0xf704_0005, 0x40, 0, 1 << 28, 4, 5])),
+        &["byte 0x28", "Local"],
+    );
+    has(
+        error(&|file| _ = file.dwords(&[0xf704_0005, 0x7000, 0, 0, 4, 5])),
+        &["byte 0x28", "0x0000_0000_7000", "compared"],
+    );
     has(error(&|file| _ = file.dwords(&[0xf733_0000])), &["number 0x33"]);
     has(error(&|file| _ = file.memory_u64(space::GGTT_ENTRY, 1 << 30, &[1])), &["no entry"]);
     has(error(&|file| _ = file.memory(space::PHYSICAL, u64::MAX - 9, &[1; 4])), &["byte 0x28"]);
     let mut skylake = AubFile::default();
     skylake.version(12, "PCI-ID=0x1912 x");
-    has(run(&skylake.0).2.unwrap().to_string(), &["another GPU", "0x1912", "Broadwell"]);
+    has(run(&skylake.0).2.unwrap().to_string(), &["SKL", "0x1912", "Broadwell"]);
 
     // A poll that is satisfied, and one that no engine will satisfy.
     let mut file = three_engines();
