@@ -248,8 +248,7 @@ fn local_memory() {
     let (seen, memory, notes) = submitted(&file.0, &[0x1000, 0x2000, 0x3000]);
     assert_eq!(seen, [(4, EngineId::Render, 0x1000, vec![7, 8])]);
     assert_eq!(memory[0], [Some(0x1111), Some(0x2222), None]);
-    let notes: Vec<String> = notes.iter().map(Note::to_string).collect();
-    assert!(matches!(&notes[..], [note] if note.contains("DG1 (device 30)")), "{notes:?}");
+    assert_eq!(notes, []);
 
     // Intel's compute-runtime writes pages of contexts to the addresses that it also gives to the
     // global table. It writes the entry before each page.
@@ -375,7 +374,6 @@ fn what_cannot_be_used_is_noted() {
     has(notes(&|file| _ = file.map_global(1 << 32, 0x1000, 1)), &["beyond 4 GiB"]);
     has(notes(&|file| _ = file.dwords(&[0xf733_0000])), &["number 0x33"]);
     has(notes(&|file| _ = file.dwords(&[0xf706_0044, 1])), &["ends inside"]);
-    has(notes(&|file| _ = file.version(12, "PCI-ID=0x1912 x")), &["SKL", "0x1912", "--spec"]);
 }
 
 /// A stream of more than 4 GiB: memory that is written repeatedly is stored once.
