@@ -25,7 +25,7 @@ pub struct Gpu {
 impl Gpu {
     /// The generation of a dump, times ten; `None` if neither the option nor the dump says it.
     fn of(&self, dump: &Dump) -> Option<u32> {
-        self.r#gen.or(dump.platform().map(|platform| platform.generation))
+        self.r#gen.or_else(|| dump.generation())
     }
 
     /// Checks that a dump is from Broadwell, which the rules describe, as far as the option and

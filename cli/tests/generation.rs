@@ -121,6 +121,24 @@ fn wrong_tables() {
     assert!(code == 2 && err.contains("different generations"), "{err}");
 }
 
+/// The driver's message has the generation.
+#[test]
+fn generation_of_the_message() {
+    let folder = tempdir().unwrap();
+    let place = folder.path();
+    tables(place, "8", "MI_EIGHT");
+    tables(place, "9", "MI_NINE");
+    let file = place.join("dmesg.txt");
+    let text =
+        "[177082.438483] [drm] GPU HANG: ecode 9:0:0x00800000, in ba [916], reason: Ring hung\n";
+    fs::write(&file, text).unwrap();
+    let (input, spec) = (file.to_str().unwrap(), place.to_str().unwrap());
+    let (code, out, err) = alone(&["decode", input, "--spec", spec], &[]);
+    assert!(code == 0 && out.contains("ecode 9:0"), "{out}{err}");
+    let (_, _, err) = alone(&["decode", input], &[]);
+    assert!(err.contains("it is from Gen9"), "{err}");
+}
+
 /// Plain dwords do not say which GPU they are for.
 #[test]
 fn dwords() {

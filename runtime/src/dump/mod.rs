@@ -221,6 +221,22 @@ impl Dump {
         }
     }
 
+    /// The generation of the GPU that the dump is from, times ten: that of [`platform`](Self::platform),
+    /// or that in the driver's message (`GPU HANG: ecode 8:0:...`). `None` if the dump says neither.
+    pub fn generation(&self) -> Option<u32> {
+        let of_message = || {
+            let state = match &self.content {
+                Content::ErrorState(state) => state,
+                Content::Devcoredump(dump) => &dump.state,
+                _ => return None,
+            };
+            let code = state.entry("GPU HANG")?.trim_start().strip_prefix("ecode ")?;
+            let number: u32 = code.split(':').next()?.trim().parse().ok()?;
+            number.checked_mul(10)
+        };
+        self.platform().map(|platform| platform.generation).or_else(of_message)
+    }
+
     /// Notes about the file so far, in order: parts that were left out. Problems of the batches are
     /// not included.
     pub fn notes(&self) -> &[Note] {
