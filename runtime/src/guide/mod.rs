@@ -1,4 +1,4 @@
-//! The guide: from a first packet to a checked batch, in seven chapters. The code in it is tested,
+//! The guide: from a first packet to a checked batch, in eight chapters. The code in it is tested,
 //! and so are the error messages.
 //!
 //! 1. [`packets`]: what a batch buffer is; packets and fields; literals, run-time values,
@@ -10,6 +10,7 @@
 //! 5. [`reading`]: from dwords to packets, from dumps to text; parts and differences of dumps
 //! 6. [`checking`]: the manual's restrictions; batches on the model
 //! 7. [`mistakes`]: common mistakes and their error messages
+//! 8. [`hangs`]: from the kernel's error state to the command that hung
 
 #[doc = include_str!("packets.md")]
 pub mod packets {}
@@ -32,6 +33,9 @@ pub mod reading {}
 
 #[doc = include_str!("checking.md")]
 pub mod checking {}
+
+#[doc = include_str!("hangs.md")]
+pub mod hangs {}
 
 #[doc = include_str!("mistakes.md")]
 ///
