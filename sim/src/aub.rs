@@ -47,6 +47,8 @@ pub struct AubReplay<'a> {
     /// The block that is processed after the engines have run.
     held: Option<Held>,
     ended: bool,
+    /// True after an error: nothing comes after it.
+    failed: bool,
 }
 
 /// The result of a step.
@@ -182,7 +184,15 @@ impl<'a> AubReplay<'a> {
     pub fn new(reader: Reader<'a>) -> Self {
         let mut gpu = Gpu::new();
         gpu.memory.install(FIRST_OWN_FRAME * PAGE);
-        AubReplay { reader, gpu, pending: false, waiting: false, held: None, ended: false }
+        AubReplay {
+            reader,
+            gpu,
+            pending: false,
+            waiting: false,
+            held: None,
+            ended: false,
+            failed: false,
+        }
     }
 
     /// The GPU, to set limits or to look at memory.
@@ -221,8 +231,11 @@ impl<'a> AubReplay<'a> {
     }
 
     fn step_with(&mut self, mut listener: Listener<'_>) -> Result<Option<Step>, ReplayError> {
+        if self.failed {
+            return Ok(None);
+        }
         let step = self.advance(&mut listener);
-        self.ended |= step.is_err();
+        self.failed = step.is_err();
         step
     }
 

@@ -44,7 +44,7 @@ const CRATES: &[Layers] = &[
         layers: &[
             &["embedded", "number", "source", "suggest"],
             &["diagnostic", "model"],
-            &["expr", "value", "words", "xml"],
+            &["bases", "expr", "value", "words", "xml"],
             &["check", "convert", "emit", "index", "list", "show"],
             &["load"],
             &["generate"],
