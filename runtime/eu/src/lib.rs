@@ -38,6 +38,7 @@ pub mod decode;
 pub mod disasm;
 pub mod encode;
 mod encoding;
+mod generation;
 pub mod instruction;
 pub mod kernel;
 pub mod message;
@@ -58,8 +59,9 @@ pub mod gen8 {
 }
 
 pub use compaction::{CompactError, compact, compact_kernel, expand, expand_kernel};
-pub use decode::{DecodeError, Problem, decode};
+pub use decode::{DecodeError, Problem, decode, decode_on};
 pub use encode::{EncodeError, Refused};
+pub use generation::Generation;
 pub use instruction::Instruction;
 pub use kernel::{instructions, length_until_eot};
 pub use native::natives;

@@ -1,17 +1,19 @@
 //! Functions of a row of the table of operations, [`Op`]. The rows are in `table.rs`.
 
+use crate::generation::Generation;
+use crate::table::ALL;
 use crate::types::AccessMode;
 use alloc::format;
 use alloc::string::String;
 use core::fmt;
 
 pub use crate::properties::{ExecSizes, Format, Modifiers, Traits};
-pub use crate::table::{OPS, Op, Opcode};
+pub use crate::table::{GEN9_OPS, OPS, Op, Opcode};
 
 impl Opcode {
     /// The operation's row of the instruction table.
     pub fn op(self) -> &'static Op {
-        &OPS[self as usize]
+        &ALL[self as usize]
     }
 
     /// The manual's mnemonic.
@@ -28,6 +30,18 @@ impl Opcode {
     /// which have no format before Gen9.
     pub fn from_code(code: u8) -> Option<Opcode> {
         OPS.binary_search_by_key(&code, |op| op.code).ok().map(|index| OPS[index].opcode)
+    }
+
+    /// The operation with number `code` of a generation.
+    pub fn on(generation: Generation, code: u8) -> Option<Opcode> {
+        let shared = Opcode::from_code(code);
+        match generation {
+            Generation::Gen8 => shared,
+            Generation::Gen9 => {
+                let later = || GEN9_OPS.iter().find(|op| op.code == code).map(|op| op.opcode);
+                shared.or_else(later)
+            }
+        }
     }
 }
 
@@ -47,7 +61,7 @@ impl Op {
     pub const fn access_mode(&self) -> Option<AccessMode> {
         match self.format {
             Format::ThreeSource => Some(AccessMode::Align16),
-            Format::Send | Format::JumpIndexed | Format::Wait => Some(AccessMode::Align1),
+            Format::Send | Format::SplitSend | Format::JumpIndexed | Format::Wait => Some(AccessMode::Align1),
             _ => None,
         }
     }
@@ -81,6 +95,7 @@ impl Op {
             Format::Return => text.push_str(" src0"),
             Format::Wait => text.push_str(" nreg"),
             Format::Send => text.push_str(" dst src0 desc"),
+            Format::SplitSend => text.push_str(" dst src0 src1 desc ex_desc"),
             _ => {
                 text.push_str(" dst");
                 for source in 0..self.sources {
