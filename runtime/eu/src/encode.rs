@@ -627,10 +627,9 @@ impl Encoder<'_> {
             }
             Some(Descriptor::Address(byte)) => {
                 let number = self.number("Address Subregister Number", u64::from(byte / 4))?;
-                let [register] = eu_gen9::ExtendedDescriptorRegister {
-                    address_subregister_number: number,
-                }
-                .pack();
+                let [register] =
+                    eu_gen9::ExtendedDescriptorRegister { address_subregister_number: number }
+                        .pack();
                 (true, U::from_bits(u64::from(register)), U::ZERO)
             }
             None => return Err(self.error("Extended Descriptor", Refused::Missing)),

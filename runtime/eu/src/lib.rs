@@ -1,5 +1,8 @@
 //! Gen8 execution unit instructions: decode, compaction, encode, disassembly.
 //!
+//! Functions whose names end with `_on` take a [`Generation`] and also decode and print the
+//! instructions of Gen9. All others are for Gen8.
+//!
 //! Modules in reading order:
 //!
 //! * [`instruction`] defines an instruction, [`ops`] the properties of an operation, [`signature`]

@@ -61,7 +61,9 @@ impl Op {
     pub const fn access_mode(&self) -> Option<AccessMode> {
         match self.format {
             Format::ThreeSource => Some(AccessMode::Align16),
-            Format::Send | Format::SplitSend | Format::JumpIndexed | Format::Wait => Some(AccessMode::Align1),
+            Format::Send | Format::SplitSend | Format::JumpIndexed | Format::Wait => {
+                Some(AccessMode::Align1)
+            }
             _ => None,
         }
     }

@@ -155,8 +155,9 @@ pub(super) fn read(
         };
         record.lines.push((position as u32, text));
         while natives.next_if(|native| native.position < position).is_some() {}
-        if let Some(text) =
-            natives.next_if(|native| native.position == position).and_then(|it| message(generation, &it, send))
+        if let Some(text) = natives
+            .next_if(|native| native.position == position)
+            .and_then(|it| message(generation, &it, send))
         {
             record.lines.push((position as u32, text));
         }

@@ -1,8 +1,8 @@
 //! Describes the messages of send instructions with the descriptors of the specification.
 
 use super::record::Value;
-use genxml_core::bits;
 use genxml_core::Packed as _;
+use genxml_core::bits;
 use genxml_core::reflect::{Container, Field, Type};
 use genxml_core::rule::Frame;
 use genxml_eu::Generation;

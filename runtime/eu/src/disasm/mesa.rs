@@ -4,7 +4,9 @@
 use super::mesa_messages;
 use super::text::{Line, general, invalid, restricted_float};
 use crate::compaction;
-use crate::decode::{DecodeError, Problem, Raw, length, operation, three_source_halves, three_source_types};
+use crate::decode::{
+    DecodeError, Problem, Raw, length, operation, three_source_halves, three_source_types,
+};
 use crate::encoding as enc;
 use crate::gen8::{eu as gen8, eu_gen9};
 use crate::generation::Generation;

@@ -167,11 +167,7 @@ pub fn words(function: SharedFunction, descriptor: u32) -> Words {
 
 /// Prints lengths in registers, the shared function and the message as IGA does: `wr:3h+0, rd:0;
 /// hdc.dc1; media block write`.
-pub(crate) fn comment<W: Write + ?Sized>(
-    out: &mut W,
-    i: &Instruction,
-    send: &Send,
-) -> fmt::Result {
+pub(crate) fn comment<W: Write + ?Sized>(out: &mut W, i: &Instruction, send: &Send) -> fmt::Result {
     let second = match i.extended {
         Some(Descriptor::Immediate(extended)) => {
             let extended = eu_gen9::ExtendedMessageDescriptor::unpack_lossy(&[extended]);
