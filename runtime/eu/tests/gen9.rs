@@ -4,6 +4,7 @@
 use genxml_eu::disasm::write_listing_on;
 use genxml_eu::instruction::*;
 use genxml_eu::kernel::{Instructions, Located};
+use genxml_eu::message::is_described;
 use genxml_eu::syntax::Syntax;
 use genxml_eu::{Generation, Opcode, Problem, decode, decode_on};
 use genxml_testkit::text::squeeze;
@@ -261,6 +262,15 @@ fn names_of_messages() {
     };
     let text = mesa(send(5, 0x0213_4001));
     assert!(text.contains("render MsgDesc: RT read MsgCtrl"), "{text}");
+    // Sampler: bit 30 is the format of the result, bit 29 extends the SIMD mode in bits 18:17.
+    let (sampler, sample) = (SharedFunction::Sampler, 0x0212_0001);
+    for (bits, mode) in [(0, "sample SIMD8 Surface"), (1 << 30, "sample SIMD8 HP Surface")] {
+        let text = mesa(send(2, sample | bits));
+        assert!(text.contains(mode), "{text}");
+        assert_eq!(is_described(Generation::Gen9, sampler, sample | bits), bits == 0);
+    }
+    let text = mesa(send(2, sample | 1 << 29));
+    assert!(text.contains("invalid sampler simd mode value 5"), "{text}");
     let text = listing(
         Generation::Gen9,
         &send(4, 0x0211_0001).map(u32::to_le_bytes).concat(),

@@ -2,7 +2,7 @@
 
 use super::text::{Line, invalid};
 use crate::encoding as enc;
-use crate::gen8::{eu, eu_messages as msd, messages as md};
+use crate::gen8::{eu, eu_gen9, eu_messages as msd, messages as md};
 use crate::generation::Generation;
 use crate::instruction::SharedFunction;
 use crate::syntax::{self, Syntax};
@@ -45,7 +45,7 @@ pub(super) fn write<W: Write + ?Sized>(
     };
     let dwords = &[descriptor];
     match meaning {
-        Some(Sampler) => sampler(line, dwords)?,
+        Some(Sampler) => sampler(line, generation, dwords)?,
         Some(DataPortSampler | DataPortConstant) => {
             // Mesa reads the message type of these data ports as that of data port 1, which has bit
             // 18 too. For these data ports, bit 18 is reserved.
@@ -115,11 +115,23 @@ fn word<W: Write + ?Sized>(
     }
 }
 
-fn sampler<W: Write + ?Sized>(line: &mut Line<'_, W>, dwords: &[u32; 1]) -> fmt::Result {
+fn sampler<W: Write + ?Sized>(
+    line: &mut Line<'_, W>,
+    generation: Generation,
+    dwords: &[u32; 1],
+) -> fmt::Result {
     let message = md::MessageDescriptorSamplingEngine::unpack_lossy(dwords);
     word(line, &SAMPLER, message.message_type.bits(), "sampler message")?;
     let modes = ["SIMD4x2", "SIMD8", "SIMD16", "SIMD32/64"];
-    word(line, &modes, message.simd_mode_1_0.bits(), "sampler simd mode")?;
+    let (mode, half) = match generation {
+        Generation::Gen8 => (message.simd_mode_1_0.bits(), false),
+        Generation::Gen9 => {
+            let mode = eu_gen9::SamplerMessageMode::unpack_lossy(dwords);
+            (mode.simd_mode_1_0.get() + mode.simd_mode_2_2.get() * 4, mode.return_format)
+        }
+    };
+    word(line, &modes, mode, "sampler simd mode")?;
+    line.text(if half { " HP" } else { "" })?;
     line.text(" Surface = ")?;
     line.unsigned(message.binding_table_index.get())?;
     line.text(" Sampler = ")?;

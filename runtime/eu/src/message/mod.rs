@@ -214,7 +214,10 @@ pub fn is_described(generation: Generation, function: SharedFunction, descriptor
     match function {
         Sampler => {
             let message = md::MessageDescriptorSamplingEngine::unpack_lossy(dwords);
-            message.simd_mode_1_0 != Mode::SIMD32_64
+            let mode = eu_gen9::SamplerMessageMode::unpack_lossy(dwords);
+            let extended = mode.return_format || mode.simd_mode_2_2.get() != 0;
+            !extended
+                && message.simd_mode_1_0 != Mode::SIMD32_64
                 && matches!(message.message_type.bits(), 0..=11 | 16..=18 | 20 | 29..=31)
         }
         DataPortRender => {
