@@ -1,14 +1,14 @@
 //! Functions of a row of the table of operations, [`Op`]. The rows are in `table.rs`.
 
 use crate::generation::Generation;
-use crate::table::ALL;
+use crate::table::{ALL, BY_CODE};
 use crate::types::AccessMode;
 use alloc::format;
 use alloc::string::String;
 use core::fmt;
 
 pub use crate::properties::{ExecSizes, Format, Modifiers, Traits};
-pub use crate::table::{GEN9_OPS, OPS, Op, Opcode};
+pub use crate::table::{OPS, Op, Opcode};
 
 impl Opcode {
     /// The operation's row of the instruction table.
@@ -29,19 +29,13 @@ impl Opcode {
     /// The operation with number `code`, if Gen8 has one. EU_OPCODE also has `sends` and `sendsc`,
     /// which have no format before Gen9.
     pub fn from_code(code: u8) -> Option<Opcode> {
-        OPS.binary_search_by_key(&code, |op| op.code).ok().map(|index| OPS[index].opcode)
+        Opcode::on(Generation::Gen8, code)
     }
 
     /// The operation with number `code` of a generation.
+    #[inline]
     pub fn on(generation: Generation, code: u8) -> Option<Opcode> {
-        let shared = Opcode::from_code(code);
-        match generation {
-            Generation::Gen8 => shared,
-            Generation::Gen9 => {
-                let later = || GEN9_OPS.iter().find(|op| op.code == code).map(|op| op.opcode);
-                shared.or_else(later)
-            }
-        }
+        *BY_CODE[generation as usize].get(usize::from(code))?
     }
 }
 

@@ -74,8 +74,18 @@ const GEN8_COUNT: usize = Opcode::Nop as usize + 1;
 /// Every instruction of Gen8, by number.
 pub static OPS: &[Op] = ALL.split_at(GEN8_COUNT).0;
 
-/// The operations that Gen9 has and Gen8 does not, by number.
-pub static GEN9_OPS: &[Op] = ALL.split_at(GEN8_COUNT).1;
+/// The operation of each number: a row for each [`Generation`](crate::generation::Generation).
+pub(crate) static BY_CODE: [[Option<Opcode>; 128]; 2] = [by_code(GEN8_COUNT), by_code(ALL_COUNT)];
+
+/// The operations of the first `count` rows by number.
+const fn by_code(count: usize) -> [Option<Opcode>; 128] {
+    let (mut found, mut index) = ([None; 128], 0);
+    while index < count {
+        found[ALL[index].code as usize] = Some(ALL[index].opcode);
+        index += 1;
+    }
+    found
+}
 
 // Columns in brackets: modifiers (P predicate, C condition, S saturate, M source modifiers), then
 // restrictions. The name after them is the type table in `types` below. Rows that no Broadwell text
