@@ -2,12 +2,13 @@
 
 use crate::assembly::{Form, Language};
 use crate::code::Kernel;
+use crate::generation::{gpu, shown};
 use crate::input::address;
 use crate::output::{Error, Exit, bad_input, stdout};
-use genxml_eu::DecodeError;
-use genxml_eu::disasm::write_listing_of;
-use genxml_eu::kernel::{Code, Instructions, Located, end_of_thread};
+use genxml_eu::disasm::write_listing_on;
+use genxml_eu::kernel::{Code, Instructions, Located, end_of_thread_on};
 use genxml_eu::syntax::Syntax;
+use genxml_eu::{DecodeError, Generation};
 use serde_json::{Value, json};
 use std::fmt;
 use std::io::{self, Write};
@@ -16,13 +17,14 @@ use std::path::PathBuf;
 /// Disassemble a kernel in the language of Intel's assembler (IGA) or of Mesa's.
 ///
 /// Bytes that are not an instruction are printed as a comment that gives the reason. Disassembly
-/// continues after them. `genx asm` accepts the output, and skips the comments.
+/// continues after them. `genx asm` accepts the output for Gen8, and skips the comments.
 ///
 /// Exit code: 0 all bytes are instructions, 1 some are not, 2 unusable input.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx disasm kernel.bin
   genx disasm kernel.bin --syntax mesa
+  genx disasm kernel.bin --gen 9 --syntax mesa
   genx disasm shader.hex --offset 0x40 --until-eot
   genx disasm kernel.bin --json | jq -r 'select(.opcode == \"send\") | .text'")]
 pub struct Args {
@@ -31,6 +33,9 @@ pub struct Args {
     /// Language of the output
     #[arg(long, value_name = "LANGUAGE", default_value = "iga")]
     syntax: Language,
+    /// The GPU of the kernel: a generation (8 or 9) or a name (broadwell, skylake)
+    #[arg(long, value_name = "GPU", default_value = "8", value_parser = generation)]
+    r#gen: Generation,
     /// Format of the file. Default: by the suffix of its name. Files with the suffix asm, s or iga
     /// are assembly. Files with the suffix hex, expected or txt are hexadecimal text. All others,
     /// and standard input, are binary
@@ -57,23 +62,31 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     let mut kernel = Kernel::open(&args.file, args.form)?;
     kernel.cut(args.offset, args.length)?;
     if args.until_eot {
-        let length = end_of_thread(&mut kernel);
+        let length = end_of_thread_on(args.r#gen, &mut kernel);
         kernel.checked()?;
         let length = length.map_err(|error| {
             bad_input(format!("{}: no end of thread: {error}", args.file.display()))
         })?;
         kernel.cut(0, Some(length))?;
     }
-    let syntax = Syntax::from(args.syntax);
-    let bad = Instructions::of(&mut kernel).any(|line| line.is_err());
+    let bad = Instructions::of(&mut kernel).on(args.r#gen).any(|line| line.is_err());
     kernel.checked()?;
     stdout(|out| match args.json {
-        true => write_json(out, &mut kernel, syntax),
-        false => write_text(out, &mut kernel, syntax),
+        true => write_json(out, &mut kernel, args),
+        false => write_text(out, &mut kernel, args),
     })?;
     kernel.checked()?;
     let whole = rest(&mut kernel).is_none();
     Ok(if bad || !whole { Exit::Differs } else { Exit::Ok })
+}
+
+/// Parses --gen.
+fn generation(text: &str) -> Result<Generation, String> {
+    let number = gpu(text)?;
+    Generation::of(number).ok_or_else(|| {
+        let of = shown(number);
+        format!("instructions of Gen{of} cannot be disassembled, only those of Gen8 and Gen9")
+    })
 }
 
 /// Parses --length.
@@ -115,9 +128,10 @@ impl fmt::Write for Text<'_> {
     }
 }
 
-fn write_text(out: &mut dyn Write, kernel: &mut Kernel, syntax: Syntax) -> io::Result<()> {
+fn write_text(out: &mut dyn Write, kernel: &mut Kernel, args: &Args) -> io::Result<()> {
     let mut text = Text { out, failed: None };
-    if write_listing_of(&mut text, &mut *kernel, syntax).is_err() {
+    let listed = write_listing_on(args.r#gen, &mut text, &mut *kernel, args.syntax.into());
+    if listed.is_err() {
         return Err(text.failed.unwrap_or_else(|| io::Error::other("no text")));
     }
     match rest(kernel) {
@@ -128,15 +142,15 @@ fn write_text(out: &mut dyn Write, kernel: &mut Kernel, syntax: Syntax) -> io::R
     }
 }
 
-fn write_json(out: &mut dyn Write, kernel: &mut Kernel, syntax: Syntax) -> io::Result<()> {
+fn write_json(out: &mut dyn Write, kernel: &mut Kernel, args: &Args) -> io::Result<()> {
     let mut position = 0;
     loop {
         // The iterator borrows the kernel, so it is dropped before `json_line` reads the bytes of
         // the instruction again.
-        let mut all = Instructions::from_position(&mut *kernel, position);
+        let mut all = Instructions::from_position(&mut *kernel, position).on(args.r#gen);
         let Some(line) = all.next() else { break };
         position = all.position();
-        writeln!(out, "{}", json_line(kernel, line, syntax))?;
+        writeln!(out, "{}", json_line(kernel, line, args.syntax.into()))?;
     }
     match rest(kernel) {
         Some((offset, bytes)) => {

@@ -6,6 +6,7 @@ use crate::tables::{generation, tables};
 use genxml::decode::Tables;
 use genxml::dump::Dump;
 use genxml::error_state::Platform;
+use genxml::gen8;
 use genxml_codegen::load;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -65,7 +66,7 @@ pub struct Choice {
 }
 
 /// Parses the value of --gen to a generation, times ten.
-fn gpu(text: &str) -> Result<u32, String> {
+pub fn gpu(text: &str) -> Result<u32, String> {
     let digits = text.to_ascii_lowercase();
     let number = generation(digits.trim_start_matches("gfx").trim_start_matches("gen"));
     if number != 0 {
@@ -76,7 +77,7 @@ fn gpu(text: &str) -> Result<u32, String> {
 }
 
 /// A generation times ten as people write it: `9`, `12.5`.
-fn shown(generation: u32) -> String {
+pub fn shown(generation: u32) -> String {
     match generation % 10 {
         0 => (generation / 10).to_string(),
         part => format!("{}.{part}", generation / 10),
@@ -106,7 +107,8 @@ impl Choice {
             "genx: {name}: it is from {gpu}, and shown with the tables of Broadwell, which may be \
              wrong: use --spec DIR, where DIR is the folder src/intel/genxml of Mesa's sources"
         );
-        Ok(Tables::gen8())
+        let broadwell = Tables::new(gen8::CONTAINERS, gen8::ENGINES, BUILT_IN);
+        Ok(Box::leak(Box::new(broadwell.with_kernels_of(wanted))))
     }
 
     /// True if the built-in tables, and so the rules of Broadwell, apply to a dump.

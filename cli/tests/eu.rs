@@ -47,6 +47,27 @@ L16:
 (W)     send (8|M0)              null     r127     0x27    0x02000010 {EOT}
 ";
 
+/// `--gen` chooses the generation of the instructions. Oracle: a line of Mesa's assembler test sends
+/// of Gen9.
+#[test]
+fn kernels_of_gen9() {
+    let place = tempdir().unwrap();
+    let file = place.path().join("sends.hex");
+    fs::write(&file, "33 00 60 0c 10 40 02 00 44 04 00 00 01 50 03 04").unwrap();
+    let file = file.to_str().unwrap();
+    let (code, text, err) = finish(genx(["disasm", file, "--gen", "9", "--syntax", "mesa"]));
+    assert_eq!(code, 0, "{err}");
+    let words: Vec<_> = text.split_whitespace().collect();
+    assert_eq!(words[..6], ["sends(8)", "nullUD", "g34UD", "g36UD", "0x04035001", "0x00000100"]);
+    assert!(text.contains(" mlen 2 ex_mlen 4 rlen 0 "), "{text}");
+    let (code, json, _) = finish(genx(["disasm", file, "--gen", "skylake", "--json"]));
+    assert!(code == 0 && json.contains("\"opcode\":\"sends\""), "{json}");
+    let (_, text, _) = finish(genx(["disasm", file]));
+    assert!(text.contains("operation 0x33 does not exist"), "{text}");
+    let (code, _, err) = finish(genx(["disasm", file, "--gen", "12"]));
+    assert!(code == 2 && err.contains("only those of Gen8 and Gen9"), "{err}");
+}
+
 /// Disassembled and compacted kernels assemble again in both languages, and jumps keep their
 /// targets.
 #[test]

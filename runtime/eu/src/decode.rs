@@ -7,7 +7,7 @@
 
 use crate::compaction;
 use crate::encoding as enc;
-use crate::gen8::eu as gen8;
+use crate::gen8::{eu as gen8, eu_gen9};
 use crate::instruction::*;
 use crate::ops::{Format, Opcode};
 pub use crate::problem::Problem;
@@ -61,6 +61,11 @@ impl fmt::Display for Raw {
 /// Decodes the instruction at the start of `dwords`; dwords after it are ignored. Operations that
 /// Gen8 does not have decode as [`Opcode::Illegal`], because hardware treats them so (2a illegal).
 pub fn decode(dwords: &[u32]) -> Result<Instruction, DecodeError> {
+    decode_on(Generation::Gen8, dwords)
+}
+
+/// As [`decode`], for an instruction of `generation`.
+pub fn decode_on(generation: Generation, dwords: &[u32]) -> Result<Instruction, DecodeError> {
     let fail = |problem| DecodeError { position: 0, raw: Raw::new(dwords), problem };
     let needed = dwords.first().map_or(4, |first| length(*first));
     if (dwords.len() as u64) * 4 < u64::from(needed) {
@@ -68,12 +73,12 @@ pub fn decode(dwords: &[u32]) -> Result<Instruction, DecodeError> {
     }
     match *dwords {
         [first, second, ..] if needed == 8 => {
-            let native = compaction::expand_dwords([first, second]).map_err(fail)?;
-            let mut instruction = native_form(&native, 8).map_err(fail)?;
+            let native = compaction::expand_dwords(generation, [first, second]).map_err(fail)?;
+            let mut instruction = native_form(generation, &native, 8).map_err(fail)?;
             instruction.compacted = true;
             Ok(instruction)
         }
-        [a, b, c, d, ..] => native_form(&[a, b, c, d], 16).map_err(fail),
+        [a, b, c, d, ..] => native_form(generation, &[a, b, c, d], 16).map_err(fail),
         _ => Err(fail(Problem::Truncated { needed, available: dwords.len() as u32 * 4 })),
     }
 }
@@ -86,21 +91,26 @@ pub fn length(first: u32) -> u32 {
 
 /// Decodes the 16-byte form. `length` is the size in memory: 8 if `dwords` are the expansion of a
 /// compact instruction.
-fn native_form(dwords: &[u32; 4], length: i32) -> Result<Instruction, Problem> {
+fn native_form(
+    generation: Generation,
+    dwords: &[u32; 4],
+    length: i32,
+) -> Result<Instruction, Problem> {
     let header = gen8::EuInstructionHeader::unpack_lossy(&[dwords[0]]);
-    let Some(opcode) = operation(dwords[0]) else {
-        let mut illegal = Instruction::new(Opcode::Illegal, 1);
+    let Some(opcode) = operation(generation, dwords[0]) else {
+        let mut illegal = Instruction { generation, ..Instruction::new(Opcode::Illegal, 1) };
         illegal.illegal_code =
             header.opcode.bits() as u8 + if header.undefined_operation { 128 } else { 0 };
         return Ok(illegal);
     };
-    let decoder = Decoder { opcode, dwords, length, header };
+    let decoder = Decoder { generation, opcode, dwords, length, header };
     match opcode.op().format {
         Format::Bare => Ok(decoder.bare()),
         Format::Basic => decoder.basic(),
         Format::ThreeSource => decoder.three_source(),
         Format::Math => decoder.math(),
         Format::Send => decoder.send(),
+        Format::SplitSend => decoder.split_send(),
         Format::BranchOne | Format::BranchTwo => decoder.branch(),
         Format::JumpIndexed | Format::Call => decoder.jump(),
         Format::Return | Format::Wait => decoder.one_source(),
@@ -109,6 +119,7 @@ fn native_form(dwords: &[u32; 4], length: i32) -> Result<Instruction, Problem> {
 
 /// The dwords of an instruction, with the properties that the first dword gives.
 struct Decoder<'a> {
+    generation: Generation,
     opcode: Opcode,
     dwords: &'a [u32; 4],
     length: i32,
@@ -139,7 +150,8 @@ impl Decoder<'_> {
         let (a, b) = (&self.header.control.controls_a, &self.header.control.controls_b);
         let exec_size = enc::EXEC_SIZE.decode(a.exec_size);
         let exec_size = exec_size.ok_or_else(|| self.reserved("ExecSize", a.exec_size.bits()))?;
-        let mut instruction = Instruction::new(self.opcode, exec_size);
+        let mut instruction =
+            Instruction { generation: self.generation, ..Instruction::new(self.opcode, exec_size) };
         instruction.channel_offset = (a.qtr_ctrl.get() * 8 + a.nib_ctrl.get() * 4) as u8;
         instruction.access_mode = match a.access_mode {
             gen8::AccessMode::ALIGN16 => AccessMode::Align16,
@@ -170,7 +182,8 @@ impl Decoder<'_> {
         }
         instruction.breakpoint = b.debug_ctrl;
         instruction.saturate = b.saturate;
-        if self.opcode.op().format != Format::Math && self.opcode.op().format != Format::Send {
+        let format = self.opcode.op().format;
+        if format != Format::Math && !format.is_send() {
             let condition = self.header.control.cond_modifier;
             let decoded = enc::CONDITION.decode(condition);
             instruction.condition =
@@ -181,7 +194,8 @@ impl Decoder<'_> {
 
     /// `nop` and `illegal`. The controls of `illegal` have no meaning and are not read.
     fn bare(&self) -> Instruction {
-        let mut instruction = Instruction::new(self.opcode, 1);
+        let mut instruction =
+            Instruction { generation: self.generation, ..Instruction::new(self.opcode, 1) };
         instruction.breakpoint =
             self.opcode == Opcode::Nop && self.header.control.controls_b.debug_ctrl;
         instruction
@@ -247,9 +261,8 @@ impl Decoder<'_> {
             }
             file => return Err(self.reserved("Src1.RegFile", file.bits())),
         };
-        let reserved = SharedFunction::Reserved(function.bits() as u8);
         instruction.send = Some(Send {
-            function: enc::SHARED_FUNCTION.decode(function).unwrap_or(reserved),
+            function: shared_function(function),
             descriptor,
             end_of_thread: send.message.eot,
         });
@@ -263,6 +276,72 @@ impl Decoder<'_> {
         };
         let source = self.source(send.source_0.get(), file, src0_src_type, address_sign)?;
         instruction.sources[0] = Operand::Register(source);
+        Ok(instruction)
+    }
+
+    /// Decodes `sends` or `sendsc` of Gen9. Registers are printed with the type ud, as they have no
+    /// type of their own.
+    fn split_send(&self) -> Result<Instruction> {
+        use eu_gen9::EuInstructionSplitSendDestination as To;
+        use eu_gen9::EuInstructionSplitSendSource0 as From;
+        let mut instruction = self.controls()?;
+        let send = eu_gen9::EuInstructionSplitSend::unpack_lossy(self.dwords);
+        instruction.flag = Flag {
+            register: send.flag_register_number.get() as u8,
+            subregister: send.flag_subregister_number.get() as u8,
+        };
+        instruction.no_mask = send.mask_ctrl;
+        let file = |file| match file {
+            eu_gen9::SplitFile::GRF => gen8::RegFile::GRF,
+            _ => gen8::RegFile::ARF,
+        };
+        let destination = match send.destination {
+            To::Direct {
+                destination_subregister_number_4_4: byte,
+                destination_register_number: number,
+            } => self.register(file(send.destination_register_file), number.get(), byte.get())?,
+            To::Indirect {
+                destination_address_immediate_8_4: low,
+                destination_address_subregister_number: word,
+            } => indirect(word.get(), low.get(), send.destination_address_immediate_9_9),
+        };
+        instruction.destination = Some(Destination::new(destination, DataType::Ud));
+        let first = match send.source_0 {
+            From::Direct {
+                source_0_subregister_number_4_4: byte,
+                source_0_register_number: number,
+            } => self.register(gen8::RegFile::GRF, number.get(), byte.get())?,
+            From::Indirect {
+                source_0_address_immediate_8_4: low,
+                source_0_address_subregister_number: word,
+            } => indirect(word.get(), low.get(), send.source_0_address_immediate_9_9),
+        };
+        let number = send.source_1_register_number.get();
+        let second = self.register(file(send.source_1_register_file), number, 0)?;
+        let payload =
+            |register| Operand::Register(Source::new(register, DataType::Ud, Region::new(8, 8, 1)));
+        instruction.sources = [payload(first), payload(second), Operand::None];
+        let [message] = gen8::EuInstructionOperandSendMsg { eot: false, ..send.message }.pack();
+        instruction.send = Some(Send {
+            function: shared_function(send.shared_function_id_sfid),
+            descriptor: match send.descriptor_from_register {
+                true => Descriptor::Address(0),
+                false => Descriptor::Immediate(message),
+            },
+            end_of_thread: send.message.eot,
+        });
+        instruction.extended = Some(if send.extended_descriptor_from_register {
+            let register = [send.extended_function_control.get() as u32];
+            let register = eu_gen9::ExtendedDescriptorRegister::unpack_lossy(&register);
+            Descriptor::Address(register.address_subregister_number.get() as u8 * 4)
+        } else {
+            let [extended] = eu_gen9::ExtendedMessageDescriptor {
+                extended_message_length: send.extended_message_length,
+                extended_function_control: send.extended_function_control,
+            }
+            .pack();
+            Descriptor::Immediate(extended)
+        });
         Ok(instruction)
     }
 
@@ -509,11 +588,12 @@ impl Decoder<'_> {
             (&three.source_1, three.source_1_modifier_absolute, three.source_1_modifier_negate),
             (&three.source_2, three.source_2_modifier_absolute, three.source_2_modifier_negate),
         ];
-        let operands = instruction.sources.iter_mut().zip(source_types);
-        for ((operand, source_type), (source, absolute, negate)) in operands.zip(sources) {
+        let halves = three_source_halves(self.generation, self.dwords);
+        let operands = instruction.sources.iter_mut().zip(source_types).zip(halves);
+        for (((operand, source_type), half), (source, absolute, negate)) in operands.zip(sources) {
             let register = Register::Grf {
                 number: source.source_register_number.get() as u8,
-                byte: source.source_subregister_number_4_2.get() as u8,
+                byte: source.source_subregister_number_4_2.get() as u8 + half,
             };
             let replicate = source.source_replicate_control == gen8::RepCtrl::REPLICATE;
             let region = if replicate { Region::SCALAR } else { Region::new(4, 4, 1) };
@@ -580,6 +660,26 @@ pub(crate) fn three_source_types(ty: DataType, src1_half: bool, src2_half: bool)
         }
         _ => [ty; 3],
     }
+}
+
+/// For each source of a three-source instruction, the bytes to add to its subregister number: 0 or
+/// 2. Gen8 addresses dwords only.
+pub(crate) fn three_source_halves(generation: Generation, dwords: &[u32; 4]) -> [u8; 3] {
+    if generation == Generation::Gen8 {
+        return [0; 3];
+    }
+    let halves = eu_gen9::EuThreeSrcSubregisters::unpack_lossy(dwords);
+    [
+        halves.source_0_subregister_1_1.get() as u8,
+        halves.source_1_subregister_1_1.get() as u8,
+        halves.source_2_subregister_1_1.get() as u8,
+    ]
+}
+
+/// The receiver of a message.
+fn shared_function(function: gen8::Sfid) -> SharedFunction {
+    let reserved = SharedFunction::Reserved(function.bits() as u8);
+    enc::SHARED_FUNCTION.decode(function).unwrap_or(reserved)
 }
 
 /// The address immediate is a two's complement number of ten bits. Its sign bit is in another

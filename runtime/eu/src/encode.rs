@@ -2,7 +2,7 @@
 
 use crate::decode::has_branch_ctrl;
 use crate::encoding as enc;
-use crate::gen8::eu as gen8;
+use crate::gen8::{eu as gen8, eu_gen9};
 use crate::instruction::*;
 use crate::ops::{Format, Opcode};
 use core::fmt;
@@ -81,6 +81,7 @@ impl Instruction {
             Format::BranchOne | Format::BranchTwo if self.branch.is_some() => encoder.branch(),
             Format::JumpIndexed | Format::Call if self.branch.is_some() => encoder.branch(),
             Format::Send => encoder.send(),
+            Format::SplitSend => encoder.split_send(),
             _ => encoder.basic(),
         }
     }
@@ -557,13 +558,7 @@ impl Encoder<'_> {
         controls.src0_reg_file = fields.file;
         let src0_src_type = self.source_type(source.ty)?;
         controls.src0_type = gen8::EuInstructionOperandControlsSrc0Type::Register { src0_src_type };
-        let function = match message.function {
-            SharedFunction::Reserved(function) => gen8::Sfid::new(u64::from(function))
-                .map_err(|_| self.error("SFID", i64::from(function))),
-            function => enc::SHARED_FUNCTION
-                .encode(function)
-                .ok_or_else(|| self.error("SFID", Refused::Missing)),
-        }?;
+        let function = self.shared_function(message.function)?;
         let (src1_reg_file, dword) = match message.descriptor {
             Descriptor::Immediate(descriptor) => (gen8::RegFile::IMM, descriptor),
             Descriptor::Address(byte) => {
@@ -590,6 +585,118 @@ impl Encoder<'_> {
             src1_src_type: gen8::SrcType::UD,
             source_0_address_immediate_9_9: fields.sign,
             message,
+        }
+        .pack())
+    }
+
+    fn shared_function(&self, function: SharedFunction) -> Result<gen8::Sfid> {
+        match function {
+            SharedFunction::Reserved(function) => gen8::Sfid::new(u64::from(function))
+                .map_err(|_| self.error("SFID", i64::from(function))),
+            function => enc::SHARED_FUNCTION
+                .encode(function)
+                .ok_or_else(|| self.error("SFID", Refused::Missing)),
+        }
+    }
+
+    /// Encodes `sends` or `sendsc` of Gen9.
+    fn split_send(&self) -> Result<[u32; 4]> {
+        use eu_gen9::EuInstructionSplitSendDestination as To;
+        use eu_gen9::EuInstructionSplitSendSource0 as From;
+        let i = self.instruction;
+        if i.generation == Generation::Gen8 {
+            return Err(self.error("Opcode", i64::from(i.opcode.code())));
+        }
+        let send = i.send.ok_or_else(|| self.error("Message", Refused::Missing))?;
+        let (Some(destination), [Operand::Register(first), Operand::Register(second), _]) =
+            (&i.destination, &i.sources)
+        else {
+            return Err(self.error("Source 1 Register Number", Refused::Missing));
+        };
+        let to = self.register_fields(&destination.register)?;
+        let from = self.register_fields(&first.register)?;
+        let with = self.register_fields(&second.register)?;
+        if (from.word.is_none() && from.file != gen8::RegFile::GRF) || with.offset() != 0 {
+            return Err(self.error("Source 0 Register Number", Refused::Missing));
+        }
+        let (dword, function_control, length) = match i.extended {
+            Some(Descriptor::Immediate(extended)) => {
+                let extended = [extended];
+                let extended = eu_gen9::ExtendedMessageDescriptor::unpack_lossy(&extended);
+                (false, extended.extended_function_control, extended.extended_message_length)
+            }
+            Some(Descriptor::Address(byte)) => {
+                let number = self.number("Address Subregister Number", u64::from(byte / 4))?;
+                let [register] =
+                    eu_gen9::ExtendedDescriptorRegister { address_subregister_number: number }
+                        .pack();
+                (true, U::from_bits(u64::from(register)), U::ZERO)
+            }
+            None => return Err(self.error("Extended Descriptor", Refused::Missing)),
+        };
+        let (indirect, message) = match send.descriptor {
+            Descriptor::Immediate(message) => (false, message),
+            Descriptor::Address(0) => (true, 0),
+            Descriptor::Address(byte) => return Err(self.error("Descriptor", i64::from(byte))),
+        };
+        let file = |fields: &RegisterFields| match fields.file {
+            gen8::RegFile::ARF if fields.word.is_none() => eu_gen9::SplitFile::ARF,
+            _ => eu_gen9::SplitFile::GRF,
+        };
+        let sixteen = |fields: &RegisterFields| {
+            let low = genxml_core::Shifted::new(fields.low);
+            low.map_err(|_| self.error("Address Immediate[8:4]", fields.offset()))
+        };
+        let byte = |fields: &RegisterFields| {
+            let low = genxml_core::Shifted::new(fields.low);
+            low.map_err(|_| self.error("Subregister Number[4:4]", fields.offset()))
+        };
+        Ok(eu_gen9::EuInstructionSplitSend {
+            opcode: self.opcode(),
+            controls_a: self.controls_a()?,
+            shared_function_id_sfid: self.shared_function(send.function)?,
+            controls_b: self.controls_b(),
+            flag_subregister_number: self
+                .number("Flag Subregister Number", u64::from(i.flag.subregister))?,
+            flag_register_number: self
+                .number("Flag Register Number", u64::from(i.flag.register))?,
+            mask_ctrl: i.no_mask,
+            destination_register_file: file(&to),
+            source_1_register_file: file(&with),
+            destination_data_type: gen8::DstType::UD,
+            source_1_register_number: with.number,
+            destination: match to.word {
+                None => To::Direct {
+                    destination_subregister_number_4_4: byte(&to)?,
+                    destination_register_number: to.number,
+                },
+                Some(word) => To::Indirect {
+                    destination_address_immediate_8_4: sixteen(&to)?,
+                    destination_address_subregister_number: word,
+                },
+            },
+            extended_descriptor_from_register: dword,
+            destination_address_immediate_9_9: to.sign,
+            destination_addressing_mode: to.mode(),
+            extended_message_length: length,
+            source_0: match from.word {
+                None => From::Direct {
+                    source_0_subregister_number_4_4: byte(&from)?,
+                    source_0_register_number: from.number,
+                },
+                Some(word) => From::Indirect {
+                    source_0_address_immediate_8_4: sixteen(&from)?,
+                    source_0_address_subregister_number: word,
+                },
+            },
+            descriptor_from_register: indirect,
+            source_0_address_immediate_9_9: from.sign,
+            source_0_addressing_mode: from.mode(),
+            extended_function_control: function_control,
+            message: gen8::EuInstructionOperandSendMsg {
+                eot: send.end_of_thread,
+                ..gen8::EuInstructionOperandSendMsg::unpack_lossy(&[message])
+            },
         }
         .pack())
     }
@@ -666,7 +773,7 @@ impl Encoder<'_> {
         let mask = destination
             .macro_accumulator
             .map_or(destination.write_mask, |accumulator| accumulator.0);
-        Ok(gen8::EuInstructionBasicThreeSrc {
+        let native = gen8::EuInstructionBasicThreeSrc {
             header: self.header()?,
             flag_subregister_number: self
                 .number("Flag Subregister Number", u64::from(i.flag.subregister))?,
@@ -692,7 +799,22 @@ impl Encoder<'_> {
             source_1: self.three_source_operand(b)?,
             source_2: self.three_source_operand(c)?,
         }
-        .pack())
+        .pack();
+        if i.generation == Generation::Gen8 {
+            return Ok(native);
+        }
+        let half = |source: &Source| match source.register {
+            Register::Grf { byte, .. } => genxml_core::Shifted::new(u64::from(byte % 4))
+                .map_err(|_| self.error("Source Subregister Number", i64::from(byte))),
+            _ => Err(self.error("Source Register Number", Refused::Missing)),
+        };
+        let halves = eu_gen9::EuThreeSrcSubregisters {
+            source_0_subregister_1_1: half(a)?,
+            source_1_subregister_1_1: half(b)?,
+            source_2_subregister_1_1: half(c)?,
+        }
+        .pack();
+        Ok(core::array::from_fn(|dword| native[dword] | halves[dword]))
     }
 
     fn three_source_operand(
@@ -701,6 +823,11 @@ impl Encoder<'_> {
     ) -> Result<gen8::EuInstructionOperandSrcRegThreeSrc> {
         let Register::Grf { number, byte } = source.register else {
             return Err(self.error("Source Register Number", Refused::Missing));
+        };
+        // From Gen9 on, the bit of the upper half of a dword stands apart.
+        let dword = match self.instruction.generation {
+            Generation::Gen8 => byte,
+            Generation::Gen9 => byte / 4 * 4,
         };
         let swizzle = match source.macro_accumulator {
             Some(MacroAccumulator(number)) => [number % 4, number / 4, 0, 0],
@@ -721,7 +848,7 @@ impl Encoder<'_> {
             channel_select_y: y,
             channel_select_z: z,
             channel_select_w: w,
-            source_subregister_number_4_2: genxml_core::Shifted::new(u64::from(byte))
+            source_subregister_number_4_2: genxml_core::Shifted::new(u64::from(dword))
                 .map_err(|_| self.error("Source Subregister Number", i64::from(byte)))?,
             source_register_number: U::from_bits(u64::from(number)),
         })

@@ -5,6 +5,7 @@
 //! elements, jump distances are in bytes from the first byte of the branch itself, and channel
 //! numbers replace quarter and nibble controls.
 
+pub use crate::generation::Generation;
 use crate::table::Opcode;
 pub use crate::types::{AccessMode, DataType, MathFunction};
 
@@ -29,8 +30,12 @@ pub struct Instruction {
     pub condition: Option<Condition>,
     /// Function of `math`.
     pub math: Option<MathFunction>,
-    /// Message of `send` and `sendc`.
+    /// Message of `send`, `sendc`, and of `sends` and `sendsc` of Gen9.
     pub send: Option<Send>,
+    /// Extended descriptor of `sends` and `sendsc`. If it is in the instruction: bits 9:6 are the
+    /// number of registers of the second payload, bits 31:16 depend on the shared function, all
+    /// others are zero.
+    pub extended: Option<Descriptor>,
     /// Jump distances of branches with immediate targets.
     pub branch: Option<Branch>,
     /// Results are clamped to the range of the destination type (0 to 1 for floats).
@@ -57,9 +62,11 @@ pub struct Instruction {
     pub sources: [Operand; 3],
     /// True if the instruction was decoded from the 8-byte form.
     pub compacted: bool,
-    /// For [`Opcode::Illegal`]: the opcode number, which no Gen8 operation has. Zero is `illegal`
-    /// itself.
+    /// For [`Opcode::Illegal`]: the opcode number, which no operation of the generation has. Zero
+    /// is `illegal` itself.
     pub illegal_code: u8,
+    /// The generation from which the instruction is.
+    pub generation: Generation,
 }
 
 impl Instruction {
@@ -75,6 +82,7 @@ impl Instruction {
             condition: None,
             math: None,
             send: None,
+            extended: None,
             branch: None,
             saturate: false,
             no_mask: false,
@@ -88,6 +96,7 @@ impl Instruction {
             sources: [Operand::None; 3],
             compacted: false,
             illegal_code: 0,
+            generation: Generation::Gen8,
         }
     }
 
@@ -183,7 +192,8 @@ pub enum Descriptor {
     /// In the instruction. Bit 31, the end of thread, is always clear here; see
     /// [`Send::end_of_thread`].
     Immediate(u32),
-    /// In the address register, at this byte offset; always a0.0 on Gen8.
+    /// In the address register, at this byte offset; always a0.0 for a descriptor. An extended
+    /// descriptor may be in another dword of a0.
     Address(u8),
 }
 

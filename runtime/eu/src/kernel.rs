@@ -1,6 +1,7 @@
 //! Kernels: sequences of instructions in memory.
 
-use crate::decode::{DecodeError, Problem, Raw, decode, length};
+use crate::decode::{DecodeError, Problem, Raw, decode_on, length};
+use crate::generation::Generation;
 use crate::instruction::Instruction;
 
 /// An instruction and its position.
@@ -55,6 +56,7 @@ pub fn instructions(bytes: &[u8]) -> Instructions<&[u8]> {
 pub struct Instructions<C> {
     code: C,
     position: u64,
+    generation: Generation,
 }
 
 impl<C: Code> Instructions<C> {
@@ -65,7 +67,13 @@ impl<C: Code> Instructions<C> {
 
     /// The instructions of `code` from the byte `position` on.
     pub fn from_position(code: C, position: u64) -> Instructions<C> {
-        Instructions { code, position }
+        Instructions { code, position, generation: Generation::Gen8 }
+    }
+
+    /// The same instructions, decoded as those of `generation`. Without this call, they are decoded
+    /// as those of Gen8.
+    pub fn on(self, generation: Generation) -> Instructions<C> {
+        Instructions { generation, ..self }
     }
 
     /// Byte offset of the next instruction.
@@ -84,7 +92,8 @@ impl<C: Code> Iterator for Instructions<C> {
         let first = *dwords.first()?;
         self.position += u64::from(length(first));
         let located = |instruction| Located { position, instruction };
-        Some(decode(dwords).map(located).map_err(|error| DecodeError { position, ..error }))
+        let decoded = decode_on(self.generation, dwords);
+        Some(decoded.map(located).map_err(|error| DecodeError { position, ..error }))
     }
 }
 
@@ -111,8 +120,13 @@ pub fn length_until_eot(bytes: &[u8]) -> Result<u64, DecodeError> {
 }
 
 /// As [`length_until_eot`], for code that need not be in memory.
-pub fn end_of_thread(mut code: impl Code) -> Result<u64, DecodeError> {
-    for located in Instructions::of(&mut code) {
+pub fn end_of_thread(code: impl Code) -> Result<u64, DecodeError> {
+    end_of_thread_on(Generation::Gen8, code)
+}
+
+/// As [`end_of_thread`], for code of `generation`.
+pub fn end_of_thread_on(generation: Generation, mut code: impl Code) -> Result<u64, DecodeError> {
+    for located in Instructions::of(&mut code).on(generation) {
         let Located { position, instruction } = located?;
         if instruction.ends_thread() {
             return Ok(position + u64::from(instruction.length()));

@@ -1,5 +1,8 @@
 //! Gen8 execution unit instructions: decode, compaction, encode, disassembly.
 //!
+//! Functions whose names end with `_on` take a [`Generation`] and also decode and print the
+//! instructions of Gen9. All others are for Gen8.
+//!
 //! Modules in reading order:
 //!
 //! * [`instruction`] defines an instruction, [`ops`] the properties of an operation, [`signature`]
@@ -38,6 +41,7 @@ pub mod decode;
 pub mod disasm;
 pub mod encode;
 mod encoding;
+mod generation;
 pub mod instruction;
 pub mod kernel;
 pub mod message;
@@ -58,8 +62,9 @@ pub mod gen8 {
 }
 
 pub use compaction::{CompactError, compact, compact_kernel, expand, expand_kernel};
-pub use decode::{DecodeError, Problem, decode};
+pub use decode::{DecodeError, Problem, decode, decode_on};
 pub use encode::{EncodeError, Refused};
+pub use generation::Generation;
 pub use instruction::Instruction;
 pub use kernel::{instructions, length_until_eot};
 pub use native::natives;

@@ -3,7 +3,8 @@
 
 use crate::compaction;
 use crate::decode::{length, operation};
-use crate::gen8::eu;
+use crate::gen8::{eu, eu_gen9};
+use crate::generation::Generation;
 use crate::kernel::dwords;
 use crate::ops::{Format, Opcode};
 use genxml_core::Packed;
@@ -39,6 +40,7 @@ pub fn container(opcode: Opcode) -> &'static Container {
         Format::ThreeSource => eu::EuInstructionBasicThreeSrc::INFO,
         Format::Math => eu::EuInstructionMath::INFO,
         Format::Send => eu::EuInstructionSend::INFO,
+        Format::SplitSend => eu_gen9::EuInstructionSplitSend::INFO,
         Format::BranchOne | Format::JumpIndexed | Format::Call => {
             eu::EuInstructionBranchOneSrc::INFO
         }
@@ -49,6 +51,11 @@ pub fn container(opcode: Opcode) -> &'static Container {
 /// Iterates over the instructions in `bytes`. Instructions that are cut off at the end or that have
 /// no 16-byte form are skipped.
 pub fn natives(bytes: &[u8]) -> impl Iterator<Item = Native> + '_ {
+    natives_on(Generation::Gen8, bytes)
+}
+
+/// As [`natives`], for code of `generation`.
+pub fn natives_on(generation: Generation, bytes: &[u8]) -> impl Iterator<Item = Native> + '_ {
     let mut position = 0;
     core::iter::from_fn(move || {
         loop {
@@ -57,12 +64,13 @@ pub fn natives(bytes: &[u8]) -> impl Iterator<Item = Native> + '_ {
             let (at, length) = (position as u64, length(first));
             position += length as usize;
             let native = match length {
-                8 if count >= 2 => compaction::expand_dwords([found[0], found[1]]).ok(),
+                8 if count >= 2 => compaction::expand_dwords(generation, [found[0], found[1]]).ok(),
                 16 if count == 4 => Some(found),
                 _ => None,
             };
             if let Some(dwords) = native {
-                return Some(Native { position: at, length, opcode: operation(first), dwords });
+                let opcode = operation(generation, first);
+                return Some(Native { position: at, length, opcode, dwords });
             }
         }
     })

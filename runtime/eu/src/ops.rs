@@ -1,5 +1,7 @@
 //! Functions of a row of the table of operations, [`Op`]. The rows are in `table.rs`.
 
+use crate::generation::Generation;
+use crate::table::{ALL, BY_CODE};
 use crate::types::AccessMode;
 use alloc::format;
 use alloc::string::String;
@@ -11,7 +13,7 @@ pub use crate::table::{OPS, Op, Opcode};
 impl Opcode {
     /// The operation's row of the instruction table.
     pub fn op(self) -> &'static Op {
-        &OPS[self as usize]
+        &ALL[self as usize]
     }
 
     /// The manual's mnemonic.
@@ -27,7 +29,13 @@ impl Opcode {
     /// The operation with number `code`, if Gen8 has one. EU_OPCODE also has `sends` and `sendsc`,
     /// which have no format before Gen9.
     pub fn from_code(code: u8) -> Option<Opcode> {
-        OPS.binary_search_by_key(&code, |op| op.code).ok().map(|index| OPS[index].opcode)
+        Opcode::on(Generation::Gen8, code)
+    }
+
+    /// The operation with number `code` of a generation.
+    #[inline]
+    pub fn on(generation: Generation, code: u8) -> Option<Opcode> {
+        *BY_CODE[generation as usize].get(usize::from(code))?
     }
 }
 
@@ -47,7 +55,9 @@ impl Op {
     pub const fn access_mode(&self) -> Option<AccessMode> {
         match self.format {
             Format::ThreeSource => Some(AccessMode::Align16),
-            Format::Send | Format::JumpIndexed | Format::Wait => Some(AccessMode::Align1),
+            Format::Send | Format::SplitSend | Format::JumpIndexed | Format::Wait => {
+                Some(AccessMode::Align1)
+            }
             _ => None,
         }
     }
@@ -81,6 +91,7 @@ impl Op {
             Format::Return => text.push_str(" src0"),
             Format::Wait => text.push_str(" nreg"),
             Format::Send => text.push_str(" dst src0 desc"),
+            Format::SplitSend => text.push_str(" dst src0 src1 desc ex_desc"),
             _ => {
                 text.push_str(" dst");
                 for source in 0..self.sources {

@@ -1,6 +1,7 @@
 //! The reason why an instruction cannot be decoded, and the operation of a first dword.
 
 use crate::gen8::eu as gen8;
+use crate::generation::Generation;
 use crate::ops::Opcode;
 
 /// The reason why an instruction cannot be decoded.
@@ -24,20 +25,21 @@ pub enum Problem {
         /// The value of the field.
         value: u64,
     },
-    /// An index of the 8-byte form has no row in its table. Gen8's tables have a row for every
-    /// index.
-    #[error("{operation}: an index of the 8-byte form has no row in its table")]
+    /// The operation has no 8-byte form, or an index of the form has no row in its table. Gen8's
+    /// tables have a row for every index, and split sends of Gen9 have no 8-byte form.
+    #[error("{operation}: it has no such 8-byte form")]
     NotCompactable {
         /// The operation.
         operation: Opcode,
     },
 }
 
-/// The operation that the first dword of an instruction names; `None` if Gen8 has no such
-/// operation. In the 16-byte form, bit 7 belongs to the number: it is clear in every operation. In
+/// The operation that the first dword of an instruction names; `None` if the generation has no
+/// such operation. In the 16-byte form, bit 7 belongs to the number: it is clear in every operation. In
 /// the 8-byte form, bit 7 is the breakpoint and is ignored here.
-pub(crate) fn operation(first: u32) -> Option<Opcode> {
+#[inline]
+pub(crate) fn operation(generation: Generation, first: u32) -> Option<Opcode> {
     let header = gen8::EuInstructionHeader::unpack_lossy(&[first]);
     let undefined = header.undefined_operation && !header.control.controls_b.cmpt_ctrl;
-    Opcode::from_code(header.opcode.bits() as u8).filter(|_| !undefined)
+    Opcode::on(generation, header.opcode.bits() as u8).filter(|_| !undefined)
 }

@@ -13,6 +13,8 @@ pub enum Format {
     Math,
     /// A message: one register source and a descriptor.
     Send,
+    /// A message with two payloads, of Gen9: two register sources and two descriptors.
+    SplitSend,
     /// One jump distance (JIP).
     BranchOne,
     /// Two jump distances (JIP, UIP).
@@ -25,6 +27,13 @@ pub enum Format {
     Return,
     /// `wait`: the notification register is destination and source.
     Wait,
+}
+
+impl Format {
+    /// True for the formats of messages.
+    pub const fn is_send(self) -> bool {
+        matches!(self, Format::Send | Format::SplitSend)
+    }
 }
 
 /// Modifiers that an instruction accepts, as a bit set (2a, property table of each instruction).

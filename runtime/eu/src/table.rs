@@ -1,6 +1,7 @@
 //! The table of operations: one row per opcode, and the tables of operand types that the rows name.
 //!
-//! To add an operation, add a row to `ops!`, in the order of the opcodes. If no constant of
+//! To add an operation of Gen8, add a row to `ops!`, in the order of the opcodes. Operations of
+//! later generations are after `nop`. If no constant of
 //! [`types`] has its operand types, add one. [`Opcode`] and [`OPS`] are generated from the rows.
 //! The decoder, encoder, assembler, disassembler, validator and documentation read them.
 
@@ -49,8 +50,8 @@ macro_rules! ops {
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
         pub enum Opcode { $(#[doc = concat!("`", $name, "`: ", $doc, " (", $page, ")")] $variant,)* }
 
-        /// Every instruction of Gen8, by number.
-        pub static OPS: &[Op] = &[$(Op {
+        /// The rows of all operations, by [`Opcode`].
+        pub(crate) static ALL: [Op; ALL_COUNT] = [$(Op {
             opcode: Opcode::$variant,
             code: $code,
             name: $name,
@@ -62,7 +63,28 @@ macro_rules! ops {
             page: $page,
             summary: $doc,
         },)*];
+
+        const ALL_COUNT: usize = [$(Opcode::$variant),*].len();
     };
+}
+
+/// Number of operations of Gen8; their rows come first.
+const GEN8_COUNT: usize = Opcode::Nop as usize + 1;
+
+/// Every instruction of Gen8, by number.
+pub static OPS: &[Op] = ALL.split_at(GEN8_COUNT).0;
+
+/// The operation of each number: a row for each [`Generation`](crate::generation::Generation).
+pub(crate) static BY_CODE: [[Option<Opcode>; 128]; 2] = [by_code(GEN8_COUNT), by_code(ALL_COUNT)];
+
+/// The operations of the first `count` rows by number.
+const fn by_code(count: usize) -> [Option<Opcode>; 128] {
+    let (mut found, mut index) = ([None; 128], 0);
+    while index < count {
+        found[ALL[index].code as usize] = Some(ALL[index].opcode);
+        index += 1;
+    }
+    found
 }
 
 // Columns in brackets: modifiers (P predicate, C condition, S saturate, M source modifiers), then
@@ -135,6 +157,9 @@ ops! {
     Lrp 0x5c "lrp" 3 ThreeSource [P C S M] [] LRP "2a lrp" "linear interpolation";
     Madm 0x5d "madm" 3 ThreeSource [P S M] [] MADM "IGA madm" "multiply and add with the extended exponent of division macros";
     Nop 0x7e "nop" 0 Bare [] [] NO_OPERANDS "2d p.166" "nothing";
+    // Gen9. Facts: Mesa brw_eu.cpp.
+    Sends 0x33 "sends" 2 SplitSend [P] [] NO_OPERANDS "Gen9" "message with two payloads to a shared function";
+    Sendsc 0x34 "sendsc" 2 SplitSend [P] [] NO_OPERANDS "Gen9" "as sends, once the dependencies on other threads are clear";
 }
 
 macro_rules! set {

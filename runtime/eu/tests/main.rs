@@ -8,6 +8,7 @@ mod asm_syntax;
 mod compaction;
 mod corpus;
 mod forms;
+mod gen9;
 mod manual;
 mod message;
 mod own;

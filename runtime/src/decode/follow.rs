@@ -25,6 +25,7 @@ use super::tables::Tables;
 use crate::memory::Memory;
 use genxml_core::address::SpaceKind;
 use genxml_core::reflect::{self, Type};
+use genxml_eu::Generation;
 use std::fmt;
 use std::io;
 use std::rc::Rc;
@@ -483,17 +484,18 @@ impl Follower<'_> {
             self.note(depth, at, format_args!("kernel at {at:#x}: nothing is mapped there"))?;
             return Ok(Rc::default());
         }
-        let generation = self.tables.generation();
-        if generation != kernel::GENERATION {
+        let generation = self.tables.kernels();
+        let Some(instructions) = Generation::of(generation) else {
             let (whole, part) = (generation / 10, generation % 10);
             let part = if part == 0 { String::new() } else { format!(".{part}") };
             let text = "instructions of this generation cannot be disassembled";
             self.note(depth, at, format_args!("kernel at {at:#x}: Gen{whole}{part}: {text}"))?;
             self.seen.add_kernel(at, Rc::default());
             return Ok(Rc::default());
-        }
+        };
         let mut record = self.out.new_record(Kind::Kernel, depth, at, "kernel");
         let used = Rc::new(kernel::read(
+            instructions,
             self.memory,
             at,
             self.out.budget().saturating_mul(4),

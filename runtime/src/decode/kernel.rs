@@ -5,15 +5,14 @@ use super::record::{Record, Uses};
 use crate::memory::Memory;
 use genxml_core::rule::{Role, Roles};
 use genxml_eu::instruction::{Descriptor, SharedFunction};
-use genxml_eu::{Opcode, instructions, natives, surface};
+use genxml_eu::kernel::Instructions;
+use genxml_eu::native::natives_on;
+use genxml_eu::{Generation, Opcode, surface};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// Number of samplers that a message can address without a pointer in its header (4 bits).
 pub(super) const MAX_SAMPLERS: u32 = 16;
-
-/// The generation whose instructions this module reads, times ten.
-pub(super) const GENERATION: u32 = 80;
 
 /// Largest size in bytes of a kernel.
 pub(super) const MAX_BYTES: u64 = 1 << 20;
@@ -105,12 +104,13 @@ impl Used {
     }
 }
 
-/// Reads the kernel at `at` into `record`: its dwords, and if `show` a line for each instruction.
+/// Reads the kernel of `generation` at `at` into `record`: its dwords, and if `show` a line for each instruction.
 ///
 /// The kernel ends with the first end of thread that no earlier jump passes. It ends earlier at an
 /// `illegal` instruction that no jump passes, at the last of [`MAX_NONSENSE`] invalid
 /// instructions, after `limit` bytes, or at the end of memory.
 pub(super) fn read(
+    generation: Generation,
     memory: &dyn Memory,
     at: u64,
     limit: u64,
@@ -125,7 +125,7 @@ pub(super) fn read(
         bytes.resize(want, 0);
         let there = memory.bytes(at, &mut bytes);
         bytes.truncate(there);
-        let (used, length, ended) = scan(&bytes);
+        let (used, length, ended) = scan(generation, &bytes);
         if ended || there < want || want == limit {
             record.whole = ended;
             if !ended {
@@ -138,8 +138,10 @@ pub(super) fn read(
     bytes.truncate(length);
     record.dwords.extend(bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)));
     record.length = record.dwords.len() as u32;
-    let mut natives = natives(&bytes).peekable();
-    for instruction in show.then(|| instructions(&bytes)).into_iter().flatten() {
+    let mut natives = natives_on(generation, &bytes).peekable();
+    let instructions = show.then(|| Instructions::of(&bytes[..]).on(generation));
+    for instruction in instructions.into_iter().flatten() {
+        let send = instruction.ok().and_then(|located| located.instruction.send);
         let mut text = String::new();
         let position = match instruction {
             Ok(located) => {
@@ -153,8 +155,9 @@ pub(super) fn read(
         };
         record.lines.push((position as u32, text));
         while natives.next_if(|native| native.position < position).is_some() {}
-        if let Some(text) =
-            natives.next_if(|native| native.position == position).and_then(|it| message(&it))
+        if let Some(text) = natives
+            .next_if(|native| native.position == position)
+            .and_then(|it| message(generation, &it, send))
         {
             record.lines.push((position as u32, text));
         }
@@ -164,10 +167,10 @@ pub(super) fn read(
 
 /// Returns what the kernel at the start of `bytes` uses, its length in bytes, and true if its end
 /// is in `bytes`.
-fn scan(bytes: &[u8]) -> (Used, usize, bool) {
+fn scan(generation: Generation, bytes: &[u8]) -> (Used, usize, bool) {
     let mut used = Used { complete: true, ..Used::default() };
     let (mut furthest, mut nonsense) = (0, 0);
-    for instruction in instructions(bytes) {
+    for instruction in Instructions::of(bytes).on(generation) {
         let located = match instruction {
             Ok(located) => located,
             Err(error) => {

@@ -1,9 +1,14 @@
 //! Describes the messages of send instructions with the descriptors of the specification.
 
 use super::record::Value;
+use genxml_core::Packed as _;
 use genxml_core::bits;
 use genxml_core::reflect::{Container, Field, Type};
 use genxml_core::rule::Frame;
+use genxml_eu::Generation;
+use genxml_eu::gen8::messages::MessageDescriptor;
+use genxml_eu::instruction::{Descriptor, Send};
+use genxml_eu::message::{describe, is_described};
 use genxml_eu::native::Native;
 use std::fmt::Write as _;
 
@@ -11,17 +16,37 @@ use std::fmt::Write as _;
 const MAX_VIEWS: usize = 4;
 
 /// The message of a send whose descriptor is in the instruction, as text: the name of the
-/// descriptor and its fields.
-pub(super) fn message(native: &Native) -> Option<String> {
-    let send = native.container()?;
-    let field = send.fields.iter().find(|field| field.name == "Message")?;
+/// descriptor and its fields. Messages of a later generation that Gen8 does not have, or has with
+/// another meaning, are described by the fields that all messages have. `send` is the message of
+/// the instruction if it can be decoded.
+pub(super) fn message(
+    generation: Generation,
+    native: &Native,
+    send: Option<Send>,
+) -> Option<String> {
+    let container = native.container()?;
+    let field = container.fields.iter().find(|field| field.name == "Message")?;
     let dwords = &native.dwords;
     let (start, end) = (field.start, field.end);
-    let mut found = view(send, dwords, 0, (start, end))?;
-    for _ in 0..MAX_VIEWS {
-        let Some(closer) = view(found, dwords, start, (0, end - start)) else { break };
-        found = closer;
-    }
+    let found = match generation {
+        Generation::Gen8 => {
+            let mut found = view(container, dwords, 0, (start, end))?;
+            for _ in 0..MAX_VIEWS {
+                let Some(closer) = view(found, dwords, start, (0, end - start)) else { break };
+                found = closer;
+            }
+            found
+        }
+        later => {
+            let Send { function, descriptor: Descriptor::Immediate(descriptor), .. } = send? else {
+                return None;
+            };
+            match is_described(later, function, descriptor) {
+                true => describe(function, descriptor).container?,
+                false => MessageDescriptor::INFO,
+            }
+        }
+    };
     let mut text = format!("{}:", found.name);
     let mut first = true;
     fields(found, dwords, start, &mut text, &mut first);

@@ -32,6 +32,8 @@ pub struct Tables {
     /// Engines with registers of their own.
     bases: &'static [EngineBase],
     generation: u32,
+    /// The generation of the instructions of kernels, times ten.
+    kernels: u32,
 }
 
 /// Size in bytes of a page of the register space.
@@ -134,7 +136,18 @@ impl Tables {
         let first = |start| registers.partition_point(|register| register.0 < start) as u32;
         let pages = pages.map(first).collect();
         let Builder { plans, enums, .. } = builder;
-        Tables { plans, by_name, by_container, registers, pages, enums, engines, bases, generation }
+        Tables {
+            plans,
+            by_name,
+            by_container,
+            registers,
+            pages,
+            enums,
+            engines,
+            bases,
+            generation,
+            kernels: generation,
+        }
     }
 
     /// The tables of Broadwell.
@@ -146,6 +159,18 @@ impl Tables {
     /// The generation times ten: 80 is Broadwell, 75 Haswell; 0 if it is not known.
     pub fn generation(&self) -> u32 {
         self.generation
+    }
+
+    /// The same tables for dumps of a GPU of the generation `kernels`, times ten: kernels are
+    /// disassembled as instructions of that generation.
+    pub fn with_kernels_of(self, kernels: u32) -> Tables {
+        Tables { kernels, ..self }
+    }
+
+    /// The generation of the instructions of kernels, times ten; that of the tables unless
+    /// [`with_kernels_of`](Self::with_kernels_of) names another one.
+    pub fn kernels(&self) -> u32 {
+        self.kernels
     }
 
     /// Byte offset of the registers of the engine with this name (`RCS`), if each engine has its

@@ -5,6 +5,7 @@ use crate::reading::{Buffers, END, Seen, bytes, decode, of_dwords, seen, with};
 use genxml::decode::{self, Decoder, Kind, Memory, Options, State, Tables, Value};
 use genxml::dump::{Ring, Submission};
 use genxml::engine::EngineId;
+use genxml_testkit::text::squeeze;
 
 const NOOP: u32 = 0;
 
@@ -505,6 +506,45 @@ fn sends_are_followed_by_their_messages() {
     for said in ["Message Length 1", "EOT"] {
         assert!(message.contains(said), "{message}");
     }
+}
+
+/// Kernels of Gen9 are read to the end of thread of a split send, and the binding table up to the
+/// surface of its descriptor, here entry 1. Kernels of Gen12 are named and not disassembled. Oracle: the bytes of
+/// the send are a line of Mesa's assembler test sends of Gen9, with the end of thread.
+#[test]
+fn kernels_of_later_generations() {
+    let mut batch = bases(0x7_0000, 0x5_0000, 0x6_0000);
+    batch.extend([0x7002_0002, 0, 32, 0, END]);
+    let mut descriptor = vec![0; 32];
+    descriptor[16] = 0x20;
+    let mut surfaces = vec![0; 0x140];
+    surfaces[0x20..0x2c].copy_from_slice(&bytes(&[0x40, 0x80, 0xc0]));
+    let kernel = [0x0c60_0033, 0x0002_4010, 0x0000_0444, 0x8403_5001, 1, 0, 0, 0];
+    let memory = Buffers(vec![
+        (0x1000, bytes(&batch)),
+        (0x5_0000, descriptor),
+        (0x6_0000, bytes(&kernel)),
+        (0x7_0000, surfaces),
+    ]);
+    let of = |generation| {
+        let tables = Tables::new(genxml::gen8::CONTAINERS, genxml::gen8::ENGINES, 80);
+        let tables = tables.with_kernels_of(generation);
+        let decoder = Decoder::new(&tables, Options::default());
+        let (engine, address) = (EngineId::Render, 0x1000);
+        seen(|sink| decoder.batch(&mut State::default(), engine, &memory, address, 0, sink)).0
+    };
+    let seen = of(90);
+    let kernel = seen.iter().find(|record| record.kind == Kind::Kernel).unwrap();
+    let lines: Vec<_> = kernel.lines.iter().map(|(at, text)| (*at, squeeze(text))).collect();
+    assert_eq!((lines.len(), lines[0].0, lines[1].0), (2, 0, 0), "{lines:?}");
+    assert!(lines[0].1.starts_with("sends (8|M0) null r34 r36 0x12C 0x04035001"), "{lines:?}");
+    assert!(lines[1].1.contains("Message Length 2"), "{lines:?}");
+    let states = seen.iter().filter(|record| record.name == "RENDER_SURFACE_STATE");
+    assert_eq!(states.map(|record| record.address).collect::<Vec<_>>(), [0x7_0040, 0x7_0080]);
+    let seen = of(120);
+    assert!(seen.iter().all(|record| record.kind != Kind::Kernel));
+    let text = "kernel at 0x60000: Gen12: instructions of this generation cannot be disassembled";
+    assert!(notes(&seen).contains(&text), "{:?}", notes(&seen));
 }
 
 /// Notes distinguish the reasons why a pointer is not followed: nothing is mapped at the address,

@@ -46,7 +46,8 @@ fn instruction(p: &mut Parser<'_>) -> Parse<Item> {
     let mut item = Item::new(i, start..start);
     let i = &mut item.instruction;
     match format {
-        Format::Bare => {}
+        // No operation of Gen8 is a split send.
+        Format::Bare | Format::SplitSend => {}
         Format::Basic | Format::ThreeSource | Format::Math => {
             destination(p, i)?;
             let count = i.math.map_or(i.opcode.op().sources, MathFunction::sources);

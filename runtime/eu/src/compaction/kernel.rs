@@ -139,7 +139,7 @@ impl Line {
         let (mut native, _) = dwords(&bytes[position as usize..]);
         if instruction.compacted {
             let raw = Raw::new(&native[..2]);
-            native = compaction::expand_dwords([native[0], native[1]])
+            native = compaction::expand_dwords(Generation::Gen8, [native[0], native[1]])
                 .map_err(|problem| DecodeError { position, raw, problem })?;
         }
         let pointer = |register: &Register| {

@@ -9,6 +9,7 @@
 mod kernel;
 
 use crate::gen8::eu as gen8;
+use crate::generation::Generation;
 use crate::instruction::{DataType, Immediate, Instruction, Operand};
 use crate::ops::{Format, Opcode};
 use crate::problem::{Problem, operation};
@@ -18,12 +19,16 @@ pub use kernel::{CompactError, compact_kernel, expand_kernel};
 /// The 16-byte form of a compact instruction. `None` if an index has no row in its table; Gen8's
 /// tables have a row for every index.
 pub fn expand(compact: u64) -> Option<[u32; 4]> {
-    expand_dwords([compact as u32, (compact >> 32) as u32]).ok()
+    expand_dwords(Generation::Gen8, [compact as u32, (compact >> 32) as u32]).ok()
 }
 
-pub(crate) fn expand_dwords(compact: [u32; 2]) -> Result<[u32; 4], Problem> {
-    let Some(opcode) = operation(compact[0]) else {
-        // Not an operation of Gen8: hardware ignores the rest.
+/// As [`expand`]. Gen9 has the same tables as Gen8.
+pub(crate) fn expand_dwords(
+    generation: Generation,
+    compact: [u32; 2],
+) -> Result<[u32; 4], Problem> {
+    let Some(opcode) = operation(generation, compact[0]) else {
+        // Not an operation of the generation: hardware ignores the rest.
         let mut header = gen8::EuInstructionHeader::unpack_lossy(&[compact[0]]);
         header.control.controls_b.cmpt_ctrl = false;
         let [first] = header.pack();
@@ -32,6 +37,7 @@ pub(crate) fn expand_dwords(compact: [u32; 2]) -> Result<[u32; 4], Problem> {
     let expanded = match opcode.op().format {
         Format::ThreeSource => three_sources(&compact),
         Format::Bare => Some(bare(compact[0])),
+        Format::SplitSend => None,
         _ => two_sources(&compact),
     };
     expanded.ok_or(Problem::NotCompactable { operation: opcode })
@@ -43,9 +49,9 @@ pub(crate) fn expand_dwords(compact: [u32; 2]) -> Result<[u32; 4], Problem> {
 /// A send that ends the thread has no compact form: the descriptor is sign-extended from 13 bits,
 /// so bit 31 (end of thread) would also set bits 30:12.
 pub fn compact(native: &[u32; 4]) -> Option<[u32; 2]> {
-    match operation(native[0])?.op().format {
+    match operation(Generation::Gen8, native[0])?.op().format {
         Format::ThreeSource => compact_three_sources(native),
-        Format::Bare => None,
+        Format::Bare | Format::SplitSend => None,
         Format::Send if gen8::EuInstructionSend::unpack_lossy(native).message.eot => None,
         _ => compact_two_sources(native),
     }

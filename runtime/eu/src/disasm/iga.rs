@@ -1,7 +1,7 @@
 //! Prints IGA's text from the typed instruction.
 
 use super::text::{Line, general, half_float, scientific};
-use crate::decode::{decode, length, operation};
+use crate::decode::{decode_on, length, operation};
 use crate::instruction::*;
 use crate::kernel::{Code, Instructions, Located};
 use crate::message;
@@ -11,15 +11,19 @@ use core::fmt::{self, Write};
 
 /// Prints a whole kernel. A label is printed where a basic block begins: at the start, at jump
 /// targets, and after an instruction that ends a block.
-pub(super) fn listing(out: &mut impl Write, mut code: impl Code) -> fmt::Result {
+pub(super) fn listing(
+    generation: Generation,
+    out: &mut impl Write,
+    mut code: impl Code,
+) -> fmt::Result {
     let mut targets = alloc::vec![0];
     let mut position = 0;
     while let (found @ [first, ..], count @ 1..) = code.dwords(position) {
         let at = position;
         position += u64::from(length(first));
         // Other operations have no targets, so they are not decoded here.
-        if operation(first).is_some_and(ends_blocks)
-            && let Ok(instruction) = decode(&found[..count])
+        if operation(generation, first).is_some_and(ends_blocks)
+            && let Ok(instruction) = decode_on(generation, &found[..count])
         {
             let line = Located { position: at, instruction };
             targets.extend(line.targets());
@@ -37,7 +41,7 @@ pub(super) fn listing(out: &mut impl Write, mut code: impl Code) -> fmt::Result 
     targets.sort_unstable();
     targets.dedup();
     let mut targets = targets.into_iter().peekable();
-    for line in Instructions::of(code) {
+    for line in Instructions::of(code).on(generation) {
         let position =
             line.as_ref().map_or_else(|error| error.position, |located| located.position);
         while let Some(target) = targets.next_if(|target| *target <= position) {
@@ -60,8 +64,9 @@ pub(super) fn listing(out: &mut impl Write, mut code: impl Code) -> fmt::Result 
 
 /// True for jumps, and for messages, which may end the thread.
 fn ends_blocks(opcode: Opcode) -> bool {
-    use Format::{BranchOne, BranchTwo, Call, JumpIndexed, Return, Send};
-    matches!(opcode.op().format, BranchOne | BranchTwo | Call | JumpIndexed | Return | Send)
+    use Format::{BranchOne, BranchTwo, Call, JumpIndexed, Return};
+    let format = opcode.op().format;
+    format.is_send() || matches!(format, BranchOne | BranchTwo | Call | JumpIndexed | Return)
 }
 
 /// Prints one instruction; jump targets are labels if its position is known.
@@ -109,7 +114,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         if let Some(send) = &i.send {
             self.line.pad(0);
             self.line.text("// ")?;
-            message::comment(&mut self.line, send)?;
+            message::comment(&mut self.line, i, send)?;
         }
         if i.illegal_code != 0 {
             self.line.pad(0);
@@ -196,8 +201,20 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         if let Some(send) = &i.send {
             align(self);
             let function = function_number(send.function) + if send.end_of_thread { 32 } else { 0 };
-            self.line.text("0x")?;
-            self.line.hex_capital(u64::from(function), 1)?;
+            match i.extended {
+                Some(Descriptor::Address(byte)) => {
+                    self.line.text("a0.")?;
+                    self.line.unsigned(u64::from(byte / 4))?;
+                }
+                extended => {
+                    let extended = match extended {
+                        Some(Descriptor::Immediate(extended)) => extended,
+                        _ => 0,
+                    };
+                    self.line.text("0x")?;
+                    self.line.hex_capital(u64::from(extended | u32::from(function)), 1)?;
+                }
+            }
             align(self);
             match send.descriptor {
                 Descriptor::Immediate(descriptor) => {

@@ -4,9 +4,12 @@
 use super::mesa_messages;
 use super::text::{Line, general, invalid, restricted_float};
 use crate::compaction;
-use crate::decode::{DecodeError, Problem, Raw, length, operation, three_source_types};
+use crate::decode::{
+    DecodeError, Problem, Raw, length, operation, three_source_halves, three_source_types,
+};
 use crate::encoding as enc;
-use crate::gen8::eu as gen8;
+use crate::gen8::{eu as gen8, eu_gen9};
+use crate::generation::Generation;
 use crate::instruction::{Arf, DataType, Vertical};
 use crate::kernel::Code;
 use crate::ops::{Format, Opcode, Traits};
@@ -28,15 +31,20 @@ pub(super) enum Targets<'a> {
 }
 
 /// Prints a whole kernel.
-pub(super) fn listing(out: &mut impl Write, mut code: impl Code) -> fmt::Result {
-    let labels = labels(&mut code);
-    for (position, native) in natives(&mut code) {
+pub(super) fn listing(
+    generation: Generation,
+    out: &mut impl Write,
+    mut code: impl Code,
+) -> fmt::Result {
+    let labels = labels(generation, &mut code);
+    for (position, native) in natives(generation, &mut code) {
         if let Some(number) = labels.get(&position) {
             write!(out, "\nLABEL{number}:\n")?;
         }
         match native {
             Ok((dwords, compacted)) => {
-                write(out, &dwords, compacted, &Targets::Labels { labels: &labels, position })?;
+                let targets = Targets::Labels { labels: &labels, position };
+                write(out, generation, &dwords, compacted, &targets)?;
                 out.write_str("\n")?;
             }
             Err(error) => writeln!(out, "// {}: {}", error.raw, error.problem)?,
@@ -52,7 +60,7 @@ pub(super) fn listing(out: &mut impl Write, mut code: impl Code) -> fmt::Result 
 /// A byte offset, and the 16-byte form with a flag for a compacted instruction, or the error.
 type Item = (i64, Result<([u32; 4], bool), DecodeError>);
 
-fn natives(code: &mut impl Code) -> impl Iterator<Item = Item> {
+fn natives(generation: Generation, code: &mut impl Code) -> impl Iterator<Item = Item> {
     let mut position = 0;
     core::iter::from_fn(move || {
         let (found, count) = code.dwords(position);
@@ -63,7 +71,7 @@ fn natives(code: &mut impl Code) -> impl Iterator<Item = Item> {
         let native = if count * 4 < needed as usize {
             Err(fail(Problem::Truncated { needed, available: count as u32 * 4 }))
         } else if needed == 8 {
-            compaction::expand_dwords([found[0], found[1]])
+            compaction::expand_dwords(generation, [found[0], found[1]])
                 .map(|native| (native, true))
                 .map_err(fail)
         } else {
@@ -74,15 +82,15 @@ fn natives(code: &mut impl Code) -> impl Iterator<Item = Item> {
 }
 
 /// Numbers the labels in the order in which jumps name them. For each jump, the UIP comes first.
-fn labels(code: &mut impl Code) -> BTreeMap<i64, usize> {
+fn labels(generation: Generation, code: &mut impl Code) -> BTreeMap<i64, usize> {
     let mut labels = BTreeMap::new();
     let mut name = |target: i64| {
         let number = labels.len();
         labels.entry(target).or_insert(number);
     };
-    for (position, native) in natives(code) {
+    for (position, native) in natives(generation, code) {
         let Ok((dwords, _)) = native else { continue };
-        let Some(opcode) = operation(dwords[0]) else { continue };
+        let Some(opcode) = operation(generation, dwords[0]) else { continue };
         let branch = gen8::EuInstructionBranchTwoSrc::unpack_lossy(&dwords);
         if has_uip(opcode) {
             name(position + branch.uip.get());
@@ -119,6 +127,7 @@ fn operands(opcode: Opcode) -> (bool, u8) {
 /// Prints the 16 bytes `dwords`.
 pub(super) fn write<W: Write + ?Sized>(
     out: &mut W,
+    generation: Generation,
     dwords: &[u32; 4],
     compacted: bool,
     targets: &Targets<'_>,
@@ -129,7 +138,8 @@ pub(super) fn write<W: Write + ?Sized>(
         header: gen8::EuInstructionHeader::unpack_lossy(&[dwords[0]]),
         controls: gen8::EuInstructionOperandControls::unpack_lossy(&[dwords[1]]),
         // Mesa has no `join`, and prints unknown operations as illegal.
-        opcode: operation(dwords[0])
+        generation,
+        opcode: operation(generation, dwords[0])
             .filter(|opcode| *opcode != Opcode::Join)
             .unwrap_or(Opcode::Illegal),
     }
@@ -141,6 +151,7 @@ struct Printer<'a, W: ?Sized> {
     dwords: &'a [u32; 4],
     header: gen8::EuInstructionHeader,
     controls: gen8::EuInstructionOperandControls,
+    generation: Generation,
     opcode: Opcode,
 }
 
@@ -163,8 +174,10 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             self.line.text(")")?;
         }
         self.operands(targets)?;
-        if opcode.op().format == Format::Send {
-            self.message()?;
+        match opcode.op().format {
+            Format::Send => self.message()?,
+            Format::SplitSend => self.split_message()?,
+            _ => {}
         }
         self.line.pad(64);
         if opcode != Opcode::Nop {
@@ -220,7 +233,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
     fn modifiers(&mut self) -> fmt::Result {
         let format = self.opcode.op().format;
         let controls = self.header.control.controls_b;
-        if controls.saturate && format != Format::Send {
+        if controls.saturate && !format.is_send() {
             self.line.text(".sat")?;
         }
         if controls.debug_ctrl {
@@ -238,7 +251,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             };
         }
         let condition = self.header.control.cond_modifier;
-        if format == Format::Send || condition == gen8::CondModifier::NONE {
+        if format.is_send() || condition == gen8::CondModifier::NONE {
             return Ok(());
         }
         match enc::CONDITION.decode(condition) {
@@ -277,6 +290,9 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         }
         if opcode.op().format == Format::ThreeSource {
             return self.three_sources();
+        }
+        if opcode.op().format == Format::SplitSend {
+            return self.split_operands();
         }
         let (destination, sources) = operands(opcode);
         if destination {
@@ -598,8 +614,9 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             Some(ty) => three_source_types(ty, three.src1_type, three.src2_type).map(Some),
             None => [None; 3],
         };
-        for (((source, negate, absolute), ty), column) in
-            sources.into_iter().zip(types).zip([32, 48, 64])
+        let halves = three_source_halves(self.generation, self.dwords);
+        for ((((source, negate, absolute), ty), half), column) in
+            sources.into_iter().zip(types).zip(halves).zip([32, 48, 64])
         {
             self.line.pad(column);
             if !self.align16() {
@@ -608,7 +625,8 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             self.negation(negate, absolute)?;
             self.register(gen8::RegFile::GRF, source.source_register_number.get())?;
             let scalar = source.source_replicate_control == gen8::RepCtrl::REPLICATE;
-            self.element(source.source_subregister_number_4_2.get(), ty, scalar)?;
+            let byte = source.source_subregister_number_4_2.get() + u64::from(half);
+            self.element(byte, ty, scalar)?;
             self.line.text(if scalar { "<0,1,0>" } else { "<4,4,1>" })?;
             if !scalar {
                 self.swizzle([
@@ -689,9 +707,102 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         self.line.pad(28);
         mesa_messages::write(
             &mut self.line,
+            self.generation,
             send.shared_function_id_sfid,
             immediate.then_some(self.dwords[3]),
+            None,
         )
+    }
+
+    /// Prints the registers of a split send, without regions.
+    fn split_operands(&mut self) -> fmt::Result {
+        use eu_gen9::EuInstructionSplitSendDestination as To;
+        use eu_gen9::EuInstructionSplitSendSource0 as From;
+        let send = eu_gen9::EuInstructionSplitSend::unpack_lossy(self.dwords);
+        let ud = Some(DataType::Ud);
+        let file = |file| match file {
+            eu_gen9::SplitFile::GRF => gen8::RegFile::GRF,
+            _ => gen8::RegFile::ARF,
+        };
+        self.line.pad(16);
+        match send.destination {
+            To::Direct {
+                destination_subregister_number_4_4: byte,
+                destination_register_number: number,
+            } => {
+                self.register(file(send.destination_register_file), number.get())?;
+                self.subregister(byte.get(), ud)?;
+            }
+            To::Indirect {
+                destination_address_immediate_8_4: low,
+                destination_address_subregister_number: word,
+            } => {
+                let sign = send.destination_address_immediate_9_9;
+                self.indirect(word.get(), word.get(), low.get(), sign)?;
+            }
+        }
+        self.ty(ud)?;
+        self.line.pad(32);
+        match send.source_0 {
+            From::Direct {
+                source_0_subregister_number_4_4: byte,
+                source_0_register_number: number,
+            } => {
+                self.register(gen8::RegFile::GRF, number.get())?;
+                self.subregister(byte.get(), ud)?;
+            }
+            From::Indirect {
+                source_0_address_immediate_8_4: low,
+                source_0_address_subregister_number: word,
+            } => {
+                let sign = send.source_0_address_immediate_9_9;
+                self.indirect(word.get(), word.get(), low.get(), sign)?;
+            }
+        }
+        self.ty(ud)?;
+        self.line.pad(48);
+        self.register(file(send.source_1_register_file), send.source_1_register_number.get())?;
+        self.ty(ud)
+    }
+
+    /// Prints the two descriptors of a split send, and the message in a line of its own.
+    fn split_message(&mut self) -> fmt::Result {
+        let send = eu_gen9::EuInstructionSplitSend::unpack_lossy(self.dwords);
+        self.line.pad(64);
+        let descriptor = (!send.descriptor_from_register).then(|| {
+            let message = gen8::EuInstructionOperandSendMsg { eot: false, ..send.message };
+            let [descriptor] = message.pack();
+            descriptor
+        });
+        match descriptor {
+            Some(descriptor) => {
+                self.line.text("0x")?;
+                self.line.hex(u64::from(descriptor), 8)?;
+            }
+            None => self.line.text("a0<0>UD")?,
+        }
+        self.line.pad(80);
+        let length = if send.extended_descriptor_from_register {
+            let register = [send.extended_function_control.get() as u32];
+            let register = eu_gen9::ExtendedDescriptorRegister::unpack_lossy(&register);
+            self.line.text("a0")?;
+            self.subregister(register.address_subregister_number.get(), None)?;
+            self.line.text("<0>UD")?;
+            None
+        } else {
+            let [extended] = eu_gen9::ExtendedMessageDescriptor {
+                extended_message_length: send.extended_message_length,
+                extended_function_control: send.extended_function_control,
+            }
+            .pack();
+            self.line.text("0x")?;
+            self.line.hex(u64::from(extended), 8)?;
+            Some(send.extended_message_length.get())
+        };
+        self.line.end()?;
+        self.line.pad(28);
+        let function = send.shared_function_id_sfid;
+        mesa_messages::write(&mut self.line, self.generation, function, descriptor, length)
     }
 
     fn options(&mut self, compacted: bool) -> fmt::Result {
@@ -735,7 +846,8 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             controls_b.acc_wr_ctrl,
             if branch { " BranchCtrl" } else { " AccWrEnable" },
         )?;
-        if self.opcode.op().format == Format::Send {
+        if self.opcode.op().format.is_send() {
+            // Both formats have the bit in the same field.
             let end = gen8::EuInstructionSend::unpack_lossy(self.dwords).message.eot;
             flag(&mut self.line, end, " EOT")?;
         }

@@ -2,18 +2,22 @@
 
 use super::text::{Line, invalid};
 use crate::encoding as enc;
-use crate::gen8::{eu, eu_messages as msd, messages as md};
+use crate::gen8::{eu, eu_gen9, eu_messages as msd, messages as md};
+use crate::generation::Generation;
 use crate::instruction::SharedFunction;
 use crate::syntax::{self, Syntax};
 use core::fmt::{self, Write};
 
 /// Prints the shared function, the message and its lengths:
 /// `dp data 1 MsgDesc: ( DC typed surface write, Surface = 1, SIMD16, Mask = 0x0) mlen 7 rlen 0`.
-/// Without an immediate descriptor, prints `indirect` after `MsgDesc:`.
+/// Without an immediate descriptor, prints `indirect` after `MsgDesc:`. `extended` is the length of
+/// the second payload, if a split send has it in the instruction.
 pub(super) fn write<W: Write + ?Sized>(
     line: &mut Line<'_, W>,
+    generation: Generation,
     function: eu::Sfid,
     descriptor: Option<u32>,
+    extended: Option<u64>,
 ) -> fmt::Result {
     let number = function.bits();
     let meaning = enc::SHARED_FUNCTION.decode(function);
@@ -28,10 +32,20 @@ pub(super) fn write<W: Write + ?Sized>(
         None => invalid(line, "SFID", number)?,
     }
     line.text(" MsgDesc:")?;
-    let Some(descriptor) = descriptor else { return line.text(" indirect") };
+    let second = |line: &mut Line<'_, W>| match extended {
+        Some(length) => {
+            line.text(" ex_mlen ")?;
+            line.unsigned(length)
+        }
+        None => Ok(()),
+    };
+    let Some(descriptor) = descriptor else {
+        line.text(" indirect")?;
+        return second(line);
+    };
     let dwords = &[descriptor];
     match meaning {
-        Some(Sampler) => sampler(line, dwords)?,
+        Some(Sampler) => sampler(line, generation, dwords)?,
         Some(DataPortSampler | DataPortConstant) => {
             // Mesa reads the message type of these data ports as that of data port 1, which has bit
             // 18 too. For these data ports, bit 18 is reserved.
@@ -45,7 +59,7 @@ pub(super) fn write<W: Write + ?Sized>(
             }
             line.text(")")?;
         }
-        Some(DataPortRender) => render(line, dwords)?,
+        Some(DataPortRender) => render(line, generation, dwords)?,
         Some(Urb) => urb(line, dwords)?,
         Some(ThreadSpawner) => {}
         Some(Gateway) => {
@@ -79,6 +93,7 @@ pub(super) fn write<W: Write + ?Sized>(
     let message = eu::EuInstructionOperandSendMsg::unpack_lossy(dwords).message_descriptor;
     line.text(" mlen ")?;
     line.unsigned(message.message_length.get())?;
+    second(line)?;
     line.text(" rlen ")?;
     line.unsigned(message.response_length.get())
 }
@@ -100,20 +115,40 @@ fn word<W: Write + ?Sized>(
     }
 }
 
-fn sampler<W: Write + ?Sized>(line: &mut Line<'_, W>, dwords: &[u32; 1]) -> fmt::Result {
+fn sampler<W: Write + ?Sized>(
+    line: &mut Line<'_, W>,
+    generation: Generation,
+    dwords: &[u32; 1],
+) -> fmt::Result {
     let message = md::MessageDescriptorSamplingEngine::unpack_lossy(dwords);
     word(line, &SAMPLER, message.message_type.bits(), "sampler message")?;
     let modes = ["SIMD4x2", "SIMD8", "SIMD16", "SIMD32/64"];
-    word(line, &modes, message.simd_mode_1_0.bits(), "sampler simd mode")?;
+    let (mode, half) = match generation {
+        Generation::Gen8 => (message.simd_mode_1_0.bits(), false),
+        Generation::Gen9 => {
+            let mode = eu_gen9::SamplerMessageMode::unpack_lossy(dwords);
+            (mode.simd_mode_1_0.get() + mode.simd_mode_2_2.get() * 4, mode.return_format)
+        }
+    };
+    word(line, &modes, mode, "sampler simd mode")?;
+    line.text(if half { " HP" } else { "" })?;
     line.text(" Surface = ")?;
     line.unsigned(message.binding_table_index.get())?;
     line.text(" Sampler = ")?;
     line.unsigned(message.sampler_index.get())
 }
 
-fn render<W: Write + ?Sized>(line: &mut Line<'_, W>, dwords: &[u32; 1]) -> fmt::Result {
+fn render<W: Write + ?Sized>(
+    line: &mut Line<'_, W>,
+    generation: Generation,
+    dwords: &[u32; 1],
+) -> fmt::Result {
     let message = msd::MsdRtw::unpack_lossy(dwords);
-    word(line, &RENDER, message.message_type.bits(), "DP rc message type")?;
+    let types: &[&str] = match generation {
+        Generation::Gen8 => &RENDER,
+        Generation::Gen9 => &RENDER_GEN9,
+    };
+    word(line, types, message.message_type.bits(), "DP rc message type")?;
     if message.message_type == msd::MtDpRt::MT_RTW {
         word(line, &RENDER_SUBTYPE, message.message_subtype.bits(), "RT message type")?;
         if message.slot_group_select.bits() != 0 {
@@ -271,6 +306,10 @@ static RENDER: [&str; 14] = [
     "RT write",
     "typed surface write",
 ];
+
+/// Gen9 has no other messages to the render cache (facts: Mesa brw_eu_defines.h).
+static RENDER_GEN9: [&str; 14] =
+    ["", "", "", "", "", "", "", "", "", "", "", "", "RT write", "RT read"];
 
 static RENDER_SUBTYPE: [&str; 8] = [
     "SIMD16",

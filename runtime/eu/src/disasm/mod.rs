@@ -28,6 +28,7 @@ mod mesa;
 mod mesa_messages;
 pub(crate) mod text;
 
+use crate::generation::Generation;
 use crate::instruction::Instruction;
 use crate::kernel::{Code, Located};
 use crate::ops::Opcode;
@@ -77,7 +78,8 @@ impl fmt::Display for InstructionText<'_> {
             Syntax::Iga => iga::write(f, self.instruction, self.position),
             Syntax::Mesa => match self.instruction.encode() {
                 Ok(dwords) => {
-                    mesa::write(f, &dwords, self.instruction.compacted, &mesa::Targets::Numbers)
+                    let Instruction { generation, compacted, .. } = *self.instruction;
+                    mesa::write(f, generation, &dwords, compacted, &mesa::Targets::Numbers)
                 }
                 Err(error) => write!(f, "// {error}"),
             },
@@ -120,8 +122,20 @@ pub fn write_listing(out: &mut impl fmt::Write, bytes: &[u8], syntax: Syntax) ->
 ///
 /// Returns the errors of the writer.
 pub fn write_listing_of(out: &mut impl fmt::Write, code: impl Code, syntax: Syntax) -> fmt::Result {
+    write_listing_on(Generation::Gen8, out, code, syntax)
+}
+
+/// As [`write_listing_of`], for code of `generation`.
+///
+/// Returns the errors of the writer.
+pub fn write_listing_on(
+    generation: Generation,
+    out: &mut impl fmt::Write,
+    code: impl Code,
+    syntax: Syntax,
+) -> fmt::Result {
     match syntax {
-        Syntax::Iga => iga::listing(out, code),
-        Syntax::Mesa => mesa::listing(out, code),
+        Syntax::Iga => iga::listing(generation, out, code),
+        Syntax::Mesa => mesa::listing(generation, out, code),
     }
 }

@@ -10,7 +10,8 @@ mod lengths;
 mod words;
 
 use crate::encoding as enc;
-use crate::gen8::eu;
+use crate::gen8::{eu, eu_gen9, messages as md};
+use crate::generation::Generation;
 use crate::instruction::*;
 use crate::syntax::{self, Syntax};
 use core::fmt::{self, Write};
@@ -166,21 +167,69 @@ pub fn words(function: SharedFunction, descriptor: u32) -> Words {
 
 /// Prints lengths in registers, the shared function and the message as IGA does: `wr:3h+0, rd:0;
 /// hdc.dc1; media block write`.
-pub(crate) fn comment<W: Write + ?Sized>(out: &mut W, send: &Send) -> fmt::Result {
+pub(crate) fn comment<W: Write + ?Sized>(out: &mut W, i: &Instruction, send: &Send) -> fmt::Result {
+    let second = match i.extended {
+        Some(Descriptor::Immediate(extended)) => {
+            let extended = eu_gen9::ExtendedMessageDescriptor::unpack_lossy(&[extended]);
+            Some(extended.extended_message_length.get())
+        }
+        Some(Descriptor::Address(_)) => None,
+        None => Some(0),
+    };
+    let second = fmt::from_fn(move |f| match second {
+        Some(length) => write!(f, "{length}"),
+        None => f.write_str("?"),
+    });
     let function = name_in_comment(send.function);
     match send.descriptor {
         Descriptor::Address(byte) => {
             let word = byte / 4;
-            write!(out, "wr:a0.{word}[28:25]+0, rd:a0.{word}[24:20]; {function}")
+            write!(out, "wr:a0.{word}[28:25]+{second}, rd:a0.{word}[24:20]; {function}")
         }
         Descriptor::Immediate(descriptor) => {
             let message =
                 eu::EuInstructionOperandSendMsg::unpack_lossy(&[descriptor]).message_descriptor;
             let header = if message.header_present { "h" } else { "" };
             let (sent, returned) = (message.message_length.get(), message.response_length.get());
-            write!(out, "wr:{sent}{header}+0, rd:{returned}; {function}; ")?;
-            words(send.function, descriptor).write_iga(out)
+            write!(out, "wr:{sent}{header}+{second}, rd:{returned}; {function}; ")?;
+            if is_described(i.generation, send.function, descriptor) {
+                return words(send.function, descriptor).write_iga(out);
+            }
+            let control = eu::MsgDescpt31::unpack_lossy(&[descriptor]).function_control;
+            write!(out, "function control {:#x}", control.get())
         }
+    }
+}
+
+/// True if the messages of Gen8 describe this message of `generation`: both have the same number
+/// for it. Facts for Gen9: Mesa brw_eu_defines.h, whose names have the first generation of each
+/// number.
+pub fn is_described(generation: Generation, function: SharedFunction, descriptor: u32) -> bool {
+    use SharedFunction::*;
+    use md::MessageDescriptorSamplingEngineSimdMode10 as Mode;
+    if generation == Generation::Gen8 {
+        return true;
+    }
+    let dwords = &[descriptor];
+    match function {
+        Sampler => {
+            let message = md::MessageDescriptorSamplingEngine::unpack_lossy(dwords);
+            let mode = eu_gen9::SamplerMessageMode::unpack_lossy(dwords);
+            let extended = mode.return_format || mode.simd_mode_2_2.get() != 0;
+            !extended
+                && message.simd_mode_1_0 != Mode::SIMD32_64
+                && matches!(message.message_type.bits(), 0..=11 | 16..=18 | 20 | 29..=31)
+        }
+        DataPortRender => {
+            use crate::gen8::eu_messages::{MsdRtw, MtDpRt};
+            MsdRtw::unpack_lossy(dwords).message_type == MtDpRt::MT_RTW
+        }
+        DataPort1 => matches!(
+            md::DataPort1MessageDescriptor::unpack_lossy(dwords).message_type.bits(),
+            1..=7 | 9..=13 | 17 | 18 | 25 | 26
+        ),
+        Urb | DataPort0 | Gateway | PixelInterpolator => true,
+        _ => false,
     }
 }
 

@@ -4,7 +4,7 @@ use super::place::Place;
 use super::rule::{Check, Report, Rule, error, warning};
 use super::slots::Slots;
 use super::view::View;
-use crate::gen8::eu;
+use crate::gen8::{eu, eu_gen9};
 use crate::native::Native;
 use crate::ops::{Format, Opcode};
 use genxml_core::UnpackError;
@@ -85,6 +85,7 @@ fn reserved(native: &Native, report: &mut Report<'_>) {
         Format::ThreeSource => check(eu::EuInstructionBasicThreeSrc::unpack(dwords).err()),
         Format::Math => check(eu::EuInstructionMath::unpack(dwords).err()),
         Format::Send => check(eu::EuInstructionSend::unpack(dwords).err()),
+        Format::SplitSend => check(eu_gen9::EuInstructionSplitSend::unpack(dwords).err()),
         Format::BranchTwo => check(eu::EuInstructionBranchTwoSrc::unpack(dwords).err()),
         Format::BranchOne | Format::JumpIndexed | Format::Call => {
             check(eu::EuInstructionBranchOneSrc::unpack(dwords).err());

@@ -1,0 +1,24 @@
+//! Generations of instructions that this crate decodes and prints.
+
+/// A generation of execution units. Gen9 shares the formats of Gen8 and adds split sends. The
+/// assembler and the validator know Gen8 only.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Default)]
+pub enum Generation {
+    /// Broadwell.
+    #[default]
+    Gen8,
+    /// Skylake and its successors with Gen9 graphics.
+    Gen9,
+}
+
+impl Generation {
+    /// The generation with this number times ten (80 is Gen8), `None` if this crate does not
+    /// decode its instructions.
+    pub const fn of(number: u32) -> Option<Generation> {
+        match number {
+            80 => Some(Generation::Gen8),
+            90 => Some(Generation::Gen9),
+            _ => None,
+        }
+    }
+}
