@@ -58,7 +58,8 @@ pub struct Image {
     local: bool,
     /// Frames of local memory (from `LOCAL` on) that entries of the global table map.
     global_local: HashSet<u64>,
-    /// Address of the first page that is written in both kinds of frames of local memory.
+    /// Address of the first page of local memory that is written both for contexts and for the
+    /// global table.
     both: Option<u64>,
     /// If writes are tracked: the ranges written to each frame since the last
     /// [`take_written`](Self::take_written).
@@ -108,8 +109,8 @@ impl Image {
         self.both
     }
 
-    /// The frame that holds a page: of local memory, the other kind of frame if only that one was
-    /// written.
+    /// The frame that holds a page. A page of local memory has two frames: one for contexts, one
+    /// for the global table. If only one of them was written, it is that one.
     fn stored(&self, frame: u64) -> u64 {
         let other = match frame {
             LOCAL_GLOBAL.. => frame - LOCAL_GLOBAL + LOCAL,

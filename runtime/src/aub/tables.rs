@@ -18,8 +18,8 @@ pub(super) const INDEX_BITS: u32 = 9;
 /// Number of pages of 4 KiB that a page directory entry maps if its Page Size bit is set: 2 MiB.
 const LARGE: u64 = ENTRIES;
 
-/// Bits of a frame number, which is the number of a physical page: page table entries hold bits
-/// 47:12 of its address.
+/// Number of bits of a frame number. A frame number is the number of a physical page: bits 47:12
+/// of the page's address.
 pub(super) const FRAME_BITS: u32 = 36;
 /// First frame number of local memory, the memory of a graphics card. Its physical addresses are
 /// independent of those of the system's memory.

@@ -250,8 +250,8 @@ impl Dump {
     }
 
     /// Why nothing could be decoded; `None` if the dump has a submission whose memory it has too.
-    /// The text says what the dump has instead, and what to do. It is complete after
-    /// [`submissions`](Self::submissions).
+    /// The text says what the dump has instead, and what to do. Call this function after
+    /// [`submissions`](Self::submissions): before, the text is not complete.
     pub fn unreadable(&self) -> Option<String> {
         let Passed { count, empty, found, contents } = self.passed;
         if found {

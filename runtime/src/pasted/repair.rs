@@ -532,7 +532,8 @@ fn time_stamp(text: &str) -> Option<usize> {
     Some(text.len() - after.len())
 }
 
-/// The length of `Jan 01 12:00:00 host kernel: ` or `2024-01-01T12:00:00+0000 host kernel: `.
+/// The length of a log's prefix at the start of a line, like `Jan 01 12:00:00 host kernel: ` or
+/// `2024-01-01T12:00:00+0000 host kernel: `.
 fn journal_prefix(text: &str) -> Option<usize> {
     let at = text.find("kernel: ").or_else(|| text.strip_suffix("kernel:").map(str::len))?;
     let before = &text[..at];

@@ -19,7 +19,7 @@ use genxml::gen8::aub::{
 };
 use genxml_testkit::aub::AubFile;
 
-/// A length that counts the dwords of a block with `more` dwords of data, less `bias`.
+/// The length field of a block: the dwords of its header and `more` dwords of data, less `bias`.
 fn length(dwords: usize, more: usize, bias: usize) -> U<16> {
     U::new((dwords + more - bias) as u64).unwrap()
 }
@@ -112,7 +112,8 @@ fn pairs(list: &[(u64, u64)]) -> Vec<u32> {
     [&block.pack()[..], &data].concat()
 }
 
-/// The data of the writes follow each other after dword 191 (aub_stream, writeDiscontiguousPages).
+/// The data of all writes of a block follow its header without gaps (aub_stream,
+/// writeDiscontiguousPages).
 #[test]
 fn several_writes_in_a_block() {
     let found = events(&[pairs(&[(0x5000, 8), (0x9000, 4), (0x1000, 0), (0x2_0000, 4)])]);

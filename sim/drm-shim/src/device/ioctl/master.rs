@@ -1,8 +1,8 @@
-//! The DRM master: the client that controls the display, and its leases.
+//! The DRM master, which is the client that controls the display, and the leases that it grants.
 //!
-//! The first client of the primary node becomes the master. Here, the master authenticates other
-//! clients, and gets handles of frame buffers. Other rights are not checked: clients of other
-//! processes have a display of their own.
+//! The first client of the primary node becomes the master. The device asks for a master only
+//! where a client authenticates another one, and for handles of frame buffers. It does not check
+//! the master's other rights, because each process has a display of its own.
 
 use crate::device::descriptor::{Descriptor, Id};
 use crate::device::outcome::Outcome;

@@ -61,7 +61,7 @@ impl Held {
     }
 }
 
-/// A lease. It ends with the file of its client; a revoked lease has no objects.
+/// A lease. It ends when the client that got it closes its file. A revoked lease has no objects.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lease {
     /// The client that gave the lease.

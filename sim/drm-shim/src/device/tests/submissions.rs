@@ -402,8 +402,8 @@ fn long_lists_of_relocations() {
     assert_eq!(unsafe { libc::munmap(list, LIST + 4096) }, 0);
 }
 
-/// Oracle: check_buffer_count and kvmalloc_array (Linux i915_gem_execbuffer.c, mm/util.c): a list
-/// of objects that the kernel cannot allocate.
+/// A list of objects that is too long for the kernel to allocate is refused. Oracle: Linux
+/// i915_gem_execbuffer.c, check_buffer_count and its kvmalloc_array.
 #[test]
 fn too_many_objects() {
     let mut client = Client::open(RENDER);
