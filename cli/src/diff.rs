@@ -21,8 +21,8 @@ use std::path::{Path, PathBuf};
 ///
 /// If a file is truncated or damaged, the part before the damage is compared.
 ///
-/// Exit code: 0 equal, 1 different, 2 unusable input, or a dump is truncated, damaged or without any
-/// work.
+/// Exit code: 0 equal, 1 different, 2 unusable input, or a dump is truncated, damaged or without
+/// any work.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx diff captures/good captures/bad

@@ -47,8 +47,8 @@ L16:
 (W)     send (8|M0)              null     r127     0x27    0x02000010 {EOT}
 ";
 
-/// `--gen` chooses the generation of the instructions. Oracle: a line of Mesa's assembler test sends
-/// of Gen9.
+/// `--gen` chooses the generation of the instructions. Oracle: a line of Mesa's assembler test
+/// sends of Gen9.
 #[test]
 fn kernels_of_gen9() {
     let place = tempdir().unwrap();

@@ -101,8 +101,8 @@ pub fn bind(spec: &mut Spec, known: &Spec) {
     }
 }
 
-/// Removes the ranges that `nonzero` gives. In Mesa's files it tells drivers to write a value, and
-/// zero is not wrong.
+/// Removes the ranges that `nonzero` gives. Mesa's files use it to ask drivers for a
+/// value other than zero; zero is not wrong.
 fn without_ranges(fields: &mut [Field], groups: &mut [Group]) {
     for field in fields.iter_mut().filter(|field| field.nonzero) {
         field.range = None;

@@ -4,9 +4,10 @@
 //! All physical addresses of the machine (39 bits) are memory; memory that was never written reads
 //! 0. Engines start when the file writes the registers that start them (ELSP, or the tail of a
 //! ring). Before the file polls or compares a register or memory, or writes memory again, the
-//! engines run until they have nothing to do. An engine that waits for a semaphore continues after the file has written the
-//! semaphore. A file of the classic kind (see `genxml::aub`) does not write these registers: its
-//! commands are put into a ring of the engine, and every address goes through the global table.
+//! engines run until they have nothing to do. An engine that waits for a semaphore continues after
+//! the file has written the semaphore. A file of the classic kind (see `genxml::aub`) does not
+//! write these registers: its commands are put into a ring of the engine, and every address goes
+//! through the global table.
 
 use crate::gpu::Gpu;
 use crate::gpu::schedule::Progress;
@@ -528,7 +529,7 @@ fn compare(
     })
 }
 
-/// Reads memory as the host does. Physical memory that was never written reads 0.
+/// Reads memory as the host does, into zeros. Physical memory that was never written stays 0.
 fn read(
     gpu: &mut Gpu,
     position: u64,
@@ -539,12 +540,17 @@ fn read(
     let unusable = |problem: String| ReplayError::Unusable { position, problem };
     match space {
         Space::Physical => {
-            for (at, byte) in (0..).zip(out.iter_mut()) {
-                let at = address.checked_add(at).ok_or_else(|| {
-                    unusable(format!("physical memory at {address:#x} ends beyond 64 bits"))
-                })?;
+            let last = address.checked_add((out.len() as u64).saturating_sub(1));
+            last.ok_or_else(|| {
+                unusable(format!("physical memory at {address:#x} ends beyond 64 bits"))
+            })?;
+            let (mut at, mut rest) = (address, out);
+            while !rest.is_empty() {
+                let here = rest.len().min((PAGE - at % PAGE) as usize);
+                let (piece, after) = rest.split_at_mut(here);
                 // A page that does not exist was never written.
-                _ = gpu.memory.read_physical(at, std::slice::from_mut(byte));
+                _ = gpu.memory.read_physical(at, piece);
+                (at, rest) = (at.wrapping_add(here as u64), after);
             }
             Ok(())
         }

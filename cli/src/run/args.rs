@@ -86,10 +86,10 @@ pub struct Args {
     /// bytes_read, bytes_written), engines (engine, packets), seconds, instructions_per_second.
     ///
     /// Captures also have capture and submissions_in_capture. AUB files have aub (kind, pci_id,
-    /// application), compared (number of stated values) and differences (messages). --check adds check (the object of `genx check`), --observe draw adds draws,
-    /// and --stats adds tables (engines, packets, kernels, messages). Times in tables are the
-    /// model's, in units of about a nanosecond. Two runs of the same input differ only in seconds
-    /// and instructions_per_second.
+    /// application), compared (number of stated values) and differences (messages). --check adds
+    /// check (the object of `genx check`), --observe draw adds draws, and --stats adds tables
+    /// (engines, packets, kernels, messages). Times in tables are the model's, in units of about a
+    /// nanosecond. Two runs of the same input differ only in seconds and instructions_per_second.
     #[arg(long)]
     pub(super) json: bool,
     /// Number of host threads, at most 256. Default: all cores. Results do not depend on it

@@ -35,8 +35,8 @@ pub enum Problem {
 }
 
 /// The operation that the first dword of an instruction names; `None` if the generation has no
-/// such operation. In the 16-byte form, bit 7 belongs to the number: it is clear in every operation. In
-/// the 8-byte form, bit 7 is the breakpoint and is ignored here.
+/// such operation. In the 16-byte form, bit 7 belongs to the number: it is clear in every
+/// operation. In the 8-byte form, bit 7 is the breakpoint and is ignored here.
 #[inline]
 pub(crate) fn operation(generation: Generation, first: u32) -> Option<Opcode> {
     let header = gen8::EuInstructionHeader::unpack_lossy(&[first]);

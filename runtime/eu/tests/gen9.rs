@@ -1,5 +1,5 @@
-//! Instructions of Gen9. Oracles: Mesa's assembler tests, if `GENXML_MESA` names Mesa's sources, and
-//! lines of these tests written out here.
+//! Instructions of Gen9. Oracles: Mesa's assembler tests, if `GENXML_MESA` names Mesa's sources,
+//! and lines of these tests written out here.
 
 use genxml_eu::disasm::write_listing_on;
 use genxml_eu::instruction::*;

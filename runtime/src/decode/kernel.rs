@@ -104,7 +104,8 @@ impl Used {
     }
 }
 
-/// Reads the kernel of `generation` at `at` into `record`: its dwords, and if `show` a line for each instruction.
+/// Reads the kernel of `generation` at `at` into `record`: its dwords, and if `show` a line for
+/// each instruction.
 ///
 /// The kernel ends with the first end of thread that no earlier jump passes. It ends earlier at an
 /// `illegal` instruction that no jump passes, at the last of [`MAX_NONSENSE`] invalid

@@ -77,8 +77,8 @@ pub(super) struct Node {
     /// Hash of the node itself (`own`), and of the node with everything that it points to (`all`).
     pub own: u64,
     pub all: u64,
-    /// The index after the last node below it, directly or indirectly; its own index + 1 if there
-    /// is none.
+    /// The index after the last node below it, directly or indirectly; its own index + 1 if no
+    /// node is below it.
     pub end: usize,
 }
 

@@ -20,7 +20,7 @@ pub struct Object<'a> {
 /// Bytes before the registers in a context image of Gen8 and later: its status page.
 const STATUS_PAGE: usize = 4096;
 
-/// Number of packets that are tried, to tell commands from other data.
+/// Number of packets that are tried, to distinguish commands from other data.
 const TRIED: usize = 4096;
 
 impl<'a> Object<'a> {

@@ -1,10 +1,10 @@
 //! Memory as hexadecimal text: the output of `xxd`, `od` and `hexdump`, and lists of
 //! `address: dword`.
 //!
-//! The form of the numbers tells the tool: groups of two digits are bytes; groups of four digits
-//! after a colon are bytes in order (`xxd`), without a colon they are little-endian words
-//! (`hexdump`, `od -x`); groups of eight digits are dwords, unless a column of characters shows
-//! that they are bytes in order (`xxd -g4`); groups of six octal digits are words (`od`).
+//! The form of the numbers shows which tool wrote the text: groups of two digits are bytes; groups
+//! of four digits after a colon are bytes in order (`xxd`), without a colon they are little-endian
+//! words (`hexdump`, `od -x`); groups of eight digits are dwords, unless a column of characters
+//! shows that they are bytes in order (`xxd -g4`); groups of six octal digits are words (`od`).
 //!
 //! Source: manual pages of xxd, od (coreutils) and hexdump (util-linux).
 

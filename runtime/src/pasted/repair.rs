@@ -384,7 +384,7 @@ impl Votes {
     }
 }
 
-/// Counts the lines that identify a dump. If there is none, counts all lines.
+/// Counts the lines that identify a dump. Without such lines, counts all lines.
 fn votes<'a>(rows: &'a [Row], strip: impl Fn(&'a str) -> Option<&'a str>) -> Votes {
     let (mut marked, mut all) = (Votes::default(), Votes::default());
     for row in rows.iter().filter(|row| !row.trimmed().is_empty()) {

@@ -190,7 +190,7 @@ fn cut_ends_are_named() {
 #[test]
 fn columns_are_those_of_the_pasted_text() {
     let (_, text) = own().into_iter().find(|(name, _)| name == "Linux 6.1-plain").unwrap();
-    // A character that is none of base 85, in the middle of the data.
+    // A character that base 85 does not have, in the middle of the data.
     let at = text.find("\n~").unwrap() + 500;
     let line = text[..at].matches('\n').count() as u64 + 1;
     let column = (at - text[..at].rfind('\n').unwrap()) as u64;

@@ -509,8 +509,9 @@ fn sends_are_followed_by_their_messages() {
 }
 
 /// Kernels of Gen9 are read to the end of thread of a split send, and the binding table up to the
-/// surface of its descriptor, here entry 1. Kernels of Gen12 are named and not disassembled. Oracle: the bytes of
-/// the send are a line of Mesa's assembler test sends of Gen9, with the end of thread.
+/// surface of its descriptor, here entry 1. Kernels of Gen12 are named and not disassembled.
+/// Oracle: the bytes of the send are a line of Mesa's assembler test sends of Gen9, with the end of
+/// thread.
 #[test]
 fn kernels_of_later_generations() {
     let mut batch = bases(0x7_0000, 0x5_0000, 0x6_0000);

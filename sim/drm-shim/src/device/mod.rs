@@ -6,8 +6,9 @@
 //! * [`descriptor`]: file descriptors that stand for devices, buffers and fences;
 //! * [`fence`]: fences; [`outcome`]: results of ioctls; [`handles`]: handles of a client;
 //! * [`gem`]: objects; [`tiling`]: linear views of tiled objects;
-//! * [`busy`]: busy time of engines; [`context`]: contexts; [`addresses`]: addresses of objects; [`bindings`]: objects that are
-//!   bound to addresses; [`syncobj`]: syncobjs and timelines; [`kms`]: the display;
+//! * [`busy`]: busy time of engines; [`context`]: contexts; [`addresses`]: addresses of objects;
+//!   [`bindings`]: objects that are bound to addresses; [`syncobj`]: syncobjs and timelines;
+//!   [`kms`]: the display;
 //! * [`queue`]: pending submissions and the thread that runs them; [`machine`]: the model;
 //! * [`report`]: faults, captures, checks and statistics;
 //! * `ioctl`: the ioctls, which use all of these.

@@ -51,7 +51,7 @@ impl Device {
         Ok(())
     }
 
-    /// SET_MASTER: makes the client the master if there is none. (Linux drm_auth.c)
+    /// SET_MASTER: makes the client the master if no client is. (Linux drm_auth.c)
     ///
     /// # Errors
     /// EACCES for a client of the render node; EBUSY if another client is the master; EINVAL for a
