@@ -211,19 +211,45 @@ impl Header {
         if names.is_empty() { "a GPU without a name".into() } else { names.join(", ") }
     }
 
+    /// The GPU, if the file names one that is known.
+    pub fn platform(&self) -> Option<Platform> {
+        let named = || {
+            let short = self.device?.name()?;
+            let (_, kernel) = DEVICES.iter().find(|(known, _)| *known == short)?;
+            Platform::of_name(kernel)
+        };
+        named().or_else(|| self.pci_id.and_then(Platform::of_pci_id))
+    }
+
     /// Whether the file is for a GPU of Gen8 (Broadwell or Cherryview); `None` if it does not say.
     pub fn is_gen8(&self) -> Option<bool> {
-        match (self.device, self.pci_id) {
-            (Some(device), _) if device.bits() != 0 => {
-                Some(matches!(device, MemTraceVersionDevice::BDW | MemTraceVersionDevice::CHV))
-            }
-            (_, Some(id)) => {
-                Some(Platform::of_pci_id(id).is_some_and(|platform| platform.is_described()))
-            }
-            _ => None,
-        }
+        let says = self.pci_id.is_some() || self.device.is_some_and(|device| device.bits() != 0);
+        says.then(|| self.platform().is_some_and(|platform| platform.is_described()))
     }
 }
+
+/// The kernel's names of the GPUs whose short names AUB files have.
+const DEVICES: &[(&str, &str)] = &[
+    ("BDW", "BROADWELL"),
+    ("CHV", "CHERRYVIEW"),
+    ("SKL", "SKYLAKE"),
+    ("BXT", "BROXTON"),
+    ("KBL", "KABYLAKE"),
+    ("GLK", "GEMINILAKE"),
+    ("CFL", "COFFEELAKE"),
+    ("CNL", "CANNONLAKE"),
+    ("ICL", "ICELAKE"),
+    ("ICLLP", "ICELAKE"),
+    ("EHL", "ELKHARTLAKE"),
+    ("TGL", "TIGERLAKE"),
+    ("TGLLP", "TIGERLAKE"),
+    ("RKL", "ROCKETLAKE"),
+    ("DG1", "DG1"),
+    ("ADLS", "ALDERLAKE_S"),
+    ("ADLP", "ALDERLAKE_P"),
+    ("DG2", "DG2"),
+    ("MTL", "METEORLAKE"),
+];
 
 /// The kinds of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -221,8 +221,9 @@ impl Dump {
         }
     }
 
-    /// The generation of the GPU that the dump is from, times ten: that of [`platform`](Self::platform),
-    /// or that in the driver's message (`GPU HANG: ecode 8:0:...`). `None` if the dump says neither.
+    /// The generation of the GPU that the dump is from, times ten: that of
+    /// [`platform`](Self::platform), or that in the driver's message (`GPU HANG: ecode 8:0:...`).
+    /// `None` if the dump says neither.
     pub fn generation(&self) -> Option<u32> {
         let of_message = || {
             let state = match &self.content {
@@ -230,9 +231,7 @@ impl Dump {
                 Content::Devcoredump(dump) => &dump.state,
                 _ => return None,
             };
-            let code = state.entry("GPU HANG")?.trim_start().strip_prefix("ecode ")?;
-            let number: u32 = code.split(':').next()?.trim().parse().ok()?;
-            number.checked_mul(10)
+            hang::generation(state)
         };
         self.platform().map(|platform| platform.generation).or_else(of_message)
     }

@@ -124,39 +124,13 @@ impl Dump {
     }
 }
 
-/// The kernel's names of the GPUs whose short names AUB files have.
-const AUB_DEVICES: &[(&str, &str)] = &[
-    ("BDW", "BROADWELL"),
-    ("CHV", "CHERRYVIEW"),
-    ("SKL", "SKYLAKE"),
-    ("BXT", "BROXTON"),
-    ("KBL", "KABYLAKE"),
-    ("GLK", "GEMINILAKE"),
-    ("CFL", "COFFEELAKE"),
-    ("CNL", "CANNONLAKE"),
-    ("ICL", "ICELAKE"),
-    ("ICLLP", "ICELAKE"),
-    ("EHL", "ELKHARTLAKE"),
-    ("TGL", "TIGERLAKE"),
-    ("TGLLP", "TIGERLAKE"),
-    ("RKL", "ROCKETLAKE"),
-    ("DG1", "DG1"),
-    ("ADLS", "ALDERLAKE_S"),
-    ("ADLP", "ALDERLAKE_P"),
-    ("DG2", "DG2"),
-    ("MTL", "METEORLAKE"),
-];
-
 /// The GPU that the head of an AUB file names. `start` has the first bytes of the file.
 fn platform_of_aub(start: &[u8]) -> Option<Platform> {
     let mut reader = aub::Reader::new(start).ok()?;
-    let Event::Header(header) = reader.next_block().ok()??.event else { return None };
-    let named = || {
-        let short = header.device?.name()?.to_ascii_uppercase();
-        let (_, kernel) = AUB_DEVICES.iter().find(|(known, _)| *known == short)?;
-        Platform::of_name(kernel)
-    };
-    header.pci_id.and_then(Platform::of_pci_id).or_else(named)
+    match reader.next_block().ok()??.event {
+        Event::Header(header) => header.platform(),
+        _ => None,
+    }
 }
 
 /// The kind of a file that is not text, detected from its first bytes.

@@ -53,11 +53,22 @@ pub(super) fn culprit(state: &ErrorState) -> Option<Hang> {
     })
 }
 
+/// The parts of `ecode GENERATION:ENGINE:HASH`.
+fn code(message: &str) -> Option<impl Iterator<Item = &str>> {
+    Some(message.split_once("ecode ")?.1.split([',', ' ']).next()?.split(':'))
+}
+
+/// The generation of the GPU in the driver's message, times ten. `None` without a message, or if it
+/// has no generation.
+pub fn generation(state: &ErrorState) -> Option<u32> {
+    let number: u32 = code(state.entry("GPU HANG")?)?.next()?.parse().ok()?;
+    number.checked_mul(10)
+}
+
 /// The engine in `ecode GENERATION:ENGINE:HASH`. Where the hash begins with `0x`, the engine is a
 /// number, otherwise a mask of classes.
 fn of_code(message: &str) -> Option<String> {
-    let code = message.split_once("ecode ")?.1.split([',', ' ']).next()?;
-    let mut parts = code.split(':').skip(1);
+    let mut parts = code(message)?.skip(1);
     let (engine, hash) = (parts.next()?, parts.next()?);
     let name = match hash.starts_with("0x") {
         true => BY_NUMBER.get(engine.parse::<usize>().ok()?)?,

@@ -14,8 +14,8 @@
 //! ```
 //!
 //! Commands and registers are decoded with the tables that the caller gives.
-//! [`Summary::platform`] is the GPU that the file is from. The rules are those of Broadwell, so they
-//! are checked only with its tables.
+//! [`Summary::platform`] is the GPU that the file is from. The rules are those of Broadwell, so
+//! they are checked only with its tables.
 
 mod fault;
 mod find;
@@ -27,6 +27,7 @@ mod walk;
 
 pub use fault::{Fault, Near};
 pub use find::{of_devcoredump, summary};
+pub use message::generation;
 pub use registers::{Flags, Units};
 pub use show::{ShownLine, Style};
 

@@ -10,11 +10,12 @@
 use super::batches::{Batch, Batches, Pieces};
 use super::position::Problem;
 use crate::engine::EngineId;
+use crate::gen8::mi::MiBatchBufferEnd;
 use crate::memory::VA_MASK;
 use std::collections::BTreeMap;
 
-/// Header of MI_BATCH_BUFFER_END.
-const END: u32 = 0x0500_0000;
+/// Header of MI_BATCH_BUFFER_END, which all generations share.
+const END: u32 = MiBatchBufferEnd::new().pack()[0];
 
 /// What a line says.
 enum Line<'a> {

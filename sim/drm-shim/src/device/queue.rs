@@ -286,7 +286,9 @@ impl Shared {
         fence: Fence,
         work: impl FnOnce(&mut Machine) -> Slice,
     ) -> MutexGuard<'a, State> {
-        let Some(mut machine) = state.machine.take() else { return state };
+        let Some(mut machine) = state.machine.take() else {
+            return self.complete(state, &fence, false);
+        };
         state.is_running = true;
         drop(state);
         // A panic is a defect of the model, not of the client. The submission fails with EIO.
