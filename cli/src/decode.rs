@@ -139,12 +139,16 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     if let Some(text) = &args.object {
         return one_object(args, &dump, text, &decoder, tables, &options, &mut out);
     }
+    let hang = dump.hang(tables);
     let decoded = match args.format {
-        OutputFormat::Html => page((&decoder, tables), &mut dump, &filter, out, args),
+        OutputFormat::Html => {
+            let hang = hang.as_ref().map(ToString::to_string).unwrap_or_default();
+            page(&decoder, hang, &mut dump, &filter, out, args)
+        }
         OutputFormat::Text => {
             // The summary of a hang comes first.
-            let hang = dump.hang(tables).map(|hang| crate::hang::print(&hang, color, &mut out));
-            hang.unwrap_or(Ok(())).and_then(|()| {
+            let shown = hang.as_ref().map(|hang| crate::hang::print(hang, color, &mut out));
+            shown.unwrap_or(Ok(())).and_then(|()| {
                 let mut writer = TextWriter::new(&mut out, &options);
                 let whole = filter.is_empty() && options.follow && !options.headers;
                 if !whole {
@@ -180,9 +184,9 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         .map_err(|error| bad_input(format!("cannot write to standard output: {error}")))?;
     args.input.report(&dump);
     report(&summary);
-    // Of an error state, the summary of the hang was printed.
+    // Of an error state, the summary of the hang is something to read too.
     let nothing = hang::Summary { generation: tables.generation(), ..hang::Summary::default() };
-    if dump.hang(tables).is_none_or(|hang| hang == nothing) {
+    if hang.is_none_or(|hang| hang == nothing) {
         args.input.readable(&dump)?;
     }
     match seen.and_then(|seen| missing(&filter, &seen)) {
@@ -255,13 +259,13 @@ fn bytes(text: &str) -> Result<u32, String> {
 /// Writes the page with pictures of surfaces. Pictures need the tables of Gen8, because other
 /// generations have other surface layouts.
 fn page(
-    (decoder, tables): (&Decoder<'_>, &Tables),
+    decoder: &Decoder<'_>,
+    hang: String,
     dump: &mut Dump,
     filter: &Filter,
     out: impl io::Write,
     args: &Args,
 ) -> io::Result<(Summary, Seen)> {
-    let hang = dump.hang(tables).map(|summary| summary.to_string()).unwrap_or_default();
     let page = Page { input: args.input.name(), hang };
     let mut writer = HtmlWriter::new(out, page);
     if args.choice.is_broadwell(dump) {

@@ -2,9 +2,10 @@
 
 use crate::assembly::{Form, Language};
 use crate::code::Kernel;
-use crate::generation::{gpu, shown};
+use crate::generation::gpu;
 use crate::input::address;
 use crate::output::{Error, Exit, bad_input, stdout};
+use genxml::decode::generation_name;
 use genxml_eu::disasm::write_listing_on;
 use genxml_eu::kernel::{Code, Instructions, Located, end_of_thread_on};
 use genxml_eu::syntax::Syntax;
@@ -84,8 +85,8 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
 fn generation(text: &str) -> Result<Generation, String> {
     let number = gpu(text)?;
     Generation::of(number).ok_or_else(|| {
-        let of = shown(number);
-        format!("instructions of Gen{of} cannot be disassembled, only those of Gen8 and Gen9")
+        let of = generation_name(number);
+        format!("instructions of {of} cannot be disassembled, only those of Gen8 and Gen9")
     })
 }
 

@@ -3,11 +3,12 @@
 use crate::output::{Error, bad_input};
 use crate::source::{self, Source};
 use crate::tables::{generation, tables};
-use genxml::decode::Tables;
+use genxml::decode::{Tables, generation_name};
 use genxml::dump::Dump;
 use genxml::error_state::Platform;
 use genxml::gen8;
 use genxml_codegen::load;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -37,8 +38,7 @@ impl Gpu {
     pub fn require_broadwell(&self, name: &str, dump: &Dump) -> Result<(), Error> {
         match self.of(dump) {
             Some(of) if of != BUILT_IN => {
-                let gpu = dump.platform().filter(|platform| platform.generation == of);
-                let gpu = gpu.map_or_else(|| format!("Gen{}", shown(of)), |gpu| gpu.to_string());
+                let gpu = gpu_name(dump.platform(), of);
                 Err(bad_input(format!(
                     "{name}: it is from {gpu}, and the rules are those of Broadwell: nothing was \
                      checked; use --gen 8 if the dump is from Broadwell"
@@ -76,12 +76,11 @@ pub fn gpu(text: &str) -> Result<u32, String> {
     named.ok_or_else(|| "neither a generation, like 9 or 12.5, nor the name of a GPU".to_owned())
 }
 
-/// A generation times ten as people write it: `9`, `12.5`.
-pub fn shown(generation: u32) -> String {
-    match generation % 10 {
-        0 => (generation / 10).to_string(),
-        part => format!("{}.{part}", generation / 10),
-    }
+/// The GPU of a dump in messages: its name if the dump says it and it is of `generation`, otherwise
+/// the generation.
+fn gpu_name(of: Option<Platform>, generation: u32) -> String {
+    let named = of.filter(|of| of.generation == generation);
+    named.map_or_else(|| generation_name(generation), |of| of.to_string())
 }
 
 impl Choice {
@@ -102,7 +101,7 @@ impl Choice {
         if !paths.is_empty() {
             return self.from(&paths, name, of, Some(wanted));
         }
-        let gpu = of.map_or_else(|| format!("Gen{}", shown(wanted)), |of| of.to_string());
+        let gpu = gpu_name(of, wanted);
         eprintln!(
             "genx: {name}: it is from {gpu}, and shown with the tables of Broadwell, which may be \
              wrong: use --spec DIR, where DIR is the folder src/intel/genxml of Mesa's sources"
@@ -150,15 +149,13 @@ impl Choice {
                 )));
             }
             (Some(wanted), known) => {
-                let gpu = of
-                    .filter(|of| of.generation == wanted)
-                    .map_or_else(|| format!("Gen{}", shown(wanted)), |of| of.to_string());
+                let gpu = gpu_name(of, wanted);
                 return Err(bad_input(format!(
                     "{name}: it is from {gpu}, and {} has tables only for {}: use --spec with a \
-                     file for Gen{}, or --gen if the dump is from another GPU",
+                     file for {}, or --gen if the dump is from another GPU",
                     paths[0].display(),
                     list(known.iter()),
-                    shown(wanted)
+                    generation_name(wanted)
                 )));
             }
         };
@@ -180,7 +177,7 @@ impl Choice {
 
 /// Generations as a list: `Gen9, Gen11`.
 fn list<'a>(known: impl Iterator<Item = &'a u32>) -> String {
-    known.map(|of| format!("Gen{}", shown(*of))).collect::<Vec<_>>().join(", ")
+    known.map(|of| generation_name(*of)).collect::<Vec<_>>().join(", ")
 }
 
 /// The tables of files. Tables are never freed, so those of the last call are used again for the
@@ -211,7 +208,13 @@ fn configured() -> Result<Vec<PathBuf>, Error> {
     let Some(path) = folder.map(|folder| folder.join("genx/config")) else {
         return Ok(Vec::new());
     };
-    let Ok(text) = std::fs::read_to_string(&path) else { return Ok(Vec::new()) };
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => {
+            return Err(bad_input(format!("{}: cannot be read: {error}", path.display())));
+        }
+    };
     let mut files = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -260,6 +263,6 @@ mod tests {
         for text in ["", "x", "9.55", "lake"] {
             assert!(gpu(text).is_err(), "{text}");
         }
-        assert_eq!([90, 125].map(shown), ["9", "12.5"]);
+        assert_eq!([90, 125].map(generation_name), ["Gen9", "Gen12.5"]);
     }
 }

@@ -11,7 +11,7 @@ pub enum Part {
     /// with their descriptors, headers and payloads. genxml-gen8 re-exports the messages with its
     /// own units.
     Eu,
-    /// genxml-gen8: everything else.
+    /// genxml-gen8 and genxml-other: everything else.
     Runtime,
 }
 
@@ -38,14 +38,15 @@ impl Part {
 }
 
 /// The whole build script of a crate: generates the code of one part of the specification in
-/// `dir`, a path relative to the crate. If `dir` does not exist, the specification is in
-/// `spec-xml/gen8`, the copy in a published package. An error in the specification ends the process
-/// with the report on stderr.
+/// `dir`, a path relative to the crate. If `dir` does not exist, the specification is in the folder
+/// of the same name in `spec-xml`, the copy in a published package. An error in the specification
+/// ends the process with the report on stderr.
 pub fn build_script(part: Part, dir: &str) {
     let root = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
     let root = Path::new(&root);
     let in_tree = root.join(dir);
-    let dir = if in_tree.is_dir() { in_tree } else { root.join("spec-xml/gen8") };
+    let packaged = root.join("spec-xml").join(in_tree.file_name().unwrap_or_default());
+    let dir = if in_tree.is_dir() { in_tree } else { packaged };
     println!("cargo:rerun-if-changed={}", dir.display());
     let out = std::env::var_os("OUT_DIR").unwrap_or_default();
     let enabled = |feature: &str| {

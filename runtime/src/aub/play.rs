@@ -232,7 +232,9 @@ impl Play<'_, '_> {
     }
 
     fn register(&mut self, position: u64, offset: u32, mask: u32, value: u32) -> io::Result<()> {
-        let Some((base, engine)) = engine_of(offset) else { return Ok(()) };
+        let platform = self.header.as_ref().and_then(Header::platform);
+        let generation = platform.map_or(80, |platform| platform.generation);
+        let Some((base, engine)) = engine_of(generation, offset) else { return Ok(()) };
         let before = self.read(offset);
         let mut value = before & !mask | value & mask;
         let within = offset - base;
@@ -383,15 +385,45 @@ fn packed_head(ring: &Ring) -> u32 {
     dword
 }
 
-/// The base of the engine that a register belongs to, and the engine. The second video engine is a
-/// video engine too.
-fn engine_of(offset: u32) -> Option<(u32, EngineId)> {
-    let engine = ENGINES.iter().find(|engine| offset.wrapping_sub(engine.base) < ENGINE_BYTES)?;
-    let name = engine.name.trim_end_matches('2').to_ascii_lowercase();
-    Some((engine.base, name.parse().ok()?))
+/// The base of the engine that a register belongs to, and the engine, on a GPU of `generation`
+/// (times ten). All engines of a kind have the same commands.
+fn engine_of(generation: u32, offset: u32) -> Option<(u32, EngineId)> {
+    let engines = if generation < 110 { ENGINES } else { genxml_other::ENGINES };
+    let engine = engines.iter().find(|engine| offset.wrapping_sub(engine.base) < ENGINE_BYTES)?;
+    let name = engine.name.trim_start_matches("GEN11_");
+    let engine_id = match name.trim_end_matches(|last: char| last.is_ascii_digit()) {
+        // Compute engines take commands of the render engine.
+        "CCS" => EngineId::Render,
+        name => name.to_ascii_lowercase().parse().ok()?,
+    };
+    Some((engine.base, engine_id))
 }
 
 /// The first bit of the field with this name.
 fn first_bit(container: &Container, name: &str) -> u32 {
     container.fields.iter().find(|field| field.name == name).map_or(0, |field| field.start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Oracle: the bases of Linux i915_reg.h.
+    #[test]
+    fn engines_of_generations() {
+        for (generation, offset, engine) in [
+            (80, 0x2230, Some(EngineId::Render)),
+            (80, 0x1_a230, Some(EngineId::VideoEnhance)),
+            (90, 0x1_c230, Some(EngineId::Video)),
+            (120, 0x1_a230, Some(EngineId::Render)),
+            (110, 0x2_2230, Some(EngineId::Blitter)),
+            (110, 0x1d_4230, Some(EngineId::Video)),
+            (120, 0x1d_8230, Some(EngineId::VideoEnhance)),
+            (80, 0x1d_8230, None),
+            (110, 0x1_2230, None),
+        ] {
+            let found = engine_of(generation, offset).map(|(_, engine)| engine);
+            assert_eq!(found, engine, "{generation} {offset:#x}");
+        }
+    }
 }

@@ -14,6 +14,7 @@ use crate::gen8::aub::{
     MemTraceRegisterPollOperationType, MemTraceRegisterPollRegisterSize,
     MemTraceRegisterPollRegisterSpace, MemTraceVersion,
 };
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -43,7 +44,7 @@ pub struct Reader<'a> {
     rest: Option<Rest>,
     /// The writes of the block in the buffer that were not returned yet, last one first.
     writes: Vec<Write>,
-    contents: Contents,
+    contents: Cell<Contents>,
     /// The end was reached, or an error occurred.
     done: bool,
 }
@@ -130,7 +131,7 @@ impl<'a> Reader<'a> {
             entries: Vec::new(),
             rest: None,
             writes: Vec::new(),
-            contents: Contents::default(),
+            contents: Cell::default(),
             done: false,
         })
     }
@@ -147,7 +148,7 @@ impl<'a> Reader<'a> {
 
     /// Numbers of the blocks that were read so far.
     pub fn contents(&self) -> Contents {
-        self.contents
+        self.contents.get()
     }
 
     /// The next block, or piece of one; `None` at the end, and after an error.
@@ -162,10 +163,12 @@ impl<'a> Reader<'a> {
         // Reading stops at an error and at the end of the file.
         let Some((position, found)) = self.read()? else { return Ok(None) };
         self.done = false;
-        let mut contents = self.contents;
-        contents.add(&self.event(&found));
-        self.contents = contents;
-        Ok(Some(Block { position, event: self.event(&found) }))
+        let mut contents = self.contents.get();
+        let event = self.event(&found);
+        contents.add(&event);
+        // The event borrows the reader.
+        self.contents.set(contents);
+        Ok(Some(Block { position, event }))
     }
 
     /// Reads a block and checks it; its data are then in the buffers of the reader.

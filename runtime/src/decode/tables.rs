@@ -79,6 +79,14 @@ struct HeaderIndex {
     candidates: Vec<(u32, u32, PlanId, u32)>,
 }
 
+/// A generation times ten as people write it: `Gen9`, `Gen12.5`.
+pub fn generation_name(generation: u32) -> String {
+    match generation % 10 {
+        0 => format!("Gen{}", generation / 10),
+        part => format!("Gen{}.{part}", generation / 10),
+    }
+}
+
 impl Tables {
     /// Prepares the tables of `containers`, and of the registers that each of `engines` has. If
     /// several containers have the same name, lookups by name find the first. `generation` is the

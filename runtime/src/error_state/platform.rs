@@ -1,5 +1,6 @@
 //! The GPU that a file is from.
 
+use crate::decode::generation_name;
 use std::fmt;
 
 /// A GPU, identified by a PCI id or by the kernel's name.
@@ -170,11 +171,7 @@ impl fmt::Display for Platform {
         if !self.device.is_empty() {
             write!(f, " {}", self.device)?;
         }
-        write!(f, " (Gen{}", self.generation / 10)?;
-        match self.generation % 10 {
-            0 => f.write_str(")"),
-            part => write!(f, ".{part})"),
-        }
+        write!(f, " ({})", generation_name(self.generation))
     }
 }
 

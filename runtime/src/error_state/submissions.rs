@@ -2,7 +2,7 @@
 
 use super::spelling;
 use super::{Buffer, BufferKind, Engine, ErrorState};
-use crate::decode::Tables;
+use crate::decode::{Tables, register_field};
 use crate::engine::EngineId;
 use crate::memory::{Memory, VA_MASK};
 use crate::submission::{Each, Ring, Submission};
@@ -163,13 +163,7 @@ fn target_of(engine: EngineId, dwords: &[u32]) -> Option<u64> {
 /// Decodes one field of a per-engine register. `value` is the register's content. `register` is the
 /// kernel's name, without `RING_`.
 pub(crate) fn field_of(register: &str, field: &str, value: u64) -> Option<u64> {
-    let container = Tables::gen8().container(&format!("RING_{register}"))?;
-    let field = container.fields.iter().find(|other| other.name == field)?;
-    Some(field.stored.decode(bits::get(
-        &[value as u32, (value >> 32) as u32],
-        field.start,
-        field.end,
-    )))
+    register_field(Tables::gen8().container(&format!("RING_{register}"))?, field, value)
 }
 
 /// The present name of an engine.

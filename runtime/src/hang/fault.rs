@@ -1,7 +1,6 @@
 //! Page faults.
 
-use super::registers::{field, field_name};
-use crate::decode::Tables;
+use super::registers::{Described, Registers};
 use crate::error_state::{Engine, ErrorState};
 use crate::memory::VA_MASK;
 
@@ -57,33 +56,50 @@ impl Near {
 
 /// The page fault that an engine's register reports, with the address from the device's
 /// registers. `None` if the valid bit is not set.
-pub(super) fn of_engine(tables: &Tables, state: &ErrorState, engine: &Engine) -> Option<Fault> {
-    let value = engine.value("FAULT_REG")?;
-    if field(tables, "FAULT_REG", "Valid Bit", value)? == 0 {
-        return None;
-    }
-    let name = |name: &str| field_name(tables, "FAULT_REG", name, value);
-    let mut fault = of_device(tables, state).unwrap_or_default();
-    fault.kind = name("Fault Type");
-    fault.engine = name("Engine ID");
-    fault.source = field(tables, "FAULT_REG", "SRCID of Fault", value);
+pub(super) fn of_engine(
+    registers: Registers<'_>,
+    state: &ErrorState,
+    engine: &Engine,
+) -> Option<Fault> {
+    let (register, value) = valid(registers, engine)?;
+    let mut fault = of_device(registers, state).unwrap_or_default();
+    fault.kind = register.field_name("Fault Type", value);
+    fault.engine = register.field_name("Engine ID", value);
+    fault.source = register.field("SRCID of Fault", value);
     if fault.address.is_none() {
-        fault.global = field(tables, "FAULT_REG", "GTTSEL", value) == Some(1);
+        fault.global = register.field("GTTSEL", value) == Some(1);
+        // Gen7 has the address in this register.
+        fault.address = register.field("Address", value);
+        fault.near = fault.address.map_or_else(Vec::new, |at| near(state, at, fault.global));
     }
     Some(fault)
 }
 
+/// True if an engine's register reports a page fault.
+pub(super) fn is_valid(registers: Registers<'_>, engine: &Engine) -> bool {
+    valid(registers, engine).is_some()
+}
+
+/// An engine's register of page faults and its value. `None` if the valid bit is not set.
+fn valid<'a>(registers: Registers<'a>, engine: &Engine) -> Option<(Described<'a>, u64)> {
+    let value = engine.value("FAULT_REG")?;
+    let register = registers.describe(None, "FAULT_REG", "FAULT_REG")?;
+    (register.field("Valid Bit", value)? != 0).then_some((register, value))
+}
+
 /// The last page fault, with the address from the device's registers. `None` if they are missing
 /// or zero.
-pub(super) fn of_device(tables: &Tables, state: &ErrorState) -> Option<Fault> {
+pub(super) fn of_device(registers: Registers<'_>, state: &ErrorState) -> Option<Fault> {
     let data = state.register("FAULT_TLB_DATA")?;
     let (high, low) = (data.value, *data.more.first()?);
     if high == 0 && low == 0 {
         return None;
     }
-    let low = field(tables, "GEN8_FAULT_TLB_DATA0", "FAULT_VA", low)?;
-    let bits = field(tables, "GEN8_FAULT_TLB_DATA1", "FAULT_VA_HIGH_BITS", high)?;
-    let global = field(tables, "GEN8_FAULT_TLB_DATA1", "FAULT_GTT_SEL", high) == Some(1);
+    let describe = |name| registers.describe(None, name, name);
+    let low = describe("GEN8_FAULT_TLB_DATA0")?.field("FAULT_VA", low)?;
+    let high_part = describe("GEN8_FAULT_TLB_DATA1")?;
+    let bits = high_part.field("FAULT_VA_HIGH_BITS", high)?;
+    let global = high_part.field("FAULT_GTT_SEL", high) == Some(1);
     // DATA0 holds bits 43:12 of the address, DATA1 the bits above.
     let address = bits * (crate::error_state::FAULT_LOW + 1) + low;
     Some(Fault {

@@ -1,8 +1,9 @@
 //! Finds the engines with unfinished work, and collects the information about them.
 
 use super::message;
+use super::registers::Registers;
 use super::walk::{self, Submissions};
-use super::{Hang, Summary, fault, registers};
+use super::{Hang, Summary, fault};
 use crate::decode::Tables;
 use crate::devcoredump::Devcoredump;
 use crate::error_state::{Engine, ErrorState, Process};
@@ -20,6 +21,7 @@ pub fn of_devcoredump(dump: &Devcoredump, tables: &Tables) -> Summary {
 }
 
 fn of(state: &ErrorState, tables: &Tables, submissions: &mut Submissions<'_>) -> Summary {
+    let registers = Registers::new(tables, state);
     let text = |key: &str| state.entry(key).unwrap_or_default().to_owned();
     let message = if text("GPU HANG").is_empty() { text("Reason") } else { text("GPU HANG") };
     let kernel = if text("Kernel").is_empty() { text("kernel") } else { text("Kernel") };
@@ -28,14 +30,14 @@ fn of(state: &ErrorState, tables: &Tables, submissions: &mut Submissions<'_>) ->
         generation: tables.generation(),
         message,
         kernel,
-        errors: registers::of_device(tables, state),
+        errors: registers.of_device(state),
         ..Summary::default()
     };
-    summary.fault = fault::of_device(tables, state);
+    summary.fault = fault::of_device(registers, state);
     for (index, engine) in state.engines.iter().enumerate() {
         let because = because(state, engine);
         let named = engine.registers.is_empty() && engine.process.is_some();
-        if because.is_empty() && !named && !is_at_work(tables, state, engine) {
+        if because.is_empty() && !named && !is_at_work(registers, state, engine) {
             summary.idle.push(engine.name.clone());
             continue;
         }
@@ -44,9 +46,9 @@ fn of(state: &ErrorState, tables: &Tables, submissions: &mut Submissions<'_>) ->
             because,
             process: engine.process.clone().or_else(|| active_context(engine)),
             acthd: engine.value("ACTHD").map(|acthd| acthd & crate::memory::VA_MASK),
-            units: registers::units(tables, state.platform(), engine),
-            flags: registers::flags(tables, engine),
-            fault: fault::of_engine(tables, state, engine),
+            units: registers.units(engine),
+            flags: registers.flags(engine),
+            fault: fault::of_engine(registers, state, engine),
             ..Hang::default()
         };
         walk::ring(tables, state, engine, &mut hang);
@@ -109,7 +111,7 @@ fn because(state: &ErrorState, engine: &Engine) -> Vec<String> {
 }
 
 /// True if an engine had work, as far as its registers and buffers show.
-fn is_at_work(tables: &Tables, state: &ErrorState, engine: &Engine) -> bool {
+fn is_at_work(registers: Registers<'_>, state: &ErrorState, engine: &Engine) -> bool {
     if engine.entry("IDLE?") == Some("yes") {
         return false;
     }
@@ -122,9 +124,7 @@ fn is_at_work(tables: &Tables, state: &ErrorState, engine: &Engine) -> bool {
         (Some(head), Some(tail)) => head != tail,
         _ => engine.value("ACTHD").is_some_and(|acthd| acthd != 0),
     };
-    let fault = engine
-        .value("FAULT_REG")
-        .is_some_and(|value| registers::is_set(tables, "FAULT_REG", "Valid Bit", value));
+    let fault = fault::is_valid(registers, engine);
     let batch = state.buffers_of(&engine.name).any(|buffer| !buffer.kind.is_global());
     moved || fault || batch
 }

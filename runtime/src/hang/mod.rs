@@ -19,7 +19,6 @@
 
 mod fault;
 mod find;
-mod instdone;
 mod message;
 mod registers;
 mod show;
