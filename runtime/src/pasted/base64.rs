@@ -2,48 +2,39 @@
 //!
 //! Source: RFC 4648.
 
+use base64::Engine as _;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
 /// Least number of characters: shorter texts may be words.
 const LEAST: usize = 64;
 
+/// Bits after the last whole byte are ignored, because a text may be cut anywhere.
+const ENGINE: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true),
+);
+
 /// The bytes of a text that consists of base64; `None` if it does not.
 pub(super) fn read(text: &str) -> Option<Vec<u8>> {
-    let mut bits = 0u32;
-    let mut count = 0;
-    let mut characters = 0;
-    let mut out = Vec::with_capacity(text.len() / 4 * 3);
-    let mut padding = false;
+    let mut characters = Vec::with_capacity(text.len());
     for line in text.lines().map(str::trim) {
         let frame =
             line.starts_with("begin-base64 ") || line == "====" || line.starts_with("-----");
-        if frame {
-            continue;
-        }
-        for byte in line.bytes() {
-            let value = match byte {
-                b'A'..=b'Z' => byte - b'A',
-                b'a'..=b'z' => byte - b'a' + 26,
-                b'0'..=b'9' => byte - b'0' + 52,
-                b'+' | b'-' => 62,
-                b'/' | b'_' => 63,
-                b'=' => {
-                    padding = true;
-                    continue;
-                }
-                _ => return None,
-            };
-            if padding {
-                return None;
-            }
-            characters += 1;
-            bits = bits << 6 | u32::from(value);
-            count += 6;
-            if count >= 8 {
-                count -= 8;
-                out.push((bits >> count) as u8);
-            }
+        if !frame {
+            characters.extend(line.bytes().map(|byte| match byte {
+                b'-' => b'+',
+                b'_' => b'/',
+                byte => byte,
+            }));
         }
     }
-    (characters >= LEAST).then_some(out)
+    let length = characters.iter().rposition(|byte| *byte != b'=').map_or(0, |last| last + 1);
+    // A single character after the last group of four holds no whole byte.
+    let whole = if length % 4 == 1 { length - 1 } else { length };
+    (length >= LEAST).then(|| ENGINE.decode(&characters[..whole]).ok()).flatten()
 }
 
 #[cfg(test)]
@@ -59,5 +50,8 @@ mod tests {
         assert_eq!(bytes, b"**** Xe Device Coredump ****\nReason: Timedout job\nkernel: 6.14.0\n");
         assert_eq!(read("GPU HANG: ecode"), None);
         assert_eq!(read("c2hvcnQ="), None, "too short");
+        let cut = read(&text[..text.len() - 8]).unwrap();
+        assert_eq!(cut, &bytes[..bytes.len() - 5]);
+        assert_eq!(read(&text.replace('k', "=")), None, "padding inside");
     }
 }

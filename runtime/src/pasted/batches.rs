@@ -53,6 +53,8 @@ impl Memory for Pieces {
 pub struct Batch {
     /// Its name, for people.
     pub name: String,
+    /// Number of its context.
+    pub context: u32,
     /// The engine that executes it.
     pub engine: EngineId,
     /// GPU address of the first command.
@@ -74,9 +76,9 @@ impl Batches {
     /// Errors returned by `each`.
     pub fn submissions(&self, each: &mut Each<'_>) -> io::Result<()> {
         for (number, batch) in self.0.iter().enumerate() {
-            let Batch { name, engine, address, length, memory } = batch;
+            let Batch { name, context, engine, address, length, memory } = batch;
             let plain = Submission::of_batch(*engine, memory, *address, *length);
-            each(&Submission { name, number: number as u64, ..plain })?;
+            each(&Submission { name, number: number as u64, context: *context, ..plain })?;
         }
         Ok(())
     }

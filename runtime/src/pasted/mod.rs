@@ -47,7 +47,8 @@ pub fn memory_as_batches(pieces: Vec<Piece>, engine: EngineId, base: u64) -> Bat
         let address = base.wrapping_add(address) & crate::memory::VA_MASK;
         let length = bytes.len() as u64;
         let memory = Pieces::one(address, bytes);
-        Batch { name: format!("dwords at {address:#x}"), engine, address, length, memory }
+        let name = format!("dwords at {address:#x}");
+        Batch { name, context: 0, engine, address, length, memory }
     };
     Batches(pieces.into_iter().map(batch).collect())
 }

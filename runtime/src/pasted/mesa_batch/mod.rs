@@ -2,10 +2,14 @@
 //!
 //! Mesa decodes every batch that it submits. It prints a line for each dword of each packet and
 //! state: `0xADDRESS:  0xVALUE : Dword N`. The other lines are Mesa's decoding and are not read,
-//! except the line before a batch, which names its engine (`render batch [1] flush with ...`).
+//! with two exceptions. The line before a batch names its engine (`render batch [1] flush with
+//! ...`). The entries of binding tables have lines without an address (`pointer 0: 0xbffff080`):
+//! `tables` finds their addresses.
 //!
-//! Source: Mesa `src/intel/common/intel_batch_decoder.c`, `src/intel/common/intel_decoder.c`
-//! (intel_print_group), `src/gallium/drivers/iris/iris_batch.c`.
+//! Source: Mesa `src/intel/common/intel_batch_decoder.c` (dump_binding_table),
+//! `src/intel/common/intel_decoder.c` (intel_print_group), `src/gallium/drivers/iris/iris_batch.c`.
+
+mod tables;
 
 use super::batches::{Batch, Batches, Pieces};
 use super::position::Problem;
@@ -13,6 +17,7 @@ use crate::engine::EngineId;
 use crate::gen8::mi::MiBatchBufferEnd;
 use crate::memory::VA_MASK;
 use std::collections::BTreeMap;
+use tables::Tables;
 
 /// Header of MI_BATCH_BUFFER_END, which all generations share.
 const END: u32 = MiBatchBufferEnd::new().pack()[0];
@@ -25,6 +30,8 @@ enum Line<'a> {
     Dword(u64, u32),
     /// The line before a batch, with its name and engine.
     Batch(&'a str, EngineId),
+    /// A line about a binding table.
+    Table(tables::Line),
 }
 
 /// True if a text has lines of such batches.
@@ -46,7 +53,9 @@ pub(super) fn read(text: &str) -> Result<Batches, Problem> {
                 reader.next = Some((name.to_owned(), engine));
             }
             Some(Line::Packet(address, header)) => reader.packet(address, header),
+            Some(Line::Table(line)) => reader.tables.line(line, &mut reader.dwords),
             Some(Line::Dword(address, value)) => {
+                reader.tables.dword(address);
                 if let Some(other) = reader.dwords.insert(address, value)
                     && other != value
                 {
@@ -80,10 +89,12 @@ struct Reader {
     ended: bool,
     /// Name and engine of the batch that is read.
     next: Option<(String, EngineId)>,
+    tables: Tables,
 }
 
 impl Reader {
     fn packet(&mut self, address: u64, header: u32) {
+        self.tables.end(&mut self.dwords);
         // Some drivers print no line before a batch.
         if self.ended && self.dwords.contains_key(&address) {
             self.leave();
@@ -93,15 +104,22 @@ impl Reader {
     }
 
     fn leave(&mut self) {
+        self.tables.end(&mut self.dwords);
         self.ended = false;
         let dwords = std::mem::take(&mut self.dwords);
         let start = self.start.take();
-        let named = if start.is_some() { self.next.take() } else { None };
+        let before = if start.is_some() { self.next.take() } else { None };
         let Some(address) = start else { return };
         let number = self.batches.len();
-        let (name, engine) = named.unwrap_or_else(|| (format!("batch {number}"), EngineId::Render));
+        let named = before.is_some();
+        let (name, engine) =
+            before.unwrap_or_else(|| (format!("batch {number}"), EngineId::Render));
         let memory = Pieces::of_dwords(&dwords);
-        self.batches.push(Batch { name, engine, address, length: 0, memory });
+        // The batches of a name are those of one context.
+        let same = self.batches.iter().find(|batch| batch.name == name);
+        let next = || self.batches.iter().map(|batch| batch.context + 1).max().unwrap_or(0);
+        let context = if named { same.map_or_else(next, |batch| batch.context) } else { 0 };
+        self.batches.push(Batch { name, context, engine, address, length: 0, memory });
     }
 }
 
@@ -119,6 +137,9 @@ fn parse(line: &str) -> Option<Line<'_>> {
             _ if rest.is_empty() => None,
             _ => Some(Line::Packet(address & VA_MASK, value)),
         };
+    }
+    if let Some(line) = tables::parse(line) {
+        return Some(Line::Table(line));
     }
     let (before, _) = line.split_once(" flush with ")?;
     let name = before.rsplit_once(": ").map_or(before, |(_, name)| name);
@@ -177,6 +198,47 @@ mod tests {
         assert_eq!(batches[0].address, 0xfffe_fffe_e000);
         assert_eq!(batches[0].memory.tail(0xfffe_fffe_e000), [0, 0, 0, 0, 0, 0, 0, 5]);
         assert_eq!(batches[1].memory.tail(0xfffe_fffe_e000), [0, 0, 0, 5]);
+    }
+
+    #[test]
+    fn each_name_is_a_context() {
+        let batch = |name: &str| {
+            let line = format!("iris_fence.c:267: {name} batch [1] flush with  16b\n");
+            line + "0x1000:  0x05000000:  MI_BATCH_BUFFER_END\n0x1000:  0x05000000 : Dword 0\n"
+        };
+        let text = [batch("render"), batch("compute"), batch("render")].concat();
+        let Batches(batches) = read(&text).unwrap();
+        let contexts: Vec<_> = batches.iter().map(|batch| batch.context).collect();
+        assert_eq!(contexts, [0, 1, 0]);
+    }
+
+    /// Oracle: Mesa's text of a Skylake, whose surface states start at 0x1_3f7f_0000.
+    #[test]
+    fn entries_of_binding_tables_have_an_address() {
+        let text = "0x1000:  0x782a0000:  3DSTATE_BINDING_TABLE_POINTERS_PS\n\
+            0x1000:  0x782a0000 : Dword 0\n    DWord Length: 0\n\
+            0x1004:  0x00000020 : Dword 1\n    Pointer to PS Binding Table: 0x00000020\n\
+            pointer 0: 0xbffff080\n\
+            0x1ff7ef080:  0x33a5403f : Dword 0\n    Surface Array: true\n\
+            0x1ff7ef084:  0x020000c0 : Dword 1\n\
+            pointer 2: 0x00000000 <not valid>\n\
+            0x1008:  0x05000000:  MI_BATCH_BUFFER_END\n\
+            0x1008:  0x05000000 : Dword 0\n";
+        let table = |text: &str, at: u64| {
+            let Batches(batches) = read(text).unwrap();
+            batches[0].memory.tail(at).to_vec()
+        };
+        let wanted = [0x80, 0xf0, 0xff, 0xbf, 0, 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!(table(text, 0x1_3f7f_0020), wanted);
+        // From Gen11 on, binding tables have a base of their own.
+        let pool = "    Binding Table Pool Base Address: 0x200000000\n    \
+            Binding Table Pool Enable: true\n";
+        assert_eq!(table(&format!("{pool}{text}"), 0x2_0000_0020), wanted);
+        assert_eq!(table(&format!("{pool}{text}").replace("true", "false"), 0x1_3f7f_0020), wanted);
+        let coarse = "    Binding Table Alignment: 1 (BTP_18_8)\n";
+        assert_eq!(table(&format!("{coarse}{text}"), 0x1_3f7f_0100), wanted);
+        let unknown: Vec<_> = text.lines().filter(|line| !line.starts_with("0x1ff7ef")).collect();
+        assert!(table(&unknown.join("\n"), 0x1_3f7f_0020).is_empty());
     }
 
     #[test]
