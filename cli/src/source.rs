@@ -1,6 +1,7 @@
 //! The specification that a command uses: the built-in one, or files and folders of XML.
 
 use crate::output::{Error, bad_input};
+use crate::tables::generation;
 use genxml_codegen::bases;
 use genxml_codegen::diagnostic::Code;
 use genxml_codegen::load::{self, Dialect, Loaded};
@@ -41,7 +42,8 @@ impl Source {
         }
         let mut spec = loaded.spec;
         if spec.files.iter().any(|file| file.foreign) {
-            bases::bind(&mut spec, &built_in().spec);
+            let generation = generation(&spec.generation);
+            bases::bind(&mut spec, generation, &built_in().spec);
         }
         Ok(spec)
     }

@@ -78,11 +78,12 @@ const OTHERS: &[(&str, &str, &str, &str)] = &[
 ];
 
 /// Prepares Mesa's files for decoding. Gives addresses the bases and targets that their names say;
-/// `known` is the specification of Broadwell. Offsets whose base is not known stay so. Numbers of
-/// surface formats get names. Ranges that only forbid zero are removed.
-pub fn bind(spec: &mut Spec, known: &Spec) {
+/// `generation` is that of the files, times ten, and `known` the specification of Broadwell. Offsets
+/// whose base is not known stay so. Numbers of surface formats get names. Ranges that only forbid
+/// zero are removed.
+pub fn bind(spec: &mut Spec, generation: u32, known: &Spec) {
     let formats = formats(spec, known);
-    let known = Known::of(known);
+    let known = Known::of(known, generation);
     let Spec { files, containers, .. } = spec;
     for container in containers {
         if files.get(container.file).is_some_and(|file| file.foreign) {
@@ -129,11 +130,14 @@ struct Known<'a> {
     both: HashMap<(&'a str, &'a str), Meaning<'a>>,
     /// By the name of the field, if it means the same in all containers.
     field: HashMap<&'a str, Option<Meaning<'a>>>,
+    /// True if binding tables may be in a pool, whose address is not a base of STATE_BASE_ADDRESS.
+    has_pool: bool,
 }
 
 impl<'a> Known<'a> {
-    fn of(spec: &'a Spec) -> Known<'a> {
-        let mut known = Known { both: HashMap::new(), field: HashMap::new() };
+    fn of(spec: &'a Spec, generation: u32) -> Known<'a> {
+        let has_pool = generation >= 110;
+        let mut known = Known { both: HashMap::new(), field: HashMap::new(), has_pool };
         for container in &spec.containers {
             known.add(&container.name, &container.fields, &container.groups);
         }
@@ -176,6 +180,11 @@ impl<'a> Known<'a> {
         for field in fields {
             let Type::Address { space, target, .. } = &mut field.ty else { continue };
             let is_offset = space == UNKNOWN;
+            let table =
+                field.name.ends_with(" Binding Table") || field.name == "Binding Table Pointer";
+            if table && self.has_pool {
+                continue;
+            }
             let Some((base, at)) = self.meaning(container, &field.name, is_offset) else {
                 continue;
             };

@@ -9,9 +9,13 @@ use super::effects::STAGES;
 use super::follow::{BLEND_STATE, Follower};
 use super::kernel::Used;
 use super::record::Record;
+use crate::memory::VA_MASK;
 use genxml_core::address::SpaceKind;
 use genxml_core::reflect::Container;
 use std::io;
+
+/// The first generation, times ten, with a pool of binding tables for software.
+const FIRST_POOL: u32 = 110;
 
 impl Follower<'_> {
     /// Emits the state that the stages of a draw use. Tables that an earlier draw of the batch used
@@ -24,11 +28,13 @@ impl Follower<'_> {
         for (index, name) in STAGES.into_iter().enumerate() {
             let stage = self.state.stages[index].clone();
             let mut resolved = stage.resolved(&self.state.bases);
-            let pool = self.state.draw.table_pool;
-            if let (Some(pool), Some(pointer)) = (pool, stage.binding_table) {
-                // With a pool the field has bits 16:6 of the offset in bits 15:5 (2a p.26-27).
-                resolved.binding_table = Some(pool.wrapping_add(2 * pointer));
-            }
+            let streamer = self.streamer_tables();
+            resolved.binding_table = match (streamer, stage.binding_table) {
+                // The field has bits 16:6 of the offset in bits 15:5 (2a p.26-27).
+                (Some(pool), Some(pointer)) => Some(pool.wrapping_add(2 * pointer)),
+                (None, Some(pointer)) => self.table_at(pointer),
+                (_, None) => None,
+            };
             self.seen.limit_stages();
             if stage.kernels.iter().all(Option::is_none) || !self.seen.new_stage(index, &resolved) {
                 continue;
@@ -50,7 +56,7 @@ impl Follower<'_> {
             self.begin_surfaces();
             if stage.binding_table.is_some() {
                 match resolved.binding_table {
-                    Some(at) if pool.is_some() => {
+                    Some(at) if streamer.is_some() => {
                         let text = "binding table of the resource streamer";
                         self.note(depth, at, format_args!("{name}: {text}"))?;
                         self.hardware_table(at, stage.surfaces, &used, depth + 1)?;
@@ -71,6 +77,29 @@ impl Follower<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The base of the binding tables that the resource streamer makes, if it is in use. Gen11 has no
+    /// resource streamer.
+    fn streamer_tables(&self) -> Option<u64> {
+        self.state.draw.table_pool.filter(|_| self.tables.generation() < FIRST_POOL)
+    }
+
+    /// The address of the binding table with a pointer, `None` if its base is unknown.
+    ///
+    /// From Gen11 on, the base is the pool, if there is one. The register GT_MODE says whether the
+    /// pointer counts bytes, or units of eight bytes for tables of 256-byte alignment. (Mesa
+    /// src/intel/common/intel_batch_decoder.c, dump_binding_table)
+    pub fn table_at(&self, pointer: u64) -> Option<u64> {
+        let generation = self.tables.generation();
+        let coarse = generation >= FIRST_POOL
+            && self.state.registers.field(self.tables, "GT_MODE", "Binding Table Alignment")
+                == Some(1);
+        let offset = if coarse { 8 * pointer } else { pointer };
+        match self.state.draw.table_pool.filter(|_| generation >= FIRST_POOL) {
+            Some(pool) => Some(pool.wrapping_add(offset) & VA_MASK),
+            None => self.state.bases.absolute(SpaceKind::SurfaceState, offset),
+        }
     }
 
     /// Emits the blend state for as many targets as the pixel shader writes, because drivers

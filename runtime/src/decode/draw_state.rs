@@ -75,7 +75,8 @@ pub(super) struct DrawState {
     pub arrays: [Option<u64>; ARRAYS.len()],
     /// Address of the gathered constants, if the pool is enabled.
     pub gather_pool: Option<u64>,
-    /// Address of the binding tables that the resource streamer makes, if the pool is enabled.
+    /// Address of the pool of binding tables, if it is enabled: those that the resource streamer
+    /// makes, and from Gen11 on all.
     pub table_pool: Option<u64>,
     pub surfaces: Surfaces,
     buffer_fields: Lookup<VertexBufferFields>,
@@ -318,7 +319,9 @@ impl DrawState {
             }
             Sets::TablePool => {
                 let base = record.address_of(container, "Binding Table Pool Base Address");
-                self.table_pool = base.filter(|_| packet.on("Binding Table Pool Enable"));
+                // Gen12.5 has no such field: the pool is always in use.
+                let enable = packet.stored("Binding Table Pool Enable");
+                self.table_pool = base.filter(|_| enable != Some(0));
             }
             Sets::StreamBuffer => self.surfaces.stream_buffer(record, container),
             Sets::Picture => self.surfaces.picture(record, container),

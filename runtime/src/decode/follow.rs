@@ -21,7 +21,7 @@ use super::record::{Kind, Record, Uses, Value};
 use super::seen::Seen;
 use super::sink::Sink;
 use super::state::State;
-use super::tables::Tables;
+use super::tables::{Tables, generation_name};
 use crate::memory::Memory;
 use genxml_core::address::SpaceKind;
 use genxml_core::reflect::{self, Type};
@@ -196,10 +196,11 @@ impl Follower<'_> {
     /// Emits the structure at `at` with only the first `elements` elements of its array.
     pub fn part(&mut self, id: PlanId, at: u64, elements: u32, depth: u32) -> io::Result<()> {
         let container = self.tables.plan(id).container;
-        let end = container
-            .groups
-            .first()
-            .map(|group| group.start + elements.min(group.count) * group.bits);
+        let end = container.groups.first().map(|group| {
+            // The count of an array without a fixed size is 0.
+            let most = if group.count == 0 { u32::MAX } else { group.count };
+            group.start + elements.min(most) * group.bits
+        });
         self.dwords(id, at, end.unwrap_or(container.bits).div_ceil(32), None, depth, 1)
     }
 
@@ -332,7 +333,8 @@ impl Follower<'_> {
         };
         self.begin_surfaces();
         let hint = record.stored(container, "Binding Table Entry Count").unwrap_or(0) as u32;
-        match self.resolve(record, container, "Binding Table Pointer") {
+        let table = record.address_of(container, "Binding Table Pointer");
+        match table.and_then(|pointer| self.table_at(pointer)) {
             Some(at) => self.binding_table(at, hint, &used, depth, nesting)?,
             None => self.no_base(depth, SpaceKind::SurfaceState)?,
         }
@@ -486,10 +488,9 @@ impl Follower<'_> {
         }
         let generation = self.tables.kernels();
         let Some(instructions) = Generation::of(generation) else {
-            let (whole, part) = (generation / 10, generation % 10);
-            let part = if part == 0 { String::new() } else { format!(".{part}") };
+            let name = generation_name(generation);
             let text = "instructions of this generation cannot be disassembled";
-            self.note(depth, at, format_args!("kernel at {at:#x}: Gen{whole}{part}: {text}"))?;
+            self.note(depth, at, format_args!("kernel at {at:#x}: {name}: {text}"))?;
             self.seen.add_kernel(at, Rc::default());
             return Ok(Rc::default());
         };
