@@ -8,6 +8,7 @@ mod error_state;
 mod eu;
 mod eu_run;
 mod generation;
+mod mesa;
 mod other;
 mod run;
 mod shim;
