@@ -95,7 +95,8 @@ unsafe fn with_fdinfo(name: *const c_char, flags: c_int, file: c_int) -> c_int {
     // SAFETY: the caller promises what `path` requires; the string is used in this call only.
     let name = unsafe { super::path(name) };
     // The name of such a file is a number. So most files need no further system call.
-    if name.is_none_or(|name| !name.ends_with(|last: char| last.is_ascii_digit())) {
+    let last = name.and_then(|name| name.rsplit('/').next());
+    if last.is_none_or(|last| last.is_empty() || !last.bytes().all(|byte| byte.is_ascii_digit())) {
         return file;
     }
     let own = format!("/proc/{}/fdinfo/", std::process::id());
