@@ -178,6 +178,14 @@ impl<'a> Known<'a> {
 
     fn bind(&self, container: &str, fields: &mut [Field], groups: &mut [Group]) {
         for field in fields {
+            // Mesa's files describe some addresses as numbers.
+            if field.ty == Type::Uint
+                && (field.start % 32, field.end % 32) == (0, 31)
+                && self.both.contains_key(&(container, &*field.name))
+            {
+                let (space, target) = (UNKNOWN.to_owned(), String::new());
+                field.ty = Type::Address { space, align: 1, target };
+            }
             let Type::Address { space, target, .. } = &mut field.ty else { continue };
             let is_offset = space == UNKNOWN;
             let table =

@@ -22,6 +22,12 @@ const MESA: &str = r#"<?xml version="1.0"?>
     <field name="Secret Offset" start="32" end="63" type="offset"/>
     <field name="Format of Nothing" start="64" end="72" type="uint"/>
   </struct>
+  <instruction name="MEDIA_CURBE_LOAD" bias="2" length="4" engine="render">
+    <field name="DWord Length" start="0" end="15" type="uint" default="2"/>
+    <field name="Command Type" start="29" end="31" type="uint" default="3"/>
+    <field name="CURBE Total Data Length" start="64" end="80" type="uint"/>
+    <field name="CURBE Data Start Address" start="96" end="127" type="uint"/>
+  </instruction>
   <instruction name="3DSTATE_PIPELINED_POINTERS" bias="2" length="7" engine="render">
     <field name="DWord Length" start="0" end="7" type="uint" default="5"/>
     <field name="3D Command Sub Opcode" start="16" end="23" type="uint" default="0"/>
@@ -71,6 +77,8 @@ fn bases_by_name() {
         ("SO_WRITE_OFFSET0", "Write Offset", "unknown", ""),
         ("VERTEX_ELEMENT_STATE", "Source Element Format", "enum", "SURFACE_FORMAT"),
         ("VS_STATE", "Format of Nothing", "Uint", ""),
+        ("MEDIA_CURBE_LOAD", "CURBE Data Start Address", "dynamic-state", ""),
+        ("MEDIA_CURBE_LOAD", "CURBE Total Data Length", "Uint", ""),
     ] {
         let found = meaning(&spec, container, field);
         assert_eq!((&*found.0, &*found.1), (base, target), "{container} {field}");

@@ -36,8 +36,8 @@ const MAX_DESCRIPTORS: u64 = 64;
 const MAX_GUESSED: u32 = 32;
 /// The structure whose length depends on the number of render targets.
 pub(super) const BLEND_STATE: &str = "BLEND_STATE";
-/// The structure with a sampler's border colour.
-const BORDER_COLOR: &str = "SAMPLER_INDIRECT_STATE";
+/// Names of the structure with a sampler's border colour: the manual's and Mesa's.
+const BORDER_COLOR: [&str; 2] = ["SAMPLER_INDIRECT_STATE", "SAMPLER_BORDER_COLOR_STATE"];
 /// Largest depth of structures that point to structures.
 const MAX_NESTING: u32 = 6;
 
@@ -297,8 +297,8 @@ impl Follower<'_> {
             };
             // Drivers write zero for an unused pointer, and map nothing there. The pointer to the
             // border colour is unused unless the sampler uses its border.
-            let none =
-                self.memory.tail(at).is_empty() || target == BORDER_COLOR && !has_border(record);
+            let none = self.memory.tail(at).is_empty()
+                || BORDER_COLOR.contains(&target) && !has_border(record);
             if value == 0 && none {
                 continue;
             }
