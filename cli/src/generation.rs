@@ -6,7 +6,6 @@ use crate::tables::{generation, tables};
 use genxml::decode::{Tables, generation_name};
 use genxml::dump::Dump;
 use genxml::error_state::Platform;
-use genxml::gen8;
 use genxml_codegen::load;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -106,8 +105,7 @@ impl Choice {
             "genx: {name}: it is from {gpu}, and shown with the tables of Broadwell, which may be \
              wrong: use --spec DIR, where DIR is the folder src/intel/genxml of Mesa's sources"
         );
-        let broadwell = Tables::new(gen8::CONTAINERS, gen8::ENGINES, BUILT_IN);
-        Ok(Box::leak(Box::new(broadwell.with_kernels_of(wanted))))
+        Ok(Box::leak(Box::new(Tables::gen8_for(wanted))))
     }
 
     /// True if the built-in tables, and so the rules of Broadwell, apply to a dump.

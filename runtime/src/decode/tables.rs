@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 use super::condition::{Exists, Test};
 use super::effects::Follow;
 use super::issue::Issue;
+use super::other::commands;
 use super::plan::{BitPosition, FieldPlan, GroupPlan, Length, Limits, Part, Plan, PlanId, Shape};
 use super::steps;
 use crate::engine::EngineId;
@@ -96,7 +97,7 @@ impl Tables {
         engines: &'static [EngineBase],
         generation: u32,
     ) -> Tables {
-        Tables::with(containers, engines, generation, true)
+        Tables::with(containers, engines, (generation, generation), true)
     }
 
     /// As [`new`](Self::new), for tables whose lists of values are not complete, like those of
@@ -106,13 +107,24 @@ impl Tables {
         engines: &'static [EngineBase],
         generation: u32,
     ) -> Tables {
-        Tables::with(containers, engines, generation, false)
+        Tables::with(containers, engines, (generation, generation), false)
     }
 
+    /// The tables of Broadwell for dumps of a GPU of another `generation` (times ten), which they
+    /// describe only in part. Kernels are disassembled as instructions of that generation. For Gen4
+    /// and Gen5 the commands of the streamer are those of these generations, because the lengths of
+    /// batch starts differ.
+    pub fn gen8_for(generation: u32) -> Tables {
+        let (containers, engines) = (crate::gen8::CONTAINERS, crate::gen8::ENGINES);
+        Tables::with(containers, engines, (80, generation), true).with_kernels_of(generation)
+    }
+
+    /// Prepares tables of `generation`, with the commands that [`commands`] has for the generation
+    /// `dump`.
     fn with(
         containers: &'static [&'static Container],
         engines: &'static [EngineBase],
-        generation: u32,
+        (generation, dump): (u32, u32),
         complete: bool,
     ) -> Tables {
         let bases = engines;
@@ -124,7 +136,18 @@ impl Tables {
             complete,
         };
         let mut by_name = HashMap::new();
-        for container in containers {
+        let added: Vec<&'static Container> = commands(dump).collect();
+        // Commands of two generations would have the same headers.
+        let replaced = |container: &Container| {
+            generation != dump && !added.is_empty() && container.name.starts_with("MI_")
+        };
+        let kept = containers.iter().copied().filter(|container| !replaced(container));
+        for (container, is_added) in
+            kept.map(|it| (it, false)).chain(added.iter().map(|it| (*it, true)))
+        {
+            if is_added && by_name.contains_key(container.name) {
+                continue;
+            }
             let id = builder.plan(container);
             by_name.entry(container.name).or_insert(id);
         }

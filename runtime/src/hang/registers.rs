@@ -97,7 +97,7 @@ impl<'a> Registers<'a> {
 
     /// The description of a register of `DONE`.
     fn instdone(self, engine: &Engine, kernel: &str) -> Option<Described<'a>> {
-        // Older GPUs describe only the units of the render engine.
+        // For older GPUs, only the units of the render engine are described.
         let render = engine.id() == Some(EngineId::Render);
         if render && let Some(container) = Tables::other_register(self.generation, kernel) {
             return Some(Described { tables: Tables::other(), container });

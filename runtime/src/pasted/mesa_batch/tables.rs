@@ -56,7 +56,7 @@ pub(super) struct Tables {
     coarse: bool,
     offset: Option<u64>,
     entries: BTreeMap<u32, u32>,
-    /// The last entry, until the address of its surface state is known.
+    /// The value of the last entry, while the address of its surface state is not known.
     last: Option<u32>,
     /// Surface State Base Address.
     base: Option<u64>,
