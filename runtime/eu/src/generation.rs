@@ -1,7 +1,8 @@
 //! Generations of instructions that this crate decodes and prints.
 
-/// A generation of execution units. Gen9 shares the formats of Gen8 and adds split sends. The
-/// assembler and the validator know Gen8 only.
+/// A generation of execution units. Gen9 shares the formats of Gen8 and adds split sends. Gen11
+/// shares those of Gen9, but it has other numbers for types, and its three-source instructions
+/// have regions. The assembler and the validator know Gen8 only.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Default)]
 pub enum Generation {
     /// Broadwell.
@@ -9,6 +10,8 @@ pub enum Generation {
     Gen8,
     /// Skylake and its successors with Gen9 graphics.
     Gen9,
+    /// Ice Lake and its successors with Gen11 graphics.
+    Gen11,
 }
 
 impl Generation {
@@ -18,6 +21,7 @@ impl Generation {
         match number {
             80 => Some(Generation::Gen8),
             90 => Some(Generation::Gen9),
+            110 => Some(Generation::Gen11),
             _ => None,
         }
     }

@@ -32,9 +32,10 @@ pub struct Instruction {
     pub math: Option<MathFunction>,
     /// Message of `send`, `sendc`, and of `sends` and `sendsc` of Gen9.
     pub send: Option<Send>,
-    /// Extended descriptor of `sends` and `sendsc`. If it is in the instruction: bits 9:6 are the
-    /// number of registers of the second payload, bits 31:16 depend on the shared function, all
-    /// others are zero.
+    /// Extended descriptor of messages of Gen9 and later. If it is in the instruction: bits 9:6 are
+    /// the number of registers of the second payload of `sends` and `sendsc`, bits 31:16 depend on
+    /// the shared function, all others are zero. In `send` and `sendc`, bits 31:16 are in the bits
+    /// of the region of the source, and the encoder reads them from there.
     pub extended: Option<Descriptor>,
     /// Jump distances of branches with immediate targets.
     pub branch: Option<Branch>,
@@ -42,7 +43,8 @@ pub struct Instruction {
     pub saturate: bool,
     /// Channel enables and the per-channel instruction pointers are ignored (`NoMask`, IGA `W`).
     pub no_mask: bool,
-    /// The result is also written to the accumulator.
+    /// The result is also written to the accumulator. In messages of Gen9 and later, the same bit
+    /// means that the scoreboard is not set for the payload (`NoSrcDepSet`).
     pub acc_write: bool,
     /// BranchCtrl of `if`, `else` and `goto` (IGA `.b`). If it is set, `goto` sends the channels
     /// that its predicate selects to UIP; otherwise it sends the other channels there (2a goto).
@@ -250,6 +252,8 @@ pub enum ThreadControl {
     Atomic,
     /// Hardware must switch to another thread.
     Switch,
+    /// Hardware does not preempt the thread after the instruction. Gen11 only.
+    NoPreempt,
 }
 
 /// Architecture registers (2d p.120; G45 vol 4; the numbers of Gen8 are from IGA).

@@ -1,7 +1,7 @@
 //! Gen8 execution unit instructions: decode, compaction, encode, disassembly.
 //!
 //! Functions whose names end with `_on` take a [`Generation`] and also decode and print the
-//! instructions of Gen9. All others are for Gen8.
+//! instructions of Gen9 and Gen11. All others are for Gen8.
 //!
 //! Modules in reading order:
 //!

@@ -14,7 +14,7 @@ use crate::types::DataType;
 pub struct Op {
     /// The operation.
     pub opcode: Opcode,
-    /// Its 7-bit number, as in the enumeration EU_OPCODE.
+    /// Its 7-bit number, as in the enumeration EU_OPCODE or EU_OPCODE_GEN11.
     pub code: u8,
     /// The manual's mnemonic, which is also the name in EU_OPCODE.
     pub name: &'static str,
@@ -74,14 +74,27 @@ const GEN8_COUNT: usize = Opcode::Nop as usize + 1;
 /// Every instruction of Gen8, by number.
 pub static OPS: &[Op] = ALL.split_at(GEN8_COUNT).0;
 
-/// The operation of each number: a row for each [`Generation`](crate::generation::Generation).
-pub(crate) static BY_CODE: [[Option<Opcode>; 128]; 2] = [by_code(GEN8_COUNT), by_code(ALL_COUNT)];
+/// Number of operations of Gen8 and Gen9; their rows come before those of Gen11.
+const GEN9_COUNT: usize = Opcode::Sendsc as usize + 1;
 
-/// The operations of the first `count` rows by number.
-const fn by_code(count: usize) -> [Option<Opcode>; 128] {
+/// The operations that Gen11 no longer has. Facts: Mesa brw_eu.c.
+const GONE_ON_GEN11: &[Opcode] =
+    &[Opcode::Dp4, Opcode::Dph, Opcode::Dp3, Opcode::Dp2, Opcode::Line, Opcode::Pln, Opcode::Lrp];
+
+/// The operation of each number: a row for each [`Generation`](crate::generation::Generation).
+pub(crate) static BY_CODE: [[Option<Opcode>; 128]; 3] =
+    [by_code(GEN8_COUNT, &[]), by_code(GEN9_COUNT, &[]), by_code(ALL_COUNT, GONE_ON_GEN11)];
+
+/// The operations of the first `count` rows by number, without those that are `gone`.
+const fn by_code(count: usize, gone: &[Opcode]) -> [Option<Opcode>; 128] {
     let (mut found, mut index) = ([None; 128], 0);
     while index < count {
         found[ALL[index].code as usize] = Some(ALL[index].opcode);
+        index += 1;
+    }
+    index = 0;
+    while index < gone.len() {
+        found[ALL[gone[index] as usize].code as usize] = None;
         index += 1;
     }
     found
@@ -160,6 +173,9 @@ ops! {
     // Gen9. Facts: Mesa brw_eu.cpp.
     Sends 0x33 "sends" 2 SplitSend [P] [] NO_OPERANDS "Gen9" "message with two payloads to a shared function";
     Sendsc 0x34 "sendsc" 2 SplitSend [P] [] NO_OPERANDS "Gen9" "as sends, once the dependencies on other threads are clear";
+    // Gen11. Facts: Mesa brw_eu.c.
+    Ror 0x0e "ror" 2 Basic [P S] [] NO_OPERANDS "Gen11" "rotate right";
+    Rol 0x0f "rol" 2 Basic [P S] [] NO_OPERANDS "Gen11" "rotate left";
 }
 
 macro_rules! set {

@@ -247,14 +247,17 @@ impl<W: Write + ?Sized> Printer<'_, W> {
 
     fn options(&mut self) -> fmt::Result {
         let i = self.i;
+        let no_dependency = i.send.is_some() && i.generation >= Generation::Gen9;
         let options = [
-            (i.acc_write, "AccWrEn"),
+            (i.acc_write && !no_dependency, "AccWrEn"),
             (i.thread_control == ThreadControl::Atomic, "Atomic"),
             (i.breakpoint, "Breakpoint"),
             (i.compacted, "Compacted"),
             (i.ends_thread(), "EOT"),
             (i.no_dd_check, "NoDDChk"),
             (i.no_dd_clear, "NoDDClr"),
+            (i.thread_control == ThreadControl::NoPreempt, "NoPreempt"),
+            (i.acc_write && no_dependency, "NoSrcDepSet"),
             (i.thread_control == ThreadControl::Switch, "Switch"),
         ];
         let mut before = "{";
@@ -329,8 +332,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         if self.i.send.is_some() && ty == DataType::Ud {
             return Ok(());
         }
-        self.line.text(":")?;
-        self.line.text(ty.name())
+        self.any_ty(ty)
     }
 
     fn destination(&mut self, destination: &Destination) -> fmt::Result {
@@ -338,7 +340,10 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         if i.send.is_some() {
             // Registers of messages are printed without subregister.
             self.register(&destination.register, 0, None)?;
-            return self.ty(destination.ty);
+            return match i.opcode.op().format {
+                Format::SplitSend => self.any_ty(destination.ty),
+                _ => self.ty(destination.ty),
+            };
         }
         let scalar = scalar_three_source(i);
         let register = advanced(destination.register, scalar.unwrap_or(0) * destination.ty.size());
@@ -396,7 +401,19 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         let Region { vertical, width, horizontal } = source.region;
         // Three-source regions have the short form of later generations: no width, and no vertical
         // stride for the last source.
-        if self.i.opcode.op().format == Format::ThreeSource {
+        let ternary = self.i.opcode.op().format == Format::ThreeSource;
+        if let (true, AccessMode::Align1, Vertical::Stride(vertical)) =
+            (ternary, self.i.access_mode, vertical)
+        {
+            self.line.text("<")?;
+            if index < 2 {
+                self.line.unsigned(u64::from(vertical))?;
+                self.line.text(";")?;
+            }
+            self.line.unsigned(u64::from(horizontal))?;
+            return self.line.text(">");
+        }
+        if ternary {
             return self.line.text(match (source.replicate || one, index) {
                 (true, 2) => "<0>",
                 (true, _) => "<0;0>",
@@ -444,10 +461,10 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             }
             _ => self.hexadecimal(bits)?,
         }
-        self.ty_of_immediate(immediate.ty)
+        self.any_ty(immediate.ty)
     }
 
-    fn ty_of_immediate(&mut self, ty: DataType) -> fmt::Result {
+    fn any_ty(&mut self, ty: DataType) -> fmt::Result {
         self.line.text(":")?;
         self.line.text(ty.name())
     }

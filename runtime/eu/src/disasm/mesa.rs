@@ -5,12 +5,13 @@ use super::mesa_messages;
 use super::text::{Line, general, invalid, restricted_float};
 use crate::compaction;
 use crate::decode::{
-    DecodeError, Problem, Raw, length, operation, three_source_halves, three_source_types,
+    DecodeError, Problem, Raw, decode_on, length, operation, three_source_halves,
+    three_source_types,
 };
 use crate::encoding as enc;
 use crate::gen8::{eu as gen8, eu_gen9};
 use crate::generation::Generation;
-use crate::instruction::{Arf, DataType, Vertical};
+use crate::instruction::{Arf, DataType, Immediate, Operand, Region, Register, Vertical};
 use crate::kernel::Code;
 use crate::ops::{Format, Opcode, Traits};
 use crate::syntax::{self, Syntax};
@@ -139,6 +140,7 @@ pub(super) fn write<W: Write + ?Sized>(
         controls: gen8::EuInstructionOperandControls::unpack_lossy(&[dwords[1]]),
         // Mesa has no `join`, and prints unknown operations as illegal.
         generation,
+        types: enc::Types::of(generation),
         opcode: operation(generation, dwords[0])
             .filter(|opcode| *opcode != Opcode::Join)
             .unwrap_or(Opcode::Illegal),
@@ -152,6 +154,7 @@ struct Printer<'a, W: ?Sized> {
     header: gen8::EuInstructionHeader,
     controls: gen8::EuInstructionOperandControls,
     generation: Generation,
+    types: &'static enc::Types,
     opcode: Opcode,
 }
 
@@ -289,7 +292,10 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             return self.source_1();
         }
         if opcode.op().format == Format::ThreeSource {
-            return self.three_sources();
+            return match self.generation {
+                Generation::Gen8 | Generation::Gen9 => self.three_sources(),
+                Generation::Gen11 => self.three_sources_align1(),
+            };
         }
         if opcode.op().format == Format::SplitSend {
             return self.split_operands();
@@ -376,7 +382,12 @@ impl<W: Write + ?Sized> Printer<'_, W> {
     }
 
     fn ty(&mut self, ty: Option<DataType>) -> fmt::Result {
-        self.line.text(ty.and_then(|ty| syntax::TYPES.name(ty, Syntax::Mesa)).unwrap_or("INVALID"))
+        // The assembler knows Gen8 only, and so the type of Gen11 is not in its table.
+        let name = match ty {
+            Some(DataType::Nf) => Some("NF"),
+            ty => ty.and_then(|ty| syntax::TYPES.name(ty, Syntax::Mesa)),
+        };
+        self.line.text(name.unwrap_or("INVALID"))
     }
 
     fn stride(&mut self, stride: gen8::HorzStride) -> fmt::Result {
@@ -398,7 +409,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
 
     fn destination(&mut self) -> fmt::Result {
         let controls = self.controls;
-        let ty = enc::DESTINATION_TYPE.decode(controls.destination_data_type);
+        let ty = self.types.destination(controls.destination_data_type);
         let file = controls.destination_register_file;
         let region = [controls.destination_register_region.get() as u32];
         if self.align16() {
@@ -523,7 +534,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         ty: gen8::SrcType,
         sign: bool,
     ) -> fmt::Result {
-        let ty = enc::SOURCE_TYPE.decode(ty);
+        let ty = self.types.source(ty);
         if self.align16() {
             use gen8::EuInstructionOperandSrcRegAlign16Address::{Direct, Indirect};
             let source = gen8::EuInstructionOperandSrcRegAlign16::unpack_lossy(&[bits as u32]);
@@ -641,11 +652,94 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         Ok(())
     }
 
+    /// Prints the operands of a three-source instruction in Align1 from the typed instruction: its
+    /// formats have few unused bits.
+    fn three_sources_align1(&mut self) -> fmt::Result {
+        self.line.pad(16);
+        let instruction = match decode_on(self.generation, self.dwords) {
+            Ok(instruction) => instruction,
+            Err(DecodeError { problem: Problem::Reserved { field, value, .. }, .. }) => {
+                return self.invalid(field, value);
+            }
+            Err(_) => return Ok(()),
+        };
+        if let Some(destination) = instruction.destination {
+            let extended = destination.macro_accumulator.map(|number| number.0 / 4 * 8);
+            let register = starting_at(destination.register, extended);
+            self.ternary_register(&register, destination.ty, false)?;
+            // Mesa prints the stride 1 for all destinations.
+            self.line.text("<")?;
+            self.line.unsigned(u64::from(destination.stride))?;
+            self.line.text(">")?;
+            self.ty(Some(destination.ty))?;
+        }
+        for (operand, column) in instruction.operands().zip([32, 48, 64]) {
+            self.line.pad(column);
+            let source = match operand {
+                Operand::Register(source) => source,
+                Operand::Immediate(immediate) => {
+                    self.ternary_immediate(immediate)?;
+                    continue;
+                }
+                Operand::None => continue,
+            };
+            self.negation(source.negate, source.absolute)?;
+            let scalar = source.region == Region::SCALAR;
+            let extended = source.macro_accumulator.map(|number| number.0 * 2);
+            let register = starting_at(source.register, extended);
+            self.ternary_register(&register, source.ty, scalar)?;
+            let Region { vertical, width, horizontal } = source.region;
+            let Vertical::Stride(vertical) = vertical else { continue };
+            for (before, number) in [("<", vertical), (",", width), (",", horizontal)] {
+                self.line.text(before)?;
+                self.line.unsigned(u64::from(number))?;
+            }
+            self.line.text(">")?;
+            self.ty(Some(source.ty))?;
+        }
+        Ok(())
+    }
+
+    /// Prints a register, with its subregister in elements.
+    fn ternary_register(
+        &mut self,
+        register: &Register,
+        ty: DataType,
+        subregister: bool,
+    ) -> fmt::Result {
+        let byte = match *register {
+            Register::Grf { number, byte } => {
+                self.register(gen8::RegFile::GRF, u64::from(number))?;
+                byte
+            }
+            Register::Arf { file, number, byte } => {
+                self.line.text(syntax::ARFS.name(file, Syntax::Mesa).unwrap_or("ARF"))?;
+                if file != Arf::Null {
+                    self.line.unsigned(u64::from(number))?;
+                }
+                byte
+            }
+            Register::Indirect { .. } => 0,
+        };
+        self.element(u64::from(byte), Some(ty), subregister)
+    }
+
+    /// Prints an immediate of 16 bits. Mesa prints `w` as an unsigned number.
+    fn ternary_immediate(&mut self, immediate: &Immediate) -> fmt::Result {
+        if immediate.ty == DataType::W {
+            self.line.signed(i64::from(immediate.bits as i16))?;
+        } else {
+            self.line.text("0x")?;
+            self.line.hex(immediate.bits, 4)?;
+        }
+        self.ty(Some(immediate.ty))
+    }
+
     fn immediate(&mut self, ty: gen8::SrcImmType) -> fmt::Result {
         let half = [self.dwords[2], self.dwords[3]];
         let dword = gen8::EuInstructionSourcesImm32::unpack_lossy(&half).source_0_immediate.get();
         let qword = gen8::EuInstructionSourcesImm64::unpack_lossy(&half).source_0_immediate.get();
-        let Some(ty) = enc::IMMEDIATE_TYPE.decode(ty) else { return Ok(()) };
+        let Some(ty) = self.types.immediate(ty) else { return Ok(()) };
         let (bits, width) = match ty {
             DataType::D => {
                 self.line.signed(i64::from(dword as u32 as i32))?;
@@ -770,9 +864,8 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         let send = eu_gen9::EuInstructionSplitSend::unpack_lossy(self.dwords);
         self.line.pad(64);
         let descriptor = (!send.descriptor_from_register).then(|| {
-            let message = gen8::EuInstructionOperandSendMsg { eot: false, ..send.message };
-            let [descriptor] = message.pack();
-            descriptor
+            let last = eu_gen9::EuSendDescriptorGen9::unpack_lossy(&[self.dwords[3]]);
+            last.descriptor.get() as u32
         });
         match descriptor {
             Some(descriptor) => {
@@ -852,6 +945,14 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             flag(&mut self.line, end, " EOT")?;
         }
         self.line.text(" }")
+    }
+}
+
+/// The register from `byte` on. Mesa prints the extended accumulators of `madm` as subregisters.
+fn starting_at(register: Register, byte: Option<u8>) -> Register {
+    match (register, byte) {
+        (Register::Grf { number, .. }, Some(byte)) => Register::Grf { number, byte },
+        (register, _) => register,
     }
 }
 
