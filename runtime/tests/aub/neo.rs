@@ -89,3 +89,30 @@ fn later_generations() {
         assert_eq!(platform, Some(generation), "{gpu}");
     }
 }
+
+/// The kernel of Ice Lake is read up to its end of thread, and each of its instructions has a text.
+/// Gen11 has the packets of Gen8 that lead to the kernel. Oracle: IGA prints an instruction for
+/// each of its bytes; the kernel ends with a message to the thread spawner, as all kernels of this
+/// compiler do.
+#[test]
+fn kernel_of_ice_lake() {
+    let Some(path) = file("icllp") else { return };
+    let mut dump = Dump::open(&path, &How::default()).unwrap();
+    let tables = Tables::new(genxml::gen8::CONTAINERS, genxml::gen8::ENGINES, 80);
+    let tables = tables.with_kernels_of(110);
+    let decoder = Decoder::new(&tables, Options::default());
+    let mut kernels = Vec::new();
+    let collect = &mut |record: &Record| {
+        if record.kind == Kind::Kernel {
+            kernels.push(record.lines.clone());
+        }
+        Ok(())
+    };
+    decoder.submissions(&mut dump, collect).unwrap();
+    let [lines] = &kernels[..] else { panic!("{} kernels", kernels.len()) };
+    assert!(lines.len() > 40, "{lines:?}");
+    assert!(!lines.iter().any(|(_, text)| text.contains("reserved")), "{lines:?}");
+    let mads = lines.iter().filter(|(_, text)| text.contains("mad (16|M")).count();
+    let ends = lines.iter().filter(|(_, text)| text.contains("r127:f             0x27"));
+    assert_eq!((mads, ends.count()), (2, 1), "{lines:?}");
+}
