@@ -15,6 +15,7 @@ pub(crate) use crate::problem::operation;
 use core::fmt;
 
 mod align1_ternary;
+pub(crate) mod gen12;
 
 /// Dwords that cannot be decoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -98,6 +99,9 @@ fn native_form(
     dwords: &[u32; 4],
     length: i32,
 ) -> Result<Instruction, Problem> {
+    if generation >= Generation::Gen12 {
+        return gen12::native_form(dwords, length);
+    }
     let header = gen8::EuInstructionHeader::unpack_lossy(&[dwords[0]]);
     let Some(opcode) = operation(generation, dwords[0]) else {
         let mut illegal = Instruction { generation, ..Instruction::new(Opcode::Illegal, 1) };
@@ -117,7 +121,7 @@ fn native_form(
         Format::SplitSend => decoder.split_send(),
         Format::BranchOne | Format::BranchTwo => decoder.branch(),
         Format::JumpIndexed | Format::Call => decoder.jump(),
-        Format::Return | Format::Wait => decoder.one_source(),
+        Format::Return | Format::Wait | Format::Sync => decoder.one_source(),
     }
 }
 
@@ -180,7 +184,7 @@ impl Decoder<'_> {
         instruction.predicate = control.map(|control| Predicate { control, inverse: a.pred_inv });
         let thread = enc::THREAD.decode(a.thread_control).or_else(|| match self.generation {
             Generation::Gen8 | Generation::Gen9 => None,
-            Generation::Gen11 => enc::THREAD_GEN11.decode(a.thread_control),
+            _ => enc::THREAD_GEN11.decode(a.thread_control),
         });
         instruction.thread_control =
             thread.ok_or_else(|| self.reserved("ThreadCtrl", a.thread_control.bits()))?;
@@ -194,7 +198,7 @@ impl Decoder<'_> {
         instruction.breakpoint = b.debug_ctrl;
         instruction.saturate = b.saturate;
         let format = self.opcode.op().format;
-        if format != Format::Math && !format.is_send() {
+        if !matches!(format, Format::Math | Format::Sync) && !format.is_send() {
             let condition = self.header.control.cond_modifier;
             let decoded = enc::CONDITION.decode(condition);
             instruction.condition =

@@ -9,6 +9,7 @@ use core::fmt;
 use genxml_core::{U, U64};
 
 mod align1_ternary;
+mod gen12;
 
 /// An instruction that cannot be encoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -79,6 +80,9 @@ impl Instruction {
         let types = enc::Types::of(self.generation);
         let changed = self.with_macro_subregisters();
         let encoder = Encoder { instruction: changed.as_ref().unwrap_or(self), types, unused };
+        if self.generation >= Generation::Gen12 {
+            return encoder.gen12();
+        }
         match self.opcode.op().format {
             Format::Bare => encoder.bare(),
             Format::ThreeSource if self.generation >= Generation::Gen11 => {
@@ -189,7 +193,7 @@ impl Encoder<'_> {
         let dependency = enc::DEPENDENCY.encode((i.no_dd_clear, i.no_dd_check));
         let thread = enc::THREAD.encode(i.thread_control).or_else(|| match i.generation {
             Generation::Gen8 | Generation::Gen9 => None,
-            Generation::Gen11 => enc::THREAD_GEN11.encode(i.thread_control),
+            _ => enc::THREAD_GEN11.encode(i.thread_control),
         });
         Ok(gen8::EuInstructionControlsA {
             access_mode: if self.align16() {
@@ -558,6 +562,7 @@ impl Encoder<'_> {
         };
         let mut dwords = [0, self.packed(&controls), half[0], half[1]];
         dwords[0] = match i.math {
+            _ if i.opcode.op().format == Format::Sync => self.sync()?,
             Some(function) => {
                 let fc = enc::MATH
                     .encode(function)
@@ -578,6 +583,19 @@ impl Encoder<'_> {
             None => self.header()?.pack()[0],
         };
         Ok(dwords)
+    }
+
+    /// The first dword of `sync`, with the function at the condition.
+    fn sync(&self) -> Result<u32> {
+        let function = self.instruction.sync.and_then(|function| enc::SYNC.encode(function));
+        let function = function.ok_or_else(|| self.error("SyncFunction", Refused::Missing))?;
+        let mut header = self.header()?;
+        header.control.cond_modifier = gen8::CondModifier::from_bits(function.bits());
+        Ok(header.pack()[0])
+    }
+
+    fn no_operation(&self) -> EncodeError {
+        self.error("Opcode", i64::from(self.instruction.opcode.code()))
     }
 
     fn packed(&self, controls: &gen8::EuInstructionOperandControls) -> u32 {
@@ -667,7 +685,7 @@ impl Encoder<'_> {
         use eu_gen9::EuInstructionSplitSendSource0 as From;
         let i = self.instruction;
         if i.generation == Generation::Gen8 {
-            return Err(self.error("Opcode", i64::from(i.opcode.code())));
+            return Err(self.no_operation());
         }
         let send = i.send.ok_or_else(|| self.error("Message", Refused::Missing))?;
         let (Some(destination), [Operand::Register(first), Operand::Register(second), _]) =

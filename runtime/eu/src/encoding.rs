@@ -1,10 +1,10 @@
 //! Encoded values of fields and their meanings, as tables that are read in both directions.
 
-use crate::gen8::{eu as gen8, eu_gen11};
+use crate::gen8::{eu as gen8, eu_gen11, eu_gen12};
 use crate::generation::Generation;
 use crate::instruction::{
-    Arf, Condition, DataType, MathFunction, PredicateControl, SharedFunction, ThreadControl,
-    Vertical,
+    Arf, Condition, DataType, MathFunction, PredicateControl, SharedFunction, SyncFunction,
+    ThreadControl, Vertical,
 };
 
 /// Pairs of an encoded value and its meaning.
@@ -158,6 +158,7 @@ impl Types {
         match generation {
             Generation::Gen8 | Generation::Gen9 => &TYPES_GEN8,
             Generation::Gen11 => &TYPES_GEN11,
+            Generation::Gen12 => &TYPES_GEN12,
         }
     }
 
@@ -271,6 +272,66 @@ static TYPES_GEN11: Types = Types {
         (eu_gen11::ImmediateTypeGen11::VF.bits(), DataType::Vf),
     ]),
 };
+
+/// Types of Gen12.
+static TYPES_GEN12: Types = Types {
+    register: by_number(&[
+        (eu_gen12::RegisterTypeGen12::UB.bits(), DataType::Ub),
+        (eu_gen12::RegisterTypeGen12::UW.bits(), DataType::Uw),
+        (eu_gen12::RegisterTypeGen12::UD.bits(), DataType::Ud),
+        (eu_gen12::RegisterTypeGen12::UQ.bits(), DataType::Uq),
+        (eu_gen12::RegisterTypeGen12::B.bits(), DataType::B),
+        (eu_gen12::RegisterTypeGen12::W.bits(), DataType::W),
+        (eu_gen12::RegisterTypeGen12::D.bits(), DataType::D),
+        (eu_gen12::RegisterTypeGen12::Q.bits(), DataType::Q),
+        (eu_gen12::RegisterTypeGen12::HF.bits(), DataType::Hf),
+        (eu_gen12::RegisterTypeGen12::F.bits(), DataType::F),
+        (eu_gen12::RegisterTypeGen12::DF.bits(), DataType::Df),
+    ]),
+    immediate: by_number(&[
+        (eu_gen12::ImmediateTypeGen12::UV.bits(), DataType::Uv),
+        (eu_gen12::ImmediateTypeGen12::UW.bits(), DataType::Uw),
+        (eu_gen12::ImmediateTypeGen12::UD.bits(), DataType::Ud),
+        (eu_gen12::ImmediateTypeGen12::UQ.bits(), DataType::Uq),
+        (eu_gen12::ImmediateTypeGen12::V.bits(), DataType::V),
+        (eu_gen12::ImmediateTypeGen12::W.bits(), DataType::W),
+        (eu_gen12::ImmediateTypeGen12::D.bits(), DataType::D),
+        (eu_gen12::ImmediateTypeGen12::Q.bits(), DataType::Q),
+        (eu_gen12::ImmediateTypeGen12::VF.bits(), DataType::Vf),
+        (eu_gen12::ImmediateTypeGen12::HF.bits(), DataType::Hf),
+        (eu_gen12::ImmediateTypeGen12::F.bits(), DataType::F),
+        (eu_gen12::ImmediateTypeGen12::DF.bits(), DataType::Df),
+    ]),
+};
+
+/// Type of an integer operand of a three-source instruction of Gen12.
+pub static THREE_SOURCE_INTEGER_GEN12: Pairs<eu_gen12::ThreeSrcIntegerTypeGen12, DataType> =
+    Pairs(&[
+        (eu_gen12::ThreeSrcIntegerTypeGen12::UB, DataType::Ub),
+        (eu_gen12::ThreeSrcIntegerTypeGen12::UW, DataType::Uw),
+        (eu_gen12::ThreeSrcIntegerTypeGen12::UD, DataType::Ud),
+        (eu_gen12::ThreeSrcIntegerTypeGen12::UQ, DataType::Uq),
+        (eu_gen12::ThreeSrcIntegerTypeGen12::B, DataType::B),
+        (eu_gen12::ThreeSrcIntegerTypeGen12::W, DataType::W),
+        (eu_gen12::ThreeSrcIntegerTypeGen12::D, DataType::D),
+        (eu_gen12::ThreeSrcIntegerTypeGen12::Q, DataType::Q),
+    ]);
+
+/// Type of a float operand of a three-source instruction of Gen12.
+pub static THREE_SOURCE_FLOAT_GEN12: Pairs<eu_gen12::ThreeSrcFloatTypeGen12, DataType> = Pairs(&[
+    (eu_gen12::ThreeSrcFloatTypeGen12::HF, DataType::Hf),
+    (eu_gen12::ThreeSrcFloatTypeGen12::F, DataType::F),
+    (eu_gen12::ThreeSrcFloatTypeGen12::DF, DataType::Df),
+]);
+
+/// Function of `sync`.
+pub static SYNC: Pairs<eu_gen12::SyncFunction, SyncFunction> = Pairs(&[
+    (eu_gen12::SyncFunction::NOP, SyncFunction::Nop),
+    (eu_gen12::SyncFunction::ALLRD, SyncFunction::AllRead),
+    (eu_gen12::SyncFunction::ALLWR, SyncFunction::AllWritten),
+    (eu_gen12::SyncFunction::BAR, SyncFunction::Barrier),
+    (eu_gen12::SyncFunction::HOST, SyncFunction::Host),
+]);
 
 /// Type of an integer operand of a three-source instruction in Align1.
 pub static THREE_SOURCE_INTEGER: Pairs<eu_gen11::ThreeSrcIntegerType, DataType> = Pairs(&[

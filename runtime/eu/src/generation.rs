@@ -1,8 +1,9 @@
 //! Generations of instructions that this crate decodes and prints.
 
 /// A generation of execution units. Gen9 shares the formats of Gen8 and adds split sends. Gen11
-/// shares those of Gen9, but it has other numbers for types, and its three-source instructions
-/// have regions. The assembler and the validator know Gen8 only.
+/// shares those of Gen9, but it has other numbers for types, and its three-source instructions have
+/// regions. Gen12 has other positions for all fields, and a software scoreboard. The assembler and
+/// the validator know Gen8 only.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Default)]
 pub enum Generation {
     /// Broadwell.
@@ -12,6 +13,8 @@ pub enum Generation {
     Gen9,
     /// Ice Lake and its successors with Gen11 graphics.
     Gen11,
+    /// Tiger Lake, Rocket Lake, Alder Lake and DG1: Gen12.0, not Gen12.5.
+    Gen12,
 }
 
 impl Generation {
@@ -22,6 +25,7 @@ impl Generation {
             80 => Some(Generation::Gen8),
             90 => Some(Generation::Gen9),
             110 => Some(Generation::Gen11),
+            120 => Some(Generation::Gen12),
             _ => None,
         }
     }

@@ -6,8 +6,9 @@
 //! numbers replace quarter and nibble controls.
 
 pub use crate::generation::Generation;
+pub use crate::scoreboard::{Scoreboard, Token};
 use crate::table::Opcode;
-pub use crate::types::{AccessMode, DataType, MathFunction};
+pub use crate::types::{AccessMode, DataType, MathFunction, SyncFunction};
 
 /// An instruction.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -30,7 +31,7 @@ pub struct Instruction {
     pub condition: Option<Condition>,
     /// Function of `math`.
     pub math: Option<MathFunction>,
-    /// Message of `send`, `sendc`, and of `sends` and `sendsc` of Gen9.
+    /// Message of `send`, `sendc`, and of `sends` and `sendsc` of Gen9 and Gen11.
     pub send: Option<Send>,
     /// Extended descriptor of messages of Gen9 and later. If it is in the instruction: bits 9:6 are
     /// the number of registers of the second payload of `sends` and `sendsc`, bits 31:16 depend on
@@ -69,6 +70,10 @@ pub struct Instruction {
     pub illegal_code: u8,
     /// The generation from which the instruction is.
     pub generation: Generation,
+    /// Function of `sync`, of Gen12.
+    pub sync: Option<SyncFunction>,
+    /// Scoreboard information of Gen12.
+    pub scoreboard: Scoreboard,
 }
 
 impl Instruction {
@@ -99,6 +104,8 @@ impl Instruction {
             compacted: false,
             illegal_code: 0,
             generation: Generation::Gen8,
+            sync: None,
+            scoreboard: Scoreboard(0),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::compaction;
 use crate::decode::{length, operation};
-use crate::gen8::{eu, eu_gen9, eu_gen11};
+use crate::gen8::{eu, eu_gen9, eu_gen11, eu_gen12};
 use crate::generation::Generation;
 use crate::kernel::dwords;
 use crate::ops::{Format, Opcode};
@@ -31,6 +31,7 @@ impl Native {
         let opcode = self.opcode?;
         let ternary = opcode.op().format == Format::ThreeSource;
         Some(match self.generation {
+            Generation::Gen12 => eu_gen12::EuControlsGen12::INFO,
             Generation::Gen11 if ternary => eu_gen11::EuInstructionThreeSrcAlign1::INFO,
             _ => container(opcode),
         })
@@ -43,7 +44,9 @@ pub fn container(opcode: Opcode) -> &'static Container {
         Format::Bare if opcode == Opcode::Nop => eu::EuInstructionNop::INFO,
         Format::Bare => eu::EuInstructionIllegal::INFO,
         Format::Basic if opcode.op().sources == 2 => eu::EuInstructionBasicTwoSrc::INFO,
-        Format::Basic | Format::Return | Format::Wait => eu::EuInstructionBasicOneSrc::INFO,
+        Format::Basic | Format::Return | Format::Wait | Format::Sync => {
+            eu::EuInstructionBasicOneSrc::INFO
+        }
         Format::ThreeSource => eu::EuInstructionBasicThreeSrc::INFO,
         Format::Math => eu::EuInstructionMath::INFO,
         Format::Send => eu::EuInstructionSend::INFO,

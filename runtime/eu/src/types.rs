@@ -82,6 +82,34 @@ impl MathFunction {
     }
 }
 
+/// Functions of `sync`, of Gen12.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum SyncFunction {
+    /// Waits for its own scoreboard only.
+    Nop,
+    /// Waits until the sources of messages are read; the source has a bit for each token.
+    AllRead,
+    /// Waits until the results of messages are written; the source has a bit for each token.
+    AllWritten,
+    /// Waits for a barrier.
+    Barrier,
+    /// Waits for the host.
+    Host,
+}
+
+impl SyncFunction {
+    /// The name in both languages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            SyncFunction::Nop => "nop",
+            SyncFunction::AllRead => "allrd",
+            SyncFunction::AllWritten => "allwr",
+            SyncFunction::Barrier => "bar",
+            SyncFunction::Host => "host",
+        }
+    }
+}
+
 /// Numeric types of operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum DataType {

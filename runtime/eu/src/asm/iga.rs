@@ -47,7 +47,7 @@ fn instruction(p: &mut Parser<'_>) -> Parse<Item> {
     let i = &mut item.instruction;
     match format {
         // No operation of Gen8 is a split send.
-        Format::Bare | Format::SplitSend => {}
+        Format::Bare | Format::SplitSend | Format::Sync => {}
         Format::Basic | Format::ThreeSource | Format::Math => {
             destination(p, i)?;
             let count = i.math.map_or(i.opcode.op().sources, MathFunction::sources);

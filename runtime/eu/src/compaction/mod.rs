@@ -6,6 +6,7 @@
 //! [`Instruction::compact`] may choose other types with the same result, as compilers do.
 //! [`compact_kernel`] converts a whole kernel and corrects its jumps.
 
+mod gen12;
 mod kernel;
 
 use crate::gen8::{eu as gen8, eu_gen11};
@@ -36,8 +37,9 @@ pub(crate) fn expand_dwords(
         return Ok([first, 0, 0, 0]);
     };
     let expanded = match opcode.op().format {
-        Format::ThreeSource if generation < Generation::Gen11 => three_sources(&compact),
         Format::Bare => Some(bare(compact[0])),
+        _ if generation >= Generation::Gen12 => gen12::expand(compact, opcode),
+        Format::ThreeSource if generation < Generation::Gen11 => three_sources(&compact),
         Format::SplitSend | Format::ThreeSource => None,
         _ => two_sources(generation, &compact),
     };
@@ -144,7 +146,7 @@ fn two_sources(generation: Generation, compact: &[u32; 2]) -> Option<[u32; 4]> {
     let control = gen8::EuCompactionControl::unpack_lossy(&[control]);
     let types = match generation {
         Generation::Gen8 | Generation::Gen9 => compact.data_type_index.expansion(),
-        Generation::Gen11 => {
+        _ => {
             let index = compact.data_type_index.bits();
             eu_gen11::DataTypeIndexGen11::from_bits(index).expansion()
         }

@@ -138,7 +138,7 @@ enum File {
 /// The region of a source of a three-source instruction in Align1, which has no width of its own.
 /// The width is the number of elements before the next row begins. It is 1 in a scalar, and in the
 /// last source, whose strides are equal (facts: Mesa brw_disasm.c).
-fn ternary_region(vertical: u8, horizontal: u8) -> Region {
+pub(super) fn ternary_region(vertical: u8, horizontal: u8) -> Region {
     let width = match (vertical, horizontal) {
         (0, _) => 1,
         (vertical, 0) => vertical,

@@ -1,17 +1,22 @@
 //! Prints Mesa's text field by field from the 16 bytes, like Mesa's disassembler. Stray bits are
 //! printed too.
 
+use super::iga::token_suffix;
 use super::mesa_messages;
 use super::text::{Line, general, invalid, restricted_float};
 use crate::compaction;
 use crate::decode::{
-    DecodeError, Problem, Raw, decode_on, length, operation, three_source_halves,
+    self, DecodeError, Problem, Raw, decode_on, length, operation, three_source_halves,
     three_source_types,
 };
 use crate::encoding as enc;
+use crate::gen8::eu_gen12::{EuSendGen12, RegFileGen12, SyncFunction};
 use crate::gen8::{eu as gen8, eu_gen9};
+use crate::gen12;
 use crate::generation::Generation;
-use crate::instruction::{Arf, DataType, Immediate, Operand, Region, Register, Vertical};
+use crate::instruction::{
+    Arf, DataType, Immediate, Operand, Region, Register, Scoreboard, Vertical,
+};
 use crate::kernel::Code;
 use crate::ops::{Format, Opcode, Traits};
 use crate::syntax::{self, Syntax};
@@ -121,6 +126,7 @@ fn operands(opcode: Opcode) -> (bool, u8) {
         (Opcode::Movi, _) | (_, Format::Math) => (true, 2),
         (_, Format::Basic | Format::Send) => (true, op.sources),
         (_, Format::Wait) => (true, 0),
+        (_, Format::Sync) => (false, 1),
         _ => (false, 0),
     }
 }
@@ -133,24 +139,41 @@ pub(super) fn write<W: Write + ?Sized>(
     compacted: bool,
     targets: &Targets<'_>,
 ) -> fmt::Result {
+    // Mesa has no `join`, and prints unknown operations as illegal.
+    let opcode = operation(generation, dwords[0])
+        .filter(|opcode| *opcode != Opcode::Join)
+        .unwrap_or(Opcode::Illegal);
+    let (native, older);
+    let mut scoreboard = Scoreboard::default();
+    let dwords = if generation >= Generation::Gen12 {
+        (native, older) = (dwords, gen12::older(dwords, opcode));
+        scoreboard = gen12::scoreboard(native);
+        &older
+    } else {
+        native = dwords;
+        dwords
+    };
     Printer {
         line: Line::new(out),
         dwords,
+        native,
+        scoreboard,
         header: gen8::EuInstructionHeader::unpack_lossy(&[dwords[0]]),
         controls: gen8::EuInstructionOperandControls::unpack_lossy(&[dwords[1]]),
-        // Mesa has no `join`, and prints unknown operations as illegal.
         generation,
         types: enc::Types::of(generation),
-        opcode: operation(generation, dwords[0])
-            .filter(|opcode| *opcode != Opcode::Join)
-            .unwrap_or(Opcode::Illegal),
+        opcode,
     }
     .instruction(compacted, targets)
 }
 
 struct Printer<'a, W: ?Sized> {
     line: Line<'a, W>,
+    /// The instruction; one of Gen12 is moved to the positions of Gen11.
     dwords: &'a [u32; 4],
+    /// The instruction as it is in memory.
+    native: &'a [u32; 4],
+    scoreboard: Scoreboard,
     header: gen8::EuInstructionHeader,
     controls: gen8::EuInstructionOperandControls,
     generation: Generation,
@@ -178,6 +201,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         }
         self.operands(targets)?;
         match opcode.op().format {
+            Format::Send if self.generation >= Generation::Gen12 => self.message_gen12()?,
             Format::Send => self.message()?,
             Format::SplitSend => self.split_message()?,
             _ => {}
@@ -253,6 +277,14 @@ impl<W: Write + ?Sized> Printer<'_, W> {
                 None => self.invalid("function", function.bits()),
             };
         }
+        if format == Format::Sync {
+            self.line.space();
+            let function = self.header.control.cond_modifier.bits();
+            return match enc::SYNC.decode(SyncFunction::from_bits(function)) {
+                Some(function) => self.line.text(function.name()),
+                None => self.invalid("function", function),
+            };
+        }
         let condition = self.header.control.cond_modifier;
         if format.is_send() || condition == gen8::CondModifier::NONE {
             return Ok(());
@@ -289,16 +321,23 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         }
         if opcode == Opcode::Jmpi {
             self.line.pad(16);
-            return self.source_1();
+            // The distance of Gen12 is source 0; Mesa prints source 1.
+            return match self.generation {
+                Generation::Gen12 => self.source_0(),
+                _ => self.source_1(),
+            };
         }
         if opcode.op().format == Format::ThreeSource {
             return match self.generation {
                 Generation::Gen8 | Generation::Gen9 => self.three_sources(),
-                Generation::Gen11 => self.three_sources_align1(),
+                Generation::Gen11 | Generation::Gen12 => self.three_sources_align1(),
             };
         }
         if opcode.op().format == Format::SplitSend {
             return self.split_operands();
+        }
+        if opcode.op().format == Format::Send && self.generation >= Generation::Gen12 {
+            return self.send_operands_gen12();
         }
         let (destination, sources) = operands(opcode);
         if destination {
@@ -656,7 +695,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
     /// formats have few unused bits.
     fn three_sources_align1(&mut self) -> fmt::Result {
         self.line.pad(16);
-        let instruction = match decode_on(self.generation, self.dwords) {
+        let instruction = match decode_on(self.generation, self.native) {
             Ok(instruction) => instruction,
             Err(DecodeError { problem: Problem::Reserved { field, value, .. }, .. }) => {
                 return self.invalid(field, value);
@@ -808,6 +847,71 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         )
     }
 
+    /// Prints the scoreboard of an instruction of Gen12.
+    fn scoreboard(&mut self) -> fmt::Result {
+        if !self.scoreboard.is_valid() {
+            return self.invalid("SWSB", u64::from(self.scoreboard.0));
+        }
+        if let Some(distance) = self.scoreboard.distance() {
+            self.line.text(" @")?;
+            self.line.unsigned(u64::from(distance))?;
+        }
+        if let Some((token, number)) = self.scoreboard.token(self.opcode) {
+            self.line.text(" $")?;
+            self.line.unsigned(u64::from(number))?;
+            self.line.text(token_suffix(token))?;
+        }
+        Ok(())
+    }
+
+    /// Prints the registers of a message of Gen12.
+    fn send_operands_gen12(&mut self) -> fmt::Result {
+        let send = EuSendGen12::unpack_lossy(self.native);
+        let registers = [
+            (send.destination_register_file, send.destination_register_number),
+            (send.source_0_register_file, send.source_0_register_number),
+            (send.source_1_register_file, send.source_1_register_number),
+        ];
+        for ((file, number), column) in registers.into_iter().zip([16, 32, 48]) {
+            self.line.pad(column);
+            let file =
+                if file == RegFileGen12::GRF { gen8::RegFile::GRF } else { gen8::RegFile::ARF };
+            if self.register(file, number.get())? {
+                self.ty(Some(DataType::Ud))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints the two descriptors of a message of Gen12, and the message in a line of its own.
+    fn message_gen12(&mut self) -> fmt::Result {
+        let send = EuSendGen12::unpack_lossy(self.native);
+        let descriptor = (!send.descriptor_from_register).then(|| decode::gen12::descriptor(&send));
+        self.line.pad(64);
+        match descriptor {
+            Some(descriptor) => {
+                self.line.text("0x")?;
+                self.line.hex(u64::from(descriptor), 8)?;
+            }
+            None => self.line.text("a0<0>UD")?,
+        }
+        self.line.pad(80);
+        let length = if send.extended_descriptor_from_register {
+            self.line.text("a0")?;
+            self.subregister(u64::from(decode::gen12::extended_register(&send)), None)?;
+            self.line.text("<0>UD")?;
+            None
+        } else {
+            self.line.text("0x")?;
+            self.line.hex(u64::from(decode::gen12::extended_descriptor(&send)), 8)?;
+            Some(send.extended_descriptor_10_6.get())
+        };
+        self.line.end()?;
+        self.line.pad(28);
+        let function = send.shared_function_id_sfid;
+        mesa_messages::write(&mut self.line, self.generation, function, descriptor, length)
+    }
+
     /// Prints the registers of a split send, without regions.
     fn split_operands(&mut self) -> fmt::Result {
         use eu_gen9::EuInstructionSplitSendDestination as To;
@@ -926,6 +1030,10 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             self.line.unsigned(number)?;
             self.line.text(unit)?;
         }
+        self.scoreboard()?;
+        let flag = |line: &mut Line<'_, W>, on: bool, word: &str| {
+            if on { line.text(word) } else { Ok(()) }
+        };
         flag(&mut self.line, compacted, " compacted")?;
         match controls_a.thread_control {
             gen8::ThreadCtrl::NORMAL => {}
@@ -941,7 +1049,10 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         )?;
         if self.opcode.op().format.is_send() {
             // Both formats have the bit in the same field.
-            let end = gen8::EuInstructionSend::unpack_lossy(self.dwords).message.eot;
+            let end = match self.generation {
+                Generation::Gen12 => EuSendGen12::unpack_lossy(self.native).eot,
+                _ => gen8::EuInstructionSend::unpack_lossy(self.dwords).message.eot,
+            };
             flag(&mut self.line, end, " EOT")?;
         }
         self.line.text(" }")

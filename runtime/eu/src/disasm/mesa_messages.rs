@@ -124,11 +124,11 @@ fn sampler<W: Write + ?Sized>(
     word(line, &SAMPLER, message.message_type.bits(), "sampler message")?;
     let modes: &[&str] = match generation {
         Generation::Gen8 | Generation::Gen9 => &SAMPLER_MODES[..4],
-        Generation::Gen11 => &SAMPLER_MODES,
+        Generation::Gen11 | Generation::Gen12 => &SAMPLER_MODES,
     };
     let (mode, half) = match generation {
         Generation::Gen8 => (message.simd_mode_1_0.bits(), false),
-        Generation::Gen9 | Generation::Gen11 => {
+        _ => {
             let mode = eu_gen9::SamplerMessageMode::unpack_lossy(dwords);
             (mode.simd_mode_1_0.get() + mode.simd_mode_2_2.get() * 4, mode.return_format)
         }
@@ -149,7 +149,7 @@ fn render<W: Write + ?Sized>(
     let message = msd::MsdRtw::unpack_lossy(dwords);
     let types: &[&str] = match generation {
         Generation::Gen8 => &RENDER,
-        Generation::Gen9 | Generation::Gen11 => &RENDER_GEN9,
+        _ => &RENDER_GEN9,
     };
     word(line, types, message.message_type.bits(), "DP rc message type")?;
     if message.message_type == msd::MtDpRt::MT_RTW {
