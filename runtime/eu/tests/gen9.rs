@@ -65,10 +65,11 @@ fn split_send() {
 fn gen8_has_no_split_send() {
     let i = decode(&dwords(STORE)).unwrap();
     assert_eq!((i.opcode, i.illegal_code), (Opcode::Illegal, 0x33));
-    let split = Instruction { generation: Generation::Gen8, ..on_gen9(STORE) };
+    let split = Instruction { generation: Gen8, ..on_gen9(STORE) };
     assert!(split.encode().unwrap_err().to_string().contains("Opcode cannot hold 51"));
-    let numbers = [80, 90, 100, 110, 120];
-    let of = [Some(Generation::Gen8), Some(Generation::Gen9), None, Some(Generation::Gen11), None];
+    use Generation::{Gen8, Gen9, Gen11, Gen12};
+    let numbers = [80, 90, 100, 110, 120, 125];
+    let of = [Some(Gen8), Some(Gen9), None, Some(Gen11), Some(Gen12), None];
     assert_eq!(numbers.map(Generation::of), of);
 }
 

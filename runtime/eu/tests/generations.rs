@@ -54,6 +54,11 @@ fn renumbered(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
+/// The text with the words that all releases of Mesa print in messages.
+fn words(text: &str) -> String {
+    text.replace("MsgDesc: ( ", "MsgDesc: (").replace(", bti ", ", ").replace(": offset ", ": ")
+}
+
 /// Compares the text of the expected bytes of each file with its source, and encodes each decoded
 /// instruction again. Returns the numbers of files and instructions, and the differences of text.
 pub fn compare(folder: &str, generation: Generation) -> Option<(usize, usize, Vec<String>)> {
@@ -69,9 +74,9 @@ pub fn compare(folder: &str, generation: Generation) -> Option<(usize, usize, Ve
         let expected = std::fs::read_to_string(path.with_extension("expected")).unwrap();
         let kernel = bytes(&expected);
         let text = renumbered(&listing(generation, &kernel, Syntax::Mesa));
-        if text != source {
+        if words(&text) != words(&source) {
             let mut lines = source.split_inclusive(';').zip(text.split_inclusive(';'));
-            let line = lines.find(|(source, ours)| source != ours);
+            let line = lines.find(|(source, ours)| words(source) != words(ours));
             different.push(format!("{name}: {line:?}"));
         }
         total += encodes_again(&name, &kernel, generation);
@@ -87,7 +92,8 @@ fn encodes_again(name: &str, kernel: &[u8], generation: Generation) -> usize {
             located.unwrap_or_else(|error| panic!("{name}: {error}"));
         let encoded = instruction.encode().unwrap();
         // Other formats have unused bits, in which Mesa writes operands that do not exist.
-        if instruction.opcode.op().format == Format::SplitSend {
+        let gen12 = generation == Generation::Gen12 && instruction.send.is_some();
+        if instruction.opcode.op().format == Format::SplitSend || gen12 {
             let bytes = &kernel[position as usize..][..16];
             assert_eq!(encoded.map(u32::to_le_bytes).concat(), bytes, "{name}: {position:#x}");
         }
@@ -104,11 +110,18 @@ fn encodes_again(name: &str, kernel: &[u8], generation: Generation) -> usize {
 pub fn check(generation: Generation, cases: &[(&str, &str, &str)]) {
     for (hex, mesa, iga) in cases {
         let code = bytes(hex);
-        assert_eq!(listing(generation, &code, Syntax::Mesa), *mesa, "{hex}");
-        let text = listing(generation, &code, Syntax::Iga);
-        let text = text.trim_start_matches("L0:").split("//").next().unwrap_or_default();
-        let label = text.rfind(" L").filter(|at| text[*at..].trim().ends_with(':'));
-        assert_eq!(text[..label.unwrap_or(text.len())].trim(), *iga, "{hex}");
+        let text = listing(generation, &code, Syntax::Mesa);
+        // A label may follow.
+        assert_eq!(text[..=text.rfind(';').unwrap()], **mesa, "{hex}");
+        let mut all = Instructions::of(&code[..]).on(generation);
+        let located = all.next().unwrap().unwrap_or_else(|error| panic!("{hex}: {error}"));
+        let text = squeeze(&located.instruction.to_string());
+        assert_eq!(text.split("//").next().unwrap().trim(), *iga, "{hex}");
+        // Written by its value, the instruction has the same text, but numbers instead of labels.
+        let text = squeeze(&located.instruction.display(Syntax::Mesa).to_string());
+        if !mesa.contains("LABEL") {
+            assert_eq!(text, *mesa, "{hex}");
+        }
         encodes_again(hex, &code, generation);
     }
 }

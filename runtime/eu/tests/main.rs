@@ -9,6 +9,7 @@ mod compaction;
 mod corpus;
 mod forms;
 mod gen11;
+mod gen12;
 mod gen9;
 mod generations;
 mod manual;
