@@ -509,7 +509,7 @@ fn sends_are_followed_by_their_messages() {
 }
 
 /// Kernels of Gen9 and Gen11 are read to the end of thread of a split send, and the binding table
-/// up to the surface of its descriptor, here entry 1. Kernels of Gen12 are named and not
+/// up to the surface of its descriptor, here entry 1. Kernels of Gen12.5 are named and not
 /// disassembled. Oracle: the bytes of the send are a line of Mesa's assembler test sends of Gen9,
 /// with the end of thread. Gen11 has the same format.
 #[test]
@@ -544,9 +544,9 @@ fn kernels_of_later_generations() {
         let states = seen.iter().filter(|record| record.name == "RENDER_SURFACE_STATE");
         assert_eq!(states.map(|record| record.address).collect::<Vec<_>>(), [0x7_0040, 0x7_0080]);
     }
-    let seen = of(120);
+    let seen = of(125);
     assert!(seen.iter().all(|record| record.kind != Kind::Kernel));
-    let text = "kernel at 0x60000: Gen12: instructions of this generation cannot be disassembled";
+    let text = "kernel at 0x60000: Gen12.5: instructions of this generation cannot be disassembled";
     assert!(notes(&seen).contains(&text), "{:?}", notes(&seen));
 }
 
