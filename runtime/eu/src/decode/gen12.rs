@@ -39,9 +39,9 @@ pub(super) fn native_form(dwords: &[u32; 4], length: i32) -> Result<Instruction>
         Format::Sync => decoder.sync(),
         Format::BranchOne | Format::BranchTwo => decoder.branch_gen12(dwords),
         Format::JumpIndexed | Format::Call => decoder.jump_gen12(dwords),
-        Format::Return | Format::Wait => decoder.one_source(),
+        Format::Return | Format::Wait => decoder.one_source().map(with_dwords),
     }?;
-    if opcode.op().format != Format::Bare {
+    if opcode != Opcode::Illegal {
         instruction.scoreboard = gen12::scoreboard(dwords);
         if !instruction.scoreboard.is_valid() {
             return Err(decoder.reserved("SWSB", u64::from(instruction.scoreboard.0)));
@@ -68,7 +68,7 @@ impl Decoder<'_> {
                 return Err(self.reserved("Source 0 Immediate", 0));
             }
             self.sources(&mut instruction, &controls, 1)?;
-            return Ok(instruction);
+            return Ok(with_dwords(instruction));
         }
         let distances = gen8::EuInstructionBranchTwoSrc::unpack_lossy(dwords);
         let uip = match self.opcode.op().format {
@@ -94,7 +94,7 @@ impl Decoder<'_> {
         } else {
             self.sources(&mut instruction, &controls, 1)?;
         }
-        Ok(instruction)
+        Ok(with_dwords(instruction))
     }
 
     /// Registers of messages have no type and are given the type ud.
@@ -202,6 +202,20 @@ impl Decoder<'_> {
         });
         Ok(Source::new(register, ty, ternary_region(vertical, horizontal)))
     }
+}
+
+/// Gives the registers of a branch the type d. They hold distances and return addresses, and their
+/// type fields have no meaning.
+fn with_dwords(mut branch: Instruction) -> Instruction {
+    if let Some(destination) = &mut branch.destination {
+        destination.ty = DataType::D;
+    }
+    for operand in &mut branch.sources {
+        if let Operand::Register(source) = operand {
+            source.ty = DataType::D;
+        }
+    }
+    branch
 }
 
 /// Vertical strides of three-source instructions, by the low and the high bit of their number.
