@@ -40,7 +40,7 @@ impl Decoder<'_> {
         ];
         let other = |file| file == ThreeSrcFile::OTHER;
         let files = [
-            self.file_of_source_0(other(three.source_0_register_file), types[0]),
+            file_of_source_0(other(three.source_0_register_file), types[0]),
             if other(three.source_1_register_file) { File::Accumulator } else { File::General },
             if other(three.source_2_register_file) { File::Immediate } else { File::General },
         ];
@@ -61,15 +61,6 @@ impl Decoder<'_> {
             };
         }
         Ok(instruction)
-    }
-
-    /// Source 0 has one bit for both other files. The type `nf` is only in accumulators.
-    fn file_of_source_0(&self, other: bool, ty: DataType) -> File {
-        match (other, ty) {
-            (false, _) => File::General,
-            (true, DataType::Nf) => File::Accumulator,
-            (true, _) => File::Immediate,
-        }
     }
 
     fn ternary_destination(
@@ -124,6 +115,15 @@ impl Decoder<'_> {
             macro_accumulator: accumulator,
             ..Source::new(register, ty, ternary_region(vertical, horizontal))
         }))
+    }
+}
+
+/// Source 0 has one bit for both other files. The type `nf` is only in accumulators.
+fn file_of_source_0(other: bool, ty: DataType) -> File {
+    match (other, ty) {
+        (false, _) => File::General,
+        (true, DataType::Nf) => File::Accumulator,
+        (true, _) => File::Immediate,
     }
 }
 
