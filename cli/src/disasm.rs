@@ -87,7 +87,10 @@ fn generation(text: &str) -> Result<Generation, String> {
     let number = gpu(text)?;
     Generation::of(number).ok_or_else(|| {
         let of = generation_name(number);
-        format!("instructions of {of} cannot be disassembled, only those of Gen8, Gen9, Gen11 and Gen12")
+        format!(
+            "instructions of {of} cannot be disassembled, only those of Gen8, Gen9, Gen11 and \
+             Gen12"
+        )
     })
 }
 
