@@ -34,7 +34,8 @@ pub struct Args {
     /// Language of the output
     #[arg(long, value_name = "LANGUAGE", default_value = "iga")]
     syntax: Language,
-    /// The GPU of the kernel: a generation (8 or 9) or a name (broadwell, skylake)
+    /// The GPU of the kernel: a generation (8, 9, 11 or 12) or a name (broadwell, skylake,
+    /// icelake, tigerlake)
     #[arg(long, value_name = "GPU", default_value = "8", value_parser = generation)]
     r#gen: Generation,
     /// Format of the file. Default: by the suffix of its name. Files with the suffix asm, s or iga
@@ -86,7 +87,10 @@ fn generation(text: &str) -> Result<Generation, String> {
     let number = gpu(text)?;
     Generation::of(number).ok_or_else(|| {
         let of = generation_name(number);
-        format!("instructions of {of} cannot be disassembled, only those of Gen8 and Gen9")
+        format!(
+            "instructions of {of} cannot be disassembled, only those of Gen8, Gen9, Gen11 and \
+             Gen12"
+        )
     })
 }
 

@@ -48,9 +48,10 @@ L16:
 ";
 
 /// `--gen` chooses the generation of the instructions. Oracle: a line of Mesa's assembler test
-/// sends of Gen9.
+/// sends of Gen9, and the names of operation 14 of Gen11 and 88 of Gen12
+/// in Mesa's table.
 #[test]
-fn kernels_of_gen9() {
+fn kernels_of_later_generations() {
     let place = tempdir().unwrap();
     let file = place.path().join("sends.hex");
     fs::write(&file, "33 00 60 0c 10 40 02 00 44 04 00 00 01 50 03 04").unwrap();
@@ -64,8 +65,18 @@ fn kernels_of_gen9() {
     assert!(code == 0 && json.contains("\"opcode\":\"sends\""), "{json}");
     let (_, text, _) = finish(genx(["disasm", file]));
     assert!(text.contains("operation 0x33 does not exist"), "{text}");
-    let (code, _, err) = finish(genx(["disasm", file, "--gen", "12"]));
-    assert!(code == 2 && err.contains("only those of Gen8 and Gen9"), "{err}");
+    fs::write(file, "0e 00 60 00 08 02 40 21 80 02 8d 06 03 00 00 00").unwrap();
+    for gpu in ["11", "icelake"] {
+        let (code, text, err) = finish(genx(["disasm", file, "--gen", gpu, "--syntax", "mesa"]));
+        assert!(code == 0 && text.starts_with("ror(8) "), "{text}{err}");
+    }
+    fs::write(file, "58 00 03 00 68 0e 04 0a 05 14 0a 0e 05 1e 05 28").unwrap();
+    for gpu in ["12", "tigerlake"] {
+        let (code, text, err) = finish(genx(["disasm", file, "--gen", gpu, "--syntax", "mesa"]));
+        assert!(code == 0 && text.starts_with("dp4a(8) "), "{text}{err}");
+    }
+    let (code, _, err) = finish(genx(["disasm", file, "--gen", "12.5"]));
+    assert!(code == 2 && err.contains("only those of Gen8, Gen9, Gen11 and Gen12"), "{err}");
 }
 
 /// Disassembled and compacted kernels assemble again in both languages, and jumps keep their

@@ -7,12 +7,15 @@
 
 use crate::compaction;
 use crate::encoding as enc;
-use crate::gen8::{eu as gen8, eu_gen9};
+use crate::gen8::{eu as gen8, eu_gen9, eu_gen11};
 use crate::instruction::*;
 use crate::ops::{Format, Opcode};
 pub use crate::problem::Problem;
 pub(crate) use crate::problem::operation;
 use core::fmt;
+
+mod align1_ternary;
+pub(crate) mod gen12;
 
 /// Dwords that cannot be decoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -96,6 +99,9 @@ fn native_form(
     dwords: &[u32; 4],
     length: i32,
 ) -> Result<Instruction, Problem> {
+    if generation >= Generation::Gen12 {
+        return gen12::native_form(dwords, length);
+    }
     let header = gen8::EuInstructionHeader::unpack_lossy(&[dwords[0]]);
     let Some(opcode) = operation(generation, dwords[0]) else {
         let mut illegal = Instruction { generation, ..Instruction::new(Opcode::Illegal, 1) };
@@ -103,23 +109,26 @@ fn native_form(
             header.opcode.bits() as u8 + if header.undefined_operation { 128 } else { 0 };
         return Ok(illegal);
     };
-    let decoder = Decoder { generation, opcode, dwords, length, header };
+    let types = enc::Types::of(generation);
+    let decoder = Decoder { generation, types, opcode, dwords, length, header };
     match opcode.op().format {
         Format::Bare => Ok(decoder.bare()),
         Format::Basic => decoder.basic(),
+        Format::ThreeSource if generation >= Generation::Gen11 => decoder.three_source_align1(),
         Format::ThreeSource => decoder.three_source(),
         Format::Math => decoder.math(),
         Format::Send => decoder.send(),
         Format::SplitSend => decoder.split_send(),
         Format::BranchOne | Format::BranchTwo => decoder.branch(),
         Format::JumpIndexed | Format::Call => decoder.jump(),
-        Format::Return | Format::Wait => decoder.one_source(),
+        Format::Return | Format::Wait | Format::Sync => decoder.one_source(),
     }
 }
 
 /// The dwords of an instruction, with the properties that the first dword gives.
 struct Decoder<'a> {
     generation: Generation,
+    types: &'static enc::Types,
     opcode: Opcode,
     dwords: &'a [u32; 4],
     length: i32,
@@ -154,6 +163,9 @@ impl Decoder<'_> {
             Instruction { generation: self.generation, ..Instruction::new(self.opcode, exec_size) };
         instruction.channel_offset = (a.qtr_ctrl.get() * 8 + a.nib_ctrl.get() * 4) as u8;
         instruction.access_mode = match a.access_mode {
+            gen8::AccessMode::ALIGN16 if self.generation >= Generation::Gen11 => {
+                return Err(self.reserved("AccessMode", a.access_mode.bits()));
+            }
             gen8::AccessMode::ALIGN16 => AccessMode::Align16,
             _ => AccessMode::Align1,
         };
@@ -170,7 +182,10 @@ impl Decoder<'_> {
                 .ok_or_else(|| self.reserved("PredCtrl", pred_ctrl.bits()))?,
         };
         instruction.predicate = control.map(|control| Predicate { control, inverse: a.pred_inv });
-        let thread = enc::THREAD.decode(a.thread_control);
+        let thread = enc::THREAD.decode(a.thread_control).or_else(|| match self.generation {
+            Generation::Gen8 | Generation::Gen9 => None,
+            _ => enc::THREAD_GEN11.decode(a.thread_control),
+        });
         instruction.thread_control =
             thread.ok_or_else(|| self.reserved("ThreadCtrl", a.thread_control.bits()))?;
         (instruction.no_dd_clear, instruction.no_dd_check) =
@@ -183,7 +198,7 @@ impl Decoder<'_> {
         instruction.breakpoint = b.debug_ctrl;
         instruction.saturate = b.saturate;
         let format = self.opcode.op().format;
-        if format != Format::Math && !format.is_send() {
+        if !matches!(format, Format::Math | Format::Sync) && !format.is_send() {
             let condition = self.header.control.cond_modifier;
             let decoded = enc::CONDITION.decode(condition);
             instruction.condition =
@@ -225,9 +240,16 @@ impl Decoder<'_> {
         instruction.math = Some(function);
         instruction.destination = Some(self.destination(&controls)?);
         self.sources(&mut instruction, &controls, function.sources())?;
-        // In the basic format, only Align16 has bits for extended accumulators.
+        // In the basic format, only Align16 has bits for extended accumulators before Gen11.
         if function.is_macro() && instruction.access_mode == AccessMode::Align16 {
             instruction.extract_macro_accumulators();
+        } else if function.is_macro() && self.generation >= Generation::Gen11 {
+            let numbers = eu_gen11::EuMathMacroGen11::unpack_lossy(self.dwords);
+            instruction.replace_subregisters([
+                numbers.destination_accumulator.get() as u8,
+                numbers.source_0_accumulator.get() as u8,
+                numbers.source_1_accumulator.get() as u8,
+            ]);
         }
         Ok(instruction)
     }
@@ -237,11 +259,7 @@ impl Decoder<'_> {
         let send = gen8::EuInstructionSend::unpack_lossy(self.dwords);
         let function = send.shared_function_id_sfid;
         let descriptor = match send.src1_reg_file {
-            gen8::RegFile::IMM => {
-                let [message] =
-                    gen8::EuInstructionOperandSendMsg { eot: false, ..send.message }.pack();
-                Descriptor::Immediate(message)
-            }
+            gen8::RegFile::IMM => Descriptor::Immediate(self.descriptor(send.message)),
             gen8::RegFile::ARF => {
                 let sources = gen8::EuInstructionSourcesRegReg::unpack_lossy(&[
                     self.dwords[2],
@@ -276,11 +294,42 @@ impl Decoder<'_> {
         };
         let source = self.source(send.source_0.get(), file, src0_src_type, address_sign)?;
         instruction.sources[0] = Operand::Register(source);
+        if self.generation >= Generation::Gen9 {
+            instruction.extended = Some(self.extended_descriptor());
+        }
         Ok(instruction)
     }
 
-    /// Decodes `sends` or `sendsc` of Gen9. Registers are printed with the type ud, as they have no
-    /// type of their own.
+    /// The descriptor in the instruction, without the end of thread.
+    fn descriptor(&self, message: gen8::EuInstructionOperandSendMsg) -> u32 {
+        match self.generation {
+            Generation::Gen8 => {
+                let [descriptor] =
+                    gen8::EuInstructionOperandSendMsg { eot: false, ..message }.pack();
+                descriptor
+            }
+            _ => {
+                let last = eu_gen9::EuSendDescriptorGen9::unpack_lossy(&[self.dwords[3]]);
+                last.descriptor.get() as u32
+            }
+        }
+    }
+
+    /// The extended descriptor of `send` and `sendc` of Gen9 and later.
+    fn extended_descriptor(&self) -> Descriptor {
+        let parts = eu_gen9::EuSendExtendedGen9::unpack_lossy(self.dwords);
+        let [extended] = eu_gen9::EuExtendedDescriptorParts {
+            extended_descriptor_19_16: parts.extended_descriptor_19_16,
+            extended_descriptor_23_20: parts.extended_descriptor_23_20,
+            extended_descriptor_27_24: parts.extended_descriptor_27_24,
+            extended_descriptor_31_28: parts.extended_descriptor_31_28,
+        }
+        .pack();
+        Descriptor::Immediate(extended)
+    }
+
+    /// Decodes `sends` or `sendsc`. Sources have the type ud, as they have no type of their own.
+    /// The type of the destination has no meaning.
     fn split_send(&self) -> Result<Instruction> {
         use eu_gen9::EuInstructionSplitSendDestination as To;
         use eu_gen9::EuInstructionSplitSendSource0 as From;
@@ -305,7 +354,8 @@ impl Decoder<'_> {
                 destination_address_subregister_number: word,
             } => indirect(word.get(), low.get(), send.destination_address_immediate_9_9),
         };
-        instruction.destination = Some(Destination::new(destination, DataType::Ud));
+        let ty = self.types.destination(send.destination_data_type).unwrap_or(DataType::Ud);
+        instruction.destination = Some(Destination::new(destination, ty));
         let first = match send.source_0 {
             From::Direct {
                 source_0_subregister_number_4_4: byte,
@@ -321,7 +371,7 @@ impl Decoder<'_> {
         let payload =
             |register| Operand::Register(Source::new(register, DataType::Ud, Region::new(8, 8, 1)));
         instruction.sources = [payload(first), payload(second), Operand::None];
-        let [message] = gen8::EuInstructionOperandSendMsg { eot: false, ..send.message }.pack();
+        let message = self.descriptor(send.message);
         instruction.send = Some(Send {
             function: shared_function(send.shared_function_id_sfid),
             descriptor: match send.descriptor_from_register {
@@ -438,7 +488,7 @@ impl Decoder<'_> {
     }
 
     fn immediate_type(&self, field: &'static str, ty: gen8::SrcImmType) -> Result<DataType> {
-        enc::IMMEDIATE_TYPE.decode(ty).ok_or_else(|| self.reserved(field, ty.bits()))
+        self.types.immediate(ty).ok_or_else(|| self.reserved(field, ty.bits()))
     }
 
     /// Decodes a register source from its 25 bits.
@@ -449,7 +499,7 @@ impl Decoder<'_> {
         ty: gen8::SrcType,
         sign: bool,
     ) -> Result<Source> {
-        let ty = enc::SOURCE_TYPE.decode(ty).ok_or_else(|| self.reserved("SrcType", ty.bits()))?;
+        let ty = self.types.source(ty).ok_or_else(|| self.reserved("SrcType", ty.bits()))?;
         let dwords = [bits as u32];
         if self.header.control.controls_a.access_mode == gen8::AccessMode::ALIGN16 {
             use gen8::EuInstructionOperandSrcRegAlign16Address::{Direct, Indirect};
@@ -524,8 +574,7 @@ impl Decoder<'_> {
 
     fn destination(&self, controls: &gen8::EuInstructionOperandControls) -> Result<Destination> {
         let ty = controls.destination_data_type;
-        let ty =
-            enc::DESTINATION_TYPE.decode(ty).ok_or_else(|| self.reserved("DstType", ty.bits()))?;
+        let ty = self.types.destination(ty).ok_or_else(|| self.reserved("DstType", ty.bits()))?;
         let file = controls.destination_register_file;
         let sign = controls.destination_address_immediate_9_9;
         let dwords = [controls.destination_register_region.get() as u32];
@@ -619,9 +668,9 @@ impl Decoder<'_> {
 }
 
 impl Instruction {
-    /// Moves the numbers of extended accumulators out of the write mask and the swizzles. The macros
-    /// encode them in the bits of the write mask and of the x and y selects, which have no other
-    /// meaning there.
+    /// Moves the numbers of extended accumulators out of the write mask and the swizzles. The
+    /// macros encode them in the bits of the write mask and of the x and y selects, which have no
+    /// other meaning there.
     pub(crate) fn extract_macro_accumulators(&mut self) {
         if let Some(destination) = &mut self.destination {
             destination.macro_accumulator = Some(MacroAccumulator(destination.write_mask));
@@ -632,6 +681,28 @@ impl Instruction {
                 let [x, y, ..] = source.swizzle;
                 source.macro_accumulator = Some(MacroAccumulator(x + y * 4));
                 source.swizzle = Source::IDENTITY;
+            }
+        }
+    }
+}
+
+impl Instruction {
+    /// Replaces the bytes of the registers, which the macros of Gen11 do not have, by the extended
+    /// accumulators of destination and sources.
+    fn replace_subregisters(&mut self, [to, first, second]: [u8; 3]) {
+        let whole = |register: Register| match register {
+            Register::Grf { number, .. } => Register::grf(number),
+            Register::Arf { file, number, .. } => Register::Arf { file, number, byte: 0 },
+            indirect => indirect,
+        };
+        if let Some(destination) = &mut self.destination {
+            destination.macro_accumulator = Some(MacroAccumulator(to));
+            destination.register = whole(destination.register);
+        }
+        for (operand, number) in self.sources.iter_mut().zip([first, second]) {
+            if let Operand::Register(source) = operand {
+                source.macro_accumulator = Some(MacroAccumulator(number));
+                source.register = whole(source.register);
             }
         }
     }

@@ -8,6 +8,10 @@ use crate::ops::{Format, Opcode};
 use core::fmt;
 use genxml_core::{U, U64};
 
+mod align1_ternary;
+mod gen12;
+mod split_send;
+
 /// An instruction that cannot be encoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{operation}: {field} {value}")]
@@ -74,9 +78,17 @@ impl Instruction {
     }
 
     fn encode_with(&self, unused: Unused) -> Result<[u32; 4]> {
-        let encoder = Encoder { instruction: self, unused };
+        let types = enc::Types::of(self.generation);
+        let changed = self.with_macro_subregisters();
+        let encoder = Encoder { instruction: changed.as_ref().unwrap_or(self), types, unused };
+        if self.generation >= Generation::Gen12 {
+            return encoder.gen12();
+        }
         match self.opcode.op().format {
             Format::Bare => encoder.bare(),
+            Format::ThreeSource if self.generation >= Generation::Gen11 => {
+                encoder.three_source_align1()
+            }
             Format::ThreeSource => encoder.three_source(),
             Format::BranchOne | Format::BranchTwo if self.branch.is_some() => encoder.branch(),
             Format::JumpIndexed | Format::Call if self.branch.is_some() => encoder.branch(),
@@ -84,6 +96,33 @@ impl Instruction {
             Format::SplitSend => encoder.split_send(),
             _ => encoder.basic(),
         }
+    }
+
+    /// The steps of the macros of Gen11 with their extended accumulators as subregisters; `None`
+    /// for any other instruction.
+    fn with_macro_subregisters(&self) -> Option<Instruction> {
+        let macro_of_gen11 =
+            self.generation >= Generation::Gen11 && self.math.is_some_and(MathFunction::is_macro);
+        if !macro_of_gen11 {
+            return None;
+        }
+        let place = |register: &mut Register, accumulator: Option<MacroAccumulator>| {
+            if let (Register::Grf { byte, .. } | Register::Arf { byte, .. }, Some(accumulator)) =
+                (register, accumulator)
+            {
+                *byte = accumulator.0;
+            }
+        };
+        let mut changed = *self;
+        if let Some(destination) = &mut changed.destination {
+            place(&mut destination.register, destination.macro_accumulator);
+        }
+        for operand in &mut changed.sources {
+            if let Operand::Register(source) = operand {
+                place(&mut source.register, source.macro_accumulator);
+            }
+        }
+        Some(changed)
     }
 }
 
@@ -98,6 +137,7 @@ enum Unused {
 
 struct Encoder<'a> {
     instruction: &'a Instruction,
+    types: &'static enc::Types,
     unused: Unused,
 }
 
@@ -152,7 +192,10 @@ impl Encoder<'_> {
                 .map(|pred_ctrl| gen8::EuInstructionControlsAPredicateControl::Align1 { pred_ctrl })
         };
         let dependency = enc::DEPENDENCY.encode((i.no_dd_clear, i.no_dd_check));
-        let thread = enc::THREAD.encode(i.thread_control);
+        let thread = enc::THREAD.encode(i.thread_control).or_else(|| match i.generation {
+            Generation::Gen8 | Generation::Gen9 => None,
+            _ => enc::THREAD_GEN11.encode(i.thread_control),
+        });
         Ok(gen8::EuInstructionControlsA {
             access_mode: if self.align16() {
                 gen8::AccessMode::ALIGN16
@@ -258,7 +301,7 @@ impl Encoder<'_> {
         controls: &mut gen8::EuInstructionOperandControls,
         destination: &Destination,
     ) -> Result<()> {
-        let ty = enc::DESTINATION_TYPE.encode(destination.ty);
+        let ty = self.types.encode_destination(destination.ty);
         controls.destination_data_type = ty.ok_or_else(|| self.error("DstType", destination.ty))?;
         let fields = self.register_fields(&destination.register)?;
         controls.destination_register_file = fields.file;
@@ -426,11 +469,11 @@ impl Encoder<'_> {
     }
 
     fn source_type(&self, ty: DataType) -> Result<gen8::SrcType> {
-        enc::SOURCE_TYPE.encode(ty).ok_or_else(|| self.error("SrcType", ty))
+        self.types.encode_source(ty).ok_or_else(|| self.error("SrcType", ty))
     }
 
     fn immediate_type(&self, ty: DataType) -> Result<gen8::SrcImmType> {
-        enc::IMMEDIATE_TYPE.encode(ty).ok_or_else(|| self.error("SrcImmType", ty))
+        self.types.encode_immediate(ty).ok_or_else(|| self.error("SrcImmType", ty))
     }
 
     /// The dword of an immediate of up to 32 bits. A word is repeated in both halves.
@@ -520,6 +563,7 @@ impl Encoder<'_> {
         };
         let mut dwords = [0, self.packed(&controls), half[0], half[1]];
         dwords[0] = match i.math {
+            _ if i.opcode.op().format == Format::Sync => self.sync()?,
             Some(function) => {
                 let fc = enc::MATH
                     .encode(function)
@@ -540,6 +584,19 @@ impl Encoder<'_> {
             None => self.header()?.pack()[0],
         };
         Ok(dwords)
+    }
+
+    /// The first dword of `sync`, with the function at the condition.
+    fn sync(&self) -> Result<u32> {
+        let function = self.instruction.sync.and_then(|function| enc::SYNC.encode(function));
+        let function = function.ok_or_else(|| self.error("SyncFunction", Refused::Missing))?;
+        let mut header = self.header()?;
+        header.control.cond_modifier = gen8::CondModifier::from_bits(function.bits());
+        Ok(header.pack()[0])
+    }
+
+    fn no_operation(&self) -> EncodeError {
+        self.error("Opcode", i64::from(self.instruction.opcode.code()))
     }
 
     fn packed(&self, controls: &gen8::EuInstructionOperandControls) -> u32 {
@@ -574,7 +631,7 @@ impl Encoder<'_> {
             eot: message.end_of_thread,
             ..gen8::EuInstructionOperandSendMsg::unpack_lossy(&[dword])
         };
-        Ok(gen8::EuInstructionSend {
+        let native = gen8::EuInstructionSend {
             opcode: self.opcode(),
             controls_a: self.controls_a()?,
             shared_function_id_sfid: function,
@@ -582,11 +639,35 @@ impl Encoder<'_> {
             operand_control: controls,
             source_0: U::from_bits(self.source(&source, &fields)?),
             src1_reg_file,
-            src1_src_type: gen8::SrcType::UD,
+            src1_src_type: self.send_source_1_type(),
             source_0_address_immediate_9_9: fields.sign,
             message,
         }
-        .pack())
+        .pack();
+        Ok(self.with_descriptor(native, dword, message.eot))
+    }
+
+    /// The type of source 1 of a message. From Gen9 on, its bits are part of the extended
+    /// descriptor.
+    fn send_source_1_type(&self) -> gen8::SrcType {
+        match self.instruction.extended {
+            Some(Descriptor::Immediate(extended))
+                if self.instruction.generation >= Generation::Gen9 =>
+            {
+                let parts = eu_gen9::EuExtendedDescriptorParts::unpack_lossy(&[extended]);
+                gen8::SrcType::from_bits(parts.extended_descriptor_31_28.get())
+            }
+            _ => gen8::SrcType::UD,
+        }
+    }
+
+    /// The instruction with all 31 bits of the descriptor, which Gen8 does not have.
+    fn with_descriptor(&self, mut native: [u32; 4], descriptor: u32, eot: bool) -> [u32; 4] {
+        if self.instruction.generation >= Generation::Gen9 {
+            let descriptor = U::from_bits(u64::from(descriptor));
+            [native[3]] = eu_gen9::EuSendDescriptorGen9 { descriptor, eot }.pack();
+        }
+        native
     }
 
     fn shared_function(&self, function: SharedFunction) -> Result<gen8::Sfid> {
@@ -597,108 +678,6 @@ impl Encoder<'_> {
                 .encode(function)
                 .ok_or_else(|| self.error("SFID", Refused::Missing)),
         }
-    }
-
-    /// Encodes `sends` or `sendsc` of Gen9.
-    fn split_send(&self) -> Result<[u32; 4]> {
-        use eu_gen9::EuInstructionSplitSendDestination as To;
-        use eu_gen9::EuInstructionSplitSendSource0 as From;
-        let i = self.instruction;
-        if i.generation == Generation::Gen8 {
-            return Err(self.error("Opcode", i64::from(i.opcode.code())));
-        }
-        let send = i.send.ok_or_else(|| self.error("Message", Refused::Missing))?;
-        let (Some(destination), [Operand::Register(first), Operand::Register(second), _]) =
-            (&i.destination, &i.sources)
-        else {
-            return Err(self.error("Source 1 Register Number", Refused::Missing));
-        };
-        let to = self.register_fields(&destination.register)?;
-        let from = self.register_fields(&first.register)?;
-        let with = self.register_fields(&second.register)?;
-        if (from.word.is_none() && from.file != gen8::RegFile::GRF) || with.offset() != 0 {
-            return Err(self.error("Source 0 Register Number", Refused::Missing));
-        }
-        let (dword, function_control, length) = match i.extended {
-            Some(Descriptor::Immediate(extended)) => {
-                let extended = [extended];
-                let extended = eu_gen9::ExtendedMessageDescriptor::unpack_lossy(&extended);
-                (false, extended.extended_function_control, extended.extended_message_length)
-            }
-            Some(Descriptor::Address(byte)) => {
-                let number = self.number("Address Subregister Number", u64::from(byte / 4))?;
-                let [register] =
-                    eu_gen9::ExtendedDescriptorRegister { address_subregister_number: number }
-                        .pack();
-                (true, U::from_bits(u64::from(register)), U::ZERO)
-            }
-            None => return Err(self.error("Extended Descriptor", Refused::Missing)),
-        };
-        let (indirect, message) = match send.descriptor {
-            Descriptor::Immediate(message) => (false, message),
-            Descriptor::Address(0) => (true, 0),
-            Descriptor::Address(byte) => return Err(self.error("Descriptor", i64::from(byte))),
-        };
-        let file = |fields: &RegisterFields| match fields.file {
-            gen8::RegFile::ARF if fields.word.is_none() => eu_gen9::SplitFile::ARF,
-            _ => eu_gen9::SplitFile::GRF,
-        };
-        let sixteen = |fields: &RegisterFields| {
-            let low = genxml_core::Shifted::new(fields.low);
-            low.map_err(|_| self.error("Address Immediate[8:4]", fields.offset()))
-        };
-        let byte = |fields: &RegisterFields| {
-            let low = genxml_core::Shifted::new(fields.low);
-            low.map_err(|_| self.error("Subregister Number[4:4]", fields.offset()))
-        };
-        Ok(eu_gen9::EuInstructionSplitSend {
-            opcode: self.opcode(),
-            controls_a: self.controls_a()?,
-            shared_function_id_sfid: self.shared_function(send.function)?,
-            controls_b: self.controls_b(),
-            flag_subregister_number: self
-                .number("Flag Subregister Number", u64::from(i.flag.subregister))?,
-            flag_register_number: self
-                .number("Flag Register Number", u64::from(i.flag.register))?,
-            mask_ctrl: i.no_mask,
-            destination_register_file: file(&to),
-            source_1_register_file: file(&with),
-            destination_data_type: gen8::DstType::UD,
-            source_1_register_number: with.number,
-            destination: match to.word {
-                None => To::Direct {
-                    destination_subregister_number_4_4: byte(&to)?,
-                    destination_register_number: to.number,
-                },
-                Some(word) => To::Indirect {
-                    destination_address_immediate_8_4: sixteen(&to)?,
-                    destination_address_subregister_number: word,
-                },
-            },
-            extended_descriptor_from_register: dword,
-            destination_address_immediate_9_9: to.sign,
-            destination_addressing_mode: to.mode(),
-            extended_message_length: length,
-            source_0: match from.word {
-                None => From::Direct {
-                    source_0_subregister_number_4_4: byte(&from)?,
-                    source_0_register_number: from.number,
-                },
-                Some(word) => From::Indirect {
-                    source_0_address_immediate_8_4: sixteen(&from)?,
-                    source_0_address_subregister_number: word,
-                },
-            },
-            descriptor_from_register: indirect,
-            source_0_address_immediate_9_9: from.sign,
-            source_0_addressing_mode: from.mode(),
-            extended_function_control: function_control,
-            message: gen8::EuInstructionOperandSendMsg {
-                eot: send.end_of_thread,
-                ..gen8::EuInstructionOperandSendMsg::unpack_lossy(&[message])
-            },
-        }
-        .pack())
     }
 
     /// Encodes branches with immediate distances.
@@ -827,7 +806,7 @@ impl Encoder<'_> {
         // From Gen9 on, the bit of the upper half of a dword stands apart.
         let dword = match self.instruction.generation {
             Generation::Gen8 => byte,
-            Generation::Gen9 => byte / 4 * 4,
+            _ => byte / 4 * 4,
         };
         let swizzle = match source.macro_accumulator {
             Some(MacroAccumulator(number)) => [number % 4, number / 4, 0, 0],

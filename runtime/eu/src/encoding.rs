@@ -1,9 +1,10 @@
 //! Encoded values of fields and their meanings, as tables that are read in both directions.
 
-use crate::gen8::eu as gen8;
+use crate::gen8::{eu as gen8, eu_gen11, eu_gen12};
+use crate::generation::Generation;
 use crate::instruction::{
-    Arf, Condition, DataType, MathFunction, PredicateControl, SharedFunction, ThreadControl,
-    Vertical,
+    Arf, Condition, DataType, MathFunction, PredicateControl, SharedFunction, SyncFunction,
+    ThreadControl, Vertical,
 };
 
 /// Pairs of an encoded value and its meaning.
@@ -128,6 +129,12 @@ pub static THREAD: Pairs<gen8::ThreadCtrl, ThreadControl> = Pairs(&[
     (gen8::ThreadCtrl::SWITCH, ThreadControl::Switch),
 ]);
 
+/// Thread control that Gen8 does not have.
+pub static THREAD_GEN11: Pairs<gen8::ThreadCtrl, ThreadControl> = Pairs(&[(
+    gen8::ThreadCtrl::from_bits(eu_gen11::ThreadCtrlGen11::NO_PREEMPT.bits()),
+    ThreadControl::NoPreempt,
+)]);
+
 /// Scoreboard controls as (no clear, no check) (2b p.14).
 pub static DEPENDENCY: Pairs<gen8::DepCtrl, (bool, bool)> = Pairs(&[
     (gen8::DepCtrl::NONE, (false, false)),
@@ -136,50 +143,220 @@ pub static DEPENDENCY: Pairs<gen8::DepCtrl, (bool, bool)> = Pairs(&[
     (gen8::DepCtrl::NO_DDCLR_NO_DDCHK, (true, true)),
 ]);
 
-/// Type of a destination (2b p.15).
-pub static DESTINATION_TYPE: Pairs<gen8::DstType, DataType> = Pairs(&[
-    (gen8::DstType::UD, DataType::Ud),
-    (gen8::DstType::D, DataType::D),
-    (gen8::DstType::UW, DataType::Uw),
-    (gen8::DstType::W, DataType::W),
-    (gen8::DstType::UB, DataType::Ub),
-    (gen8::DstType::B, DataType::B),
-    (gen8::DstType::DF, DataType::Df),
-    (gen8::DstType::F, DataType::F),
-    (gen8::DstType::UQ, DataType::Uq),
-    (gen8::DstType::Q, DataType::Q),
-    (gen8::DstType::HF, DataType::Hf),
+/// The meanings of the type fields of a generation, by value.
+pub struct Types {
+    /// Types of destinations and of register sources.
+    register: [Option<DataType>; 16],
+    /// Types of immediate sources.
+    immediate: [Option<DataType>; 16],
+}
+
+impl Types {
+    /// The meanings on `generation`.
+    #[inline]
+    pub fn of(generation: Generation) -> &'static Types {
+        match generation {
+            Generation::Gen8 | Generation::Gen9 => &TYPES_GEN8,
+            Generation::Gen11 => &TYPES_GEN11,
+            Generation::Gen12 => &TYPES_GEN12,
+        }
+    }
+
+    /// The type of a destination; `None` for a reserved value.
+    #[inline]
+    pub fn destination(&self, field: gen8::DstType) -> Option<DataType> {
+        self.register[field.bits() as usize % 16]
+    }
+
+    /// The type of a register source; `None` for a reserved value.
+    #[inline]
+    pub fn source(&self, field: gen8::SrcType) -> Option<DataType> {
+        self.register[field.bits() as usize % 16]
+    }
+
+    /// The type of an immediate source; `None` for a reserved value.
+    #[inline]
+    pub fn immediate(&self, field: gen8::SrcImmType) -> Option<DataType> {
+        self.immediate[field.bits() as usize % 16]
+    }
+
+    /// The encoding of a destination's type; `None` if it has none.
+    pub fn encode_destination(&self, ty: DataType) -> Option<gen8::DstType> {
+        number(&self.register, ty).map(gen8::DstType::from_bits)
+    }
+
+    /// The encoding of the type of a register source; `None` if it has none.
+    pub fn encode_source(&self, ty: DataType) -> Option<gen8::SrcType> {
+        number(&self.register, ty).map(gen8::SrcType::from_bits)
+    }
+
+    /// The encoding of the type of an immediate source; `None` if it has none.
+    pub fn encode_immediate(&self, ty: DataType) -> Option<gen8::SrcImmType> {
+        number(&self.immediate, ty).map(gen8::SrcImmType::from_bits)
+    }
+}
+
+fn number(table: &[Option<DataType>; 16], ty: DataType) -> Option<u64> {
+    table.iter().position(|row| *row == Some(ty)).map(|number| number as u64)
+}
+
+/// A table by number.
+const fn by_number(rows: &[(u64, DataType)]) -> [Option<DataType>; 16] {
+    let (mut table, mut index) = ([None; 16], 0);
+    while index < rows.len() {
+        table[rows[index].0 as usize] = Some(rows[index].1);
+        index += 1;
+    }
+    table
+}
+
+/// Types of Gen8 (2b p.15, p.31, p.35). Destinations and sources have the same numbers.
+static TYPES_GEN8: Types = Types {
+    register: by_number(&[
+        (gen8::SrcType::UD.bits(), DataType::Ud),
+        (gen8::SrcType::D.bits(), DataType::D),
+        (gen8::SrcType::UW.bits(), DataType::Uw),
+        (gen8::SrcType::W.bits(), DataType::W),
+        (gen8::SrcType::UB.bits(), DataType::Ub),
+        (gen8::SrcType::B.bits(), DataType::B),
+        (gen8::SrcType::DF.bits(), DataType::Df),
+        (gen8::SrcType::F.bits(), DataType::F),
+        (gen8::SrcType::UQ.bits(), DataType::Uq),
+        (gen8::SrcType::Q.bits(), DataType::Q),
+        (gen8::SrcType::HF.bits(), DataType::Hf),
+    ]),
+    immediate: by_number(&[
+        (gen8::SrcImmType::UD.bits(), DataType::Ud),
+        (gen8::SrcImmType::D.bits(), DataType::D),
+        (gen8::SrcImmType::UW.bits(), DataType::Uw),
+        (gen8::SrcImmType::W.bits(), DataType::W),
+        (gen8::SrcImmType::UV.bits(), DataType::Uv),
+        (gen8::SrcImmType::VF.bits(), DataType::Vf),
+        (gen8::SrcImmType::V.bits(), DataType::V),
+        (gen8::SrcImmType::F.bits(), DataType::F),
+        (gen8::SrcImmType::UQ.bits(), DataType::Uq),
+        (gen8::SrcImmType::Q.bits(), DataType::Q),
+        (gen8::SrcImmType::DF.bits(), DataType::Df),
+        (gen8::SrcImmType::HF.bits(), DataType::Hf),
+    ]),
+};
+
+/// Types of Gen11.
+static TYPES_GEN11: Types = Types {
+    register: by_number(&[
+        (eu_gen11::RegisterTypeGen11::UD.bits(), DataType::Ud),
+        (eu_gen11::RegisterTypeGen11::D.bits(), DataType::D),
+        (eu_gen11::RegisterTypeGen11::UW.bits(), DataType::Uw),
+        (eu_gen11::RegisterTypeGen11::W.bits(), DataType::W),
+        (eu_gen11::RegisterTypeGen11::UB.bits(), DataType::Ub),
+        (eu_gen11::RegisterTypeGen11::B.bits(), DataType::B),
+        (eu_gen11::RegisterTypeGen11::UQ.bits(), DataType::Uq),
+        (eu_gen11::RegisterTypeGen11::Q.bits(), DataType::Q),
+        (eu_gen11::RegisterTypeGen11::HF.bits(), DataType::Hf),
+        (eu_gen11::RegisterTypeGen11::F.bits(), DataType::F),
+        (eu_gen11::RegisterTypeGen11::DF.bits(), DataType::Df),
+        (eu_gen11::RegisterTypeGen11::NF.bits(), DataType::Nf),
+    ]),
+    immediate: by_number(&[
+        (eu_gen11::ImmediateTypeGen11::UD.bits(), DataType::Ud),
+        (eu_gen11::ImmediateTypeGen11::D.bits(), DataType::D),
+        (eu_gen11::ImmediateTypeGen11::UW.bits(), DataType::Uw),
+        (eu_gen11::ImmediateTypeGen11::W.bits(), DataType::W),
+        (eu_gen11::ImmediateTypeGen11::UV.bits(), DataType::Uv),
+        (eu_gen11::ImmediateTypeGen11::V.bits(), DataType::V),
+        (eu_gen11::ImmediateTypeGen11::UQ.bits(), DataType::Uq),
+        (eu_gen11::ImmediateTypeGen11::Q.bits(), DataType::Q),
+        (eu_gen11::ImmediateTypeGen11::HF.bits(), DataType::Hf),
+        (eu_gen11::ImmediateTypeGen11::F.bits(), DataType::F),
+        (eu_gen11::ImmediateTypeGen11::DF.bits(), DataType::Df),
+        (eu_gen11::ImmediateTypeGen11::VF.bits(), DataType::Vf),
+    ]),
+};
+
+/// Types of Gen12.
+static TYPES_GEN12: Types = Types {
+    register: by_number(&[
+        (eu_gen12::RegisterTypeGen12::UB.bits(), DataType::Ub),
+        (eu_gen12::RegisterTypeGen12::UW.bits(), DataType::Uw),
+        (eu_gen12::RegisterTypeGen12::UD.bits(), DataType::Ud),
+        (eu_gen12::RegisterTypeGen12::UQ.bits(), DataType::Uq),
+        (eu_gen12::RegisterTypeGen12::B.bits(), DataType::B),
+        (eu_gen12::RegisterTypeGen12::W.bits(), DataType::W),
+        (eu_gen12::RegisterTypeGen12::D.bits(), DataType::D),
+        (eu_gen12::RegisterTypeGen12::Q.bits(), DataType::Q),
+        (eu_gen12::RegisterTypeGen12::HF.bits(), DataType::Hf),
+        (eu_gen12::RegisterTypeGen12::F.bits(), DataType::F),
+        (eu_gen12::RegisterTypeGen12::DF.bits(), DataType::Df),
+    ]),
+    immediate: by_number(&[
+        (eu_gen12::ImmediateTypeGen12::UV.bits(), DataType::Uv),
+        (eu_gen12::ImmediateTypeGen12::UW.bits(), DataType::Uw),
+        (eu_gen12::ImmediateTypeGen12::UD.bits(), DataType::Ud),
+        (eu_gen12::ImmediateTypeGen12::UQ.bits(), DataType::Uq),
+        (eu_gen12::ImmediateTypeGen12::V.bits(), DataType::V),
+        (eu_gen12::ImmediateTypeGen12::W.bits(), DataType::W),
+        (eu_gen12::ImmediateTypeGen12::D.bits(), DataType::D),
+        (eu_gen12::ImmediateTypeGen12::Q.bits(), DataType::Q),
+        (eu_gen12::ImmediateTypeGen12::VF.bits(), DataType::Vf),
+        (eu_gen12::ImmediateTypeGen12::HF.bits(), DataType::Hf),
+        (eu_gen12::ImmediateTypeGen12::F.bits(), DataType::F),
+        (eu_gen12::ImmediateTypeGen12::DF.bits(), DataType::Df),
+    ]),
+};
+
+/// Type of an integer operand of a three-source instruction of Gen12.
+pub static THREE_SOURCE_INTEGER_GEN12: Pairs<eu_gen12::ThreeSrcIntegerTypeGen12, DataType> =
+    Pairs(&[
+        (eu_gen12::ThreeSrcIntegerTypeGen12::UB, DataType::Ub),
+        (eu_gen12::ThreeSrcIntegerTypeGen12::UW, DataType::Uw),
+        (eu_gen12::ThreeSrcIntegerTypeGen12::UD, DataType::Ud),
+        (eu_gen12::ThreeSrcIntegerTypeGen12::UQ, DataType::Uq),
+        (eu_gen12::ThreeSrcIntegerTypeGen12::B, DataType::B),
+        (eu_gen12::ThreeSrcIntegerTypeGen12::W, DataType::W),
+        (eu_gen12::ThreeSrcIntegerTypeGen12::D, DataType::D),
+        (eu_gen12::ThreeSrcIntegerTypeGen12::Q, DataType::Q),
+    ]);
+
+/// Type of a float operand of a three-source instruction of Gen12.
+pub static THREE_SOURCE_FLOAT_GEN12: Pairs<eu_gen12::ThreeSrcFloatTypeGen12, DataType> = Pairs(&[
+    (eu_gen12::ThreeSrcFloatTypeGen12::HF, DataType::Hf),
+    (eu_gen12::ThreeSrcFloatTypeGen12::F, DataType::F),
+    (eu_gen12::ThreeSrcFloatTypeGen12::DF, DataType::Df),
 ]);
 
-/// Type of a register source (2b p.35).
-pub static SOURCE_TYPE: Pairs<gen8::SrcType, DataType> = Pairs(&[
-    (gen8::SrcType::UD, DataType::Ud),
-    (gen8::SrcType::D, DataType::D),
-    (gen8::SrcType::UW, DataType::Uw),
-    (gen8::SrcType::W, DataType::W),
-    (gen8::SrcType::UB, DataType::Ub),
-    (gen8::SrcType::B, DataType::B),
-    (gen8::SrcType::DF, DataType::Df),
-    (gen8::SrcType::F, DataType::F),
-    (gen8::SrcType::UQ, DataType::Uq),
-    (gen8::SrcType::Q, DataType::Q),
-    (gen8::SrcType::HF, DataType::Hf),
+/// Function of `sync`.
+pub static SYNC: Pairs<eu_gen12::SyncFunction, SyncFunction> = Pairs(&[
+    (eu_gen12::SyncFunction::NOP, SyncFunction::Nop),
+    (eu_gen12::SyncFunction::ALLRD, SyncFunction::AllRead),
+    (eu_gen12::SyncFunction::ALLWR, SyncFunction::AllWritten),
+    (eu_gen12::SyncFunction::BAR, SyncFunction::Barrier),
+    (eu_gen12::SyncFunction::HOST, SyncFunction::Host),
 ]);
 
-/// Type of an immediate source (2b p.31).
-pub static IMMEDIATE_TYPE: Pairs<gen8::SrcImmType, DataType> = Pairs(&[
-    (gen8::SrcImmType::UD, DataType::Ud),
-    (gen8::SrcImmType::D, DataType::D),
-    (gen8::SrcImmType::UW, DataType::Uw),
-    (gen8::SrcImmType::W, DataType::W),
-    (gen8::SrcImmType::UV, DataType::Uv),
-    (gen8::SrcImmType::VF, DataType::Vf),
-    (gen8::SrcImmType::V, DataType::V),
-    (gen8::SrcImmType::F, DataType::F),
-    (gen8::SrcImmType::UQ, DataType::Uq),
-    (gen8::SrcImmType::Q, DataType::Q),
-    (gen8::SrcImmType::DF, DataType::Df),
-    (gen8::SrcImmType::HF, DataType::Hf),
+/// Type of an integer operand of a three-source instruction in Align1.
+pub static THREE_SOURCE_INTEGER: Pairs<eu_gen11::ThreeSrcIntegerType, DataType> = Pairs(&[
+    (eu_gen11::ThreeSrcIntegerType::UD, DataType::Ud),
+    (eu_gen11::ThreeSrcIntegerType::D, DataType::D),
+    (eu_gen11::ThreeSrcIntegerType::UW, DataType::Uw),
+    (eu_gen11::ThreeSrcIntegerType::W, DataType::W),
+    (eu_gen11::ThreeSrcIntegerType::UB, DataType::Ub),
+    (eu_gen11::ThreeSrcIntegerType::B, DataType::B),
+]);
+
+/// Type of a float operand of a three-source instruction in Align1.
+pub static THREE_SOURCE_FLOAT: Pairs<eu_gen11::ThreeSrcFloatType, DataType> = Pairs(&[
+    (eu_gen11::ThreeSrcFloatType::HF, DataType::Hf),
+    (eu_gen11::ThreeSrcFloatType::F, DataType::F),
+    (eu_gen11::ThreeSrcFloatType::DF, DataType::Df),
+    (eu_gen11::ThreeSrcFloatType::NF, DataType::Nf),
+]);
+
+/// Vertical stride of a three-source instruction in Align1.
+pub static THREE_SOURCE_VERTICAL: Pairs<eu_gen11::ThreeSrcVertStride, u8> = Pairs(&[
+    (eu_gen11::ThreeSrcVertStride::_0, 0),
+    (eu_gen11::ThreeSrcVertStride::_2, 2),
+    (eu_gen11::ThreeSrcVertStride::_4, 4),
+    (eu_gen11::ThreeSrcVertStride::_8, 8),
 ]);
 
 /// Type of the operands of a three-source instruction (2d p.141).

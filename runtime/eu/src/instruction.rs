@@ -6,8 +6,9 @@
 //! numbers replace quarter and nibble controls.
 
 pub use crate::generation::Generation;
+pub use crate::scoreboard::{Scoreboard, Token};
 use crate::table::Opcode;
-pub use crate::types::{AccessMode, DataType, MathFunction};
+pub use crate::types::{AccessMode, DataType, MathFunction, SyncFunction};
 
 /// An instruction.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -30,11 +31,12 @@ pub struct Instruction {
     pub condition: Option<Condition>,
     /// Function of `math`.
     pub math: Option<MathFunction>,
-    /// Message of `send`, `sendc`, and of `sends` and `sendsc` of Gen9.
+    /// Message of `send`, `sendc`, and of `sends` and `sendsc` of Gen9 and Gen11.
     pub send: Option<Send>,
-    /// Extended descriptor of `sends` and `sendsc`. If it is in the instruction: bits 9:6 are the
-    /// number of registers of the second payload, bits 31:16 depend on the shared function, all
-    /// others are zero.
+    /// Extended descriptor of messages of Gen9 and later. If it is in the instruction: bits 9:6 are
+    /// the number of registers of the second payload of `sends` and `sendsc`, bits 31:16 depend on
+    /// the shared function, all others are zero. In `send` and `sendc`, bits 31:16 are in the bits
+    /// of the region of the source, and the encoder reads them from there.
     pub extended: Option<Descriptor>,
     /// Jump distances of branches with immediate targets.
     pub branch: Option<Branch>,
@@ -42,7 +44,8 @@ pub struct Instruction {
     pub saturate: bool,
     /// Channel enables and the per-channel instruction pointers are ignored (`NoMask`, IGA `W`).
     pub no_mask: bool,
-    /// The result is also written to the accumulator.
+    /// The result is also written to the accumulator. In messages of Gen9 and later, the same bit
+    /// means that the scoreboard is not set for the payload (`NoSrcDepSet`).
     pub acc_write: bool,
     /// BranchCtrl of `if`, `else` and `goto` (IGA `.b`). If it is set, `goto` sends the channels
     /// that its predicate selects to UIP; otherwise it sends the other channels there (2a goto).
@@ -67,6 +70,10 @@ pub struct Instruction {
     pub illegal_code: u8,
     /// The generation from which the instruction is.
     pub generation: Generation,
+    /// Function of `sync`, of Gen12.
+    pub sync: Option<SyncFunction>,
+    /// Scoreboard information of Gen12.
+    pub scoreboard: Scoreboard,
 }
 
 impl Instruction {
@@ -97,6 +104,8 @@ impl Instruction {
             compacted: false,
             illegal_code: 0,
             generation: Generation::Gen8,
+            sync: None,
+            scoreboard: Scoreboard(0),
         }
     }
 
@@ -250,6 +259,8 @@ pub enum ThreadControl {
     Atomic,
     /// Hardware must switch to another thread.
     Switch,
+    /// Hardware does not preempt the thread after the instruction. Gen11 only.
+    NoPreempt,
 }
 
 /// Architecture registers (2d p.120; G45 vol 4; the numbers of Gen8 are from IGA).

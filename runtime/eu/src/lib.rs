@@ -1,7 +1,7 @@
 //! Gen8 execution unit instructions: decode, compaction, encode, disassembly.
 //!
 //! Functions whose names end with `_on` take a [`Generation`] and also decode and print the
-//! instructions of Gen9. All others are for Gen8.
+//! instructions of Gen9, Gen11 and Gen12.0. All others are for Gen8.
 //!
 //! Modules in reading order:
 //!
@@ -41,6 +41,7 @@ pub mod decode;
 pub mod disasm;
 pub mod encode;
 mod encoding;
+mod gen12;
 mod generation;
 pub mod instruction;
 pub mod kernel;
@@ -49,6 +50,7 @@ pub mod native;
 pub mod ops;
 mod problem;
 mod properties;
+mod scoreboard;
 pub mod signature;
 pub mod surface;
 pub mod syntax;

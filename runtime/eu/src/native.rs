@@ -3,7 +3,7 @@
 
 use crate::compaction;
 use crate::decode::{length, operation};
-use crate::gen8::{eu, eu_gen9};
+use crate::gen8::{eu, eu_gen9, eu_gen11, eu_gen12};
 use crate::generation::Generation;
 use crate::kernel::dwords;
 use crate::ops::{Format, Opcode};
@@ -21,22 +21,32 @@ pub struct Native {
     pub opcode: Option<Opcode>,
     /// The 16-byte form as four dwords.
     pub dwords: [u32; 4],
+    /// The generation of the kernel.
+    pub generation: Generation,
 }
 
 impl Native {
     /// The container that describes the 16 bytes, if there is an operation.
     pub fn container(&self) -> Option<&'static Container> {
-        self.opcode.map(container)
+        let opcode = self.opcode?;
+        let ternary = opcode.op().format == Format::ThreeSource;
+        Some(match self.generation {
+            Generation::Gen12 => eu_gen12::EuControlsGen12::INFO,
+            Generation::Gen11 if ternary => eu_gen11::EuInstructionThreeSrcAlign1::INFO,
+            _ => container(opcode),
+        })
     }
 }
 
-/// The container that describes the 16 bytes of an instruction with this operation.
+/// The container that describes the 16 bytes of an instruction of Gen8 or Gen9 with this operation.
 pub fn container(opcode: Opcode) -> &'static Container {
     match opcode.op().format {
         Format::Bare if opcode == Opcode::Nop => eu::EuInstructionNop::INFO,
         Format::Bare => eu::EuInstructionIllegal::INFO,
         Format::Basic if opcode.op().sources == 2 => eu::EuInstructionBasicTwoSrc::INFO,
-        Format::Basic | Format::Return | Format::Wait => eu::EuInstructionBasicOneSrc::INFO,
+        Format::Basic | Format::Return | Format::Wait | Format::Sync => {
+            eu::EuInstructionBasicOneSrc::INFO
+        }
         Format::ThreeSource => eu::EuInstructionBasicThreeSrc::INFO,
         Format::Math => eu::EuInstructionMath::INFO,
         Format::Send => eu::EuInstructionSend::INFO,
@@ -70,7 +80,7 @@ pub fn natives_on(generation: Generation, bytes: &[u8]) -> impl Iterator<Item = 
             };
             if let Some(dwords) = native {
                 let opcode = operation(generation, first);
-                return Some(Native { position: at, length, opcode, dwords });
+                return Some(Native { position: at, length, opcode, dwords, generation });
             }
         }
     })

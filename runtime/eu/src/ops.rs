@@ -1,7 +1,7 @@
 //! Functions of a row of the table of operations, [`Op`]. The rows are in `table.rs`.
 
 use crate::generation::Generation;
-use crate::table::{ALL, BY_CODE};
+use crate::table::{ALL, BY_CODE, code_on_gen12};
 use crate::types::AccessMode;
 use alloc::format;
 use alloc::string::String;
@@ -21,9 +21,18 @@ impl Opcode {
         self.op().name
     }
 
-    /// The 7-bit opcode of the operation.
+    /// The 7-bit opcode of the operation, before Gen12.
     pub fn code(self) -> u8 {
         self.op().code
+    }
+
+    /// The 7-bit opcode of the operation on a generation, `None` if it does not have the operation.
+    pub fn code_on(self, generation: Generation) -> Option<u8> {
+        let code = match generation {
+            Generation::Gen12 => code_on_gen12(self.code(), self),
+            _ => self.code(),
+        };
+        (Opcode::on(generation, code) == Some(self)).then_some(code)
     }
 
     /// The operation with number `code`, if Gen8 has one. EU_OPCODE also has `sends` and `sendsc`,
@@ -90,6 +99,7 @@ impl Op {
             Format::Call => text.push_str(" dst jip"),
             Format::Return => text.push_str(" src0"),
             Format::Wait => text.push_str(" nreg"),
+            Format::Sync => text.push_str(" src0"),
             Format::Send => text.push_str(" dst src0 desc"),
             Format::SplitSend => text.push_str(" dst src0 src1 desc ex_desc"),
             _ => {

@@ -25,8 +25,9 @@ pub enum Problem {
         /// The value of the field.
         value: u64,
     },
-    /// The operation has no 8-byte form, or an index of the form has no row in its table. Gen8's
-    /// tables have a row for every index, and split sends of Gen9 have no 8-byte form.
+    /// The operation has no 8-byte form, or an index of the form has no row in its table. The
+    /// tables have a row for every index. Split sends, messages of Gen12 and three-source
+    /// instructions of Gen11 have no 8-byte form.
     #[error("{operation}: it has no such 8-byte form")]
     NotCompactable {
         /// The operation.

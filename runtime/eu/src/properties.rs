@@ -27,6 +27,8 @@ pub enum Format {
     Return,
     /// `wait`: the notification register is destination and source.
     Wait,
+    /// `sync` of Gen12: a function, and one source or none.
+    Sync,
 }
 
 impl Format {

@@ -14,7 +14,8 @@ use crate::types::DataType;
 pub struct Op {
     /// The operation.
     pub opcode: Opcode,
-    /// Its 7-bit number, as in the enumeration EU_OPCODE.
+    /// Its 7-bit number, as in the enumeration EU_OPCODE or EU_OPCODE_GEN11. Gen12 has other
+    /// numbers for some operations, as in EU_OPCODE_GEN12.
     pub code: u8,
     /// The manual's mnemonic, which is also the name in EU_OPCODE.
     pub name: &'static str,
@@ -74,17 +75,67 @@ const GEN8_COUNT: usize = Opcode::Nop as usize + 1;
 /// Every instruction of Gen8, by number.
 pub static OPS: &[Op] = ALL.split_at(GEN8_COUNT).0;
 
-/// The operation of each number: a row for each [`Generation`](crate::generation::Generation).
-pub(crate) static BY_CODE: [[Option<Opcode>; 128]; 2] = [by_code(GEN8_COUNT), by_code(ALL_COUNT)];
+/// Number of operations of Gen8 and Gen9; their rows come before those of Gen11.
+const GEN9_COUNT: usize = Opcode::Sendsc as usize + 1;
 
-/// The operations of the first `count` rows by number.
-const fn by_code(count: usize) -> [Option<Opcode>; 128] {
+/// The operations that Gen11 no longer has. Facts: Mesa brw_eu.c.
+const GONE_ON_GEN11: &[Opcode] =
+    &[Opcode::Dp4, Opcode::Dph, Opcode::Dp3, Opcode::Dp2, Opcode::Line, Opcode::Pln, Opcode::Lrp];
+
+/// Number of operations before those of Gen12.
+const GEN11_COUNT: usize = Opcode::Rol as usize + 1;
+
+/// The operations that Gen12 no longer has. Facts: Mesa brw_eu.c; for `madm` IGA.
+const GONE_ON_GEN12: &[Opcode] = &[
+    Opcode::Dp4,
+    Opcode::Dph,
+    Opcode::Dp3,
+    Opcode::Dp2,
+    Opcode::Line,
+    Opcode::Pln,
+    Opcode::Lrp,
+    Opcode::Madm,
+    Opcode::Wait,
+    Opcode::Sends,
+    Opcode::Sendsc,
+];
+
+/// The operation of each number: a row for each [`Generation`](crate::generation::Generation).
+pub(crate) static BY_CODE: [[Option<Opcode>; 128]; 4] = [
+    by_code(GEN8_COUNT, &[], false),
+    by_code(GEN9_COUNT, &[], false),
+    by_code(GEN11_COUNT, GONE_ON_GEN11, false),
+    by_code(ALL_COUNT, GONE_ON_GEN12, true),
+];
+
+/// The operations of the first `count` rows by number, without those that are `gone`; with the
+/// numbers of Gen12 if they are `renumbered`.
+const fn by_code(count: usize, gone: &[Opcode], renumbered: bool) -> [Option<Opcode>; 128] {
     let (mut found, mut index) = ([None; 128], 0);
     while index < count {
-        found[ALL[index].code as usize] = Some(ALL[index].opcode);
+        let (opcode, mut missing) = (ALL[index].opcode, 0);
+        while missing < gone.len() && gone[missing] as usize != opcode as usize {
+            missing += 1;
+        }
+        if missing == gone.len() {
+            let code = ALL[index].code;
+            found[if renumbered { code_on_gen12(code, opcode) } else { code } as usize] =
+                Some(opcode);
+        }
         index += 1;
     }
     found
+}
+
+/// The number on Gen12 of an operation whose row has the number `code`. The first operations have
+/// numbers from 0x61 on there, and `nop` has the number before.
+pub(crate) const fn code_on_gen12(code: u8, opcode: Opcode) -> u8 {
+    match opcode {
+        Opcode::Illegal | Opcode::Sync => code,
+        Opcode::Nop => 0x60,
+        _ if code < 0x20 => code + 0x60,
+        _ => code,
+    }
 }
 
 // Columns in brackets: modifiers (P predicate, C condition, S saturate, M source modifiers), then
@@ -160,6 +211,12 @@ ops! {
     // Gen9. Facts: Mesa brw_eu.cpp.
     Sends 0x33 "sends" 2 SplitSend [P] [] NO_OPERANDS "Gen9" "message with two payloads to a shared function";
     Sendsc 0x34 "sendsc" 2 SplitSend [P] [] NO_OPERANDS "Gen9" "as sends, once the dependencies on other threads are clear";
+    // Gen11. Facts: Mesa brw_eu.c.
+    Ror 0x0e "ror" 2 Basic [P S] [] NO_OPERANDS "Gen11" "rotate right";
+    Rol 0x0f "rol" 2 Basic [P S] [] NO_OPERANDS "Gen11" "rotate left";
+    // Gen12. Facts: Mesa brw_eu.c.
+    Sync 0x01 "sync" 1 Sync [P] [] NO_OPERANDS "Gen12" "wait for other instructions, a barrier or the host";
+    Dp4a 0x58 "dp4a" 3 ThreeSource [P C S] [] NO_OPERANDS "Gen12" "dot product of four bytes, added to a dword";
 }
 
 macro_rules! set {

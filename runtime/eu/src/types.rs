@@ -82,6 +82,34 @@ impl MathFunction {
     }
 }
 
+/// Functions of `sync`, of Gen12.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum SyncFunction {
+    /// Waits for its own scoreboard only.
+    Nop,
+    /// Waits until the sources of messages are read; the source has a bit for each token.
+    AllRead,
+    /// Waits until the results of messages are written; the source has a bit for each token.
+    AllWritten,
+    /// Waits for a barrier.
+    Barrier,
+    /// Waits for the host.
+    Host,
+}
+
+impl SyncFunction {
+    /// The name in both languages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            SyncFunction::Nop => "nop",
+            SyncFunction::AllRead => "allrd",
+            SyncFunction::AllWritten => "allwr",
+            SyncFunction::Barrier => "bar",
+            SyncFunction::Host => "host",
+        }
+    }
+}
+
 /// Numeric types of operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum DataType {
@@ -113,16 +141,19 @@ pub enum DataType {
     V,
     /// Immediate of four restricted 8-bit floats, read as single floats.
     Vf,
+    /// Native float of Gen11: the contents of an accumulator, with more bits than a single float.
+    Nf,
 }
 
 impl DataType {
-    /// Size of an element in bytes; for packed vectors the size of an unpacked element.
+    /// Size of an element in bytes; for packed vectors the size of an unpacked element, for native
+    /// floats the distance of elements.
     pub const fn size(self) -> u8 {
         match self {
             DataType::Ub | DataType::B => 1,
             DataType::Uw | DataType::W | DataType::Hf | DataType::Uv | DataType::V => 2,
             DataType::Ud | DataType::D | DataType::F | DataType::Vf => 4,
-            DataType::Uq | DataType::Q | DataType::Df => 8,
+            DataType::Uq | DataType::Q | DataType::Df | DataType::Nf => 8,
         }
     }
 
@@ -140,15 +171,16 @@ impl DataType {
             DataType::Hf => "hf",
             DataType::F => "f",
             DataType::Df => "df",
+            DataType::Nf => "nf",
             DataType::Uv => "uv",
             DataType::V => "v",
             DataType::Vf => "vf",
         }
     }
 
-    /// True for half, single and double floats and packed floats.
+    /// True for half, single, double, native and packed floats.
     pub const fn is_float(self) -> bool {
-        matches!(self, DataType::Hf | DataType::F | DataType::Df | DataType::Vf)
+        matches!(self, DataType::Hf | DataType::F | DataType::Df | DataType::Nf | DataType::Vf)
     }
 
     /// True for signed integers.

@@ -1,107 +1,15 @@
 //! Instructions of Gen9. Oracles: Mesa's assembler tests, if `GENXML_MESA` names Mesa's sources,
 //! and lines of these tests written out here.
 
-use genxml_eu::disasm::write_listing_on;
+use crate::generations::{bytes, compare, dwords, listing};
 use genxml_eu::instruction::*;
-use genxml_eu::kernel::{Instructions, Located};
 use genxml_eu::message::is_described;
 use genxml_eu::syntax::Syntax;
 use genxml_eu::{Generation, Opcode, Problem, decode, decode_on};
 use genxml_testkit::text::squeeze;
-use std::path::PathBuf;
-
-/// The folder of Mesa's assembler tests of a generation, `None` without `GENXML_MESA`.
-fn mesa_tests(generation: &str) -> Option<PathBuf> {
-    let Some(mesa) = std::env::var_os("GENXML_MESA") else {
-        eprintln!("skipped: set GENXML_MESA to the folder of Mesa's sources");
-        return None;
-    };
-    let mesa = PathBuf::from(mesa);
-    let folders =
-        ["src/intel/compiler/tests", "src/intel/tools/tests", "src/intel/compiler/brw/tests"];
-    let folders = folders.map(|folder| mesa.join(folder).join(generation));
-    let found = folders.iter().find(|folder| folder.is_dir());
-    Some(found.unwrap_or_else(|| panic!("GENXML_MESA: none of the folders {folders:?}")).clone())
-}
-
-fn listing(generation: Generation, bytes: &[u8], syntax: Syntax) -> String {
-    let mut text = String::new();
-    write_listing_on(generation, &mut text, bytes, syntax).unwrap();
-    let lines: Vec<_> = text.lines().map(squeeze).filter(|line| !line.is_empty()).collect();
-    lines.join(" ")
-}
-
-fn bytes(line: &str) -> Vec<u8> {
-    line.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
-}
-
-fn dwords(line: &str) -> [u32; 4] {
-    let bytes = bytes(line);
-    std::array::from_fn(|i| u32::from_le_bytes(bytes[i * 4..i * 4 + 4].try_into().unwrap()))
-}
 
 fn on_gen9(line: &str) -> Instruction {
     decode_on(Generation::Gen9, &dwords(line)).unwrap()
-}
-
-/// Renumbers the labels of a listing in the order of their first appearance.
-fn renumbered(text: &str) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    let words = text.split(' ').map(|word| {
-        let Some(number) = word.strip_prefix("LABEL") else { return word.to_owned() };
-        let (number, colon) = number.split_at(number.trim_end_matches(':').len());
-        let at = names.iter().position(|name| *name == number).unwrap_or_else(|| {
-            names.push(number);
-            names.len() - 1
-        });
-        format!("LABEL{at}{colon}")
-    });
-    words.collect::<Vec<_>>().join(" ")
-}
-
-/// Compares the text of the expected bytes of each file with its source, and encodes each decoded
-/// instruction again. Returns the numbers of files and instructions, and the differences of text.
-fn compare(folder: &str, generation: Generation) -> Option<(usize, usize, Vec<String>)> {
-    let (mut files, mut total, mut different) = (0, 0, Vec::new());
-    for file in std::fs::read_dir(mesa_tests(folder)?).unwrap() {
-        let path = file.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "asm") {
-            continue;
-        }
-        files += 1;
-        let name = path.file_stem().unwrap().display().to_string();
-        let source = renumbered(&squeeze(&std::fs::read_to_string(&path).unwrap()));
-        let expected = std::fs::read_to_string(path.with_extension("expected")).unwrap();
-        let kernel = bytes(&expected);
-        let text = renumbered(&listing(generation, &kernel, Syntax::Mesa));
-        if text != source {
-            let mut lines = source.split_inclusive(';').zip(text.split_inclusive(';'));
-            let line = lines.find(|(source, ours)| source != ours);
-            different.push(format!("{name}: {line:?}"));
-        }
-        total += encodes_again(&name, &kernel, generation);
-    }
-    Some((files, total, different))
-}
-
-/// Decodes and encodes each instruction of a kernel. Returns their number.
-fn encodes_again(name: &str, kernel: &[u8], generation: Generation) -> usize {
-    let mut total = 0;
-    for located in Instructions::of(kernel).on(generation) {
-        let Located { position, instruction } =
-            located.unwrap_or_else(|error| panic!("{name}: {error}"));
-        let encoded = instruction.encode().unwrap();
-        // Other formats have unused bits, in which Mesa writes operands that do not exist.
-        if instruction.extended.is_some() {
-            let bytes = &kernel[position as usize..][..16];
-            assert_eq!(encoded.map(u32::to_le_bytes).concat(), bytes, "{name}: {position:#x}");
-        }
-        let again = decode_on(generation, &encoded).unwrap();
-        let again = Instruction { compacted: instruction.compacted, ..again };
-        assert_eq!(again, instruction, "{name}: {position:#x}");
-        total += 1;
-    }
-    total
 }
 
 /// Oracle: Mesa's assembler tests of Gen9: the text of the bytes is the source.
@@ -148,7 +56,7 @@ fn split_send() {
     assert_eq!(i.encode().unwrap(), dwords(STORE));
     // The extended descriptor has the shared function in its low bits, as in Intel's assembler.
     let text = listing(Generation::Gen9, &bytes(STORE), Syntax::Iga);
-    let expected = "L0: sends (8|M0) null r34 r36 0x10C 0x04035001 // wr:2+4, rd:0; hdc.dc1; typed surface write";
+    let expected = "L0: sends (8|M0) null:ud r34 r36 0x10C 0x04035001 // wr:2+4, rd:0; hdc.dc1; typed surface write";
     assert!(text.starts_with(expected), "{text}");
 }
 
@@ -157,11 +65,12 @@ fn split_send() {
 fn gen8_has_no_split_send() {
     let i = decode(&dwords(STORE)).unwrap();
     assert_eq!((i.opcode, i.illegal_code), (Opcode::Illegal, 0x33));
-    let split = Instruction { generation: Generation::Gen8, ..on_gen9(STORE) };
+    let split = Instruction { generation: Gen8, ..on_gen9(STORE) };
     assert!(split.encode().unwrap_err().to_string().contains("Opcode cannot hold 51"));
-    assert_eq!(Generation::of(80), Some(Generation::Gen8));
-    assert_eq!(Generation::of(90), Some(Generation::Gen9));
-    assert_eq!(Generation::of(120), None);
+    use Generation::{Gen8, Gen9, Gen11, Gen12};
+    let numbers = [80, 90, 100, 110, 120, 125];
+    let of = [Some(Gen8), Some(Gen9), None, Some(Gen11), Some(Gen12), None];
+    assert_eq!(numbers.map(Generation::of), of);
 }
 
 /// Descriptors in a0, bits 77 and 61; the dword of a0 of the extended one is in bits 82:80. Oracle:

@@ -1,8 +1,10 @@
 //! Random instructions: random bytes, operations with random operands, compact forms, and real
 //! instructions with some bits flipped. Nothing panics, and conversions are reversible.
 
-use genxml_eu::compact;
+use genxml_eu::disasm::write_listing_on;
 use genxml_eu::ops::OPS;
+use genxml_eu::syntax::Syntax;
+use genxml_eu::{Generation, Instruction, Opcode, compact, decode_on};
 use genxml_testkit::instructions::{exercise, exercise_kernel};
 use genxml_testkit::text::dwords;
 use genxml_testkit::{Random, corpus};
@@ -60,4 +62,40 @@ fn random_instructions() {
     }
     println!("{count} instructions, {compacted} with a compact form, {printed} bytes of text");
     assert!(compacted > 0);
+}
+
+/// Later generations: each instruction that can be decoded has a text in both languages, and
+/// encodes to the same value again.
+#[test]
+fn random_instructions_of_later_generations() {
+    let mut random = Random::new(2);
+    let mut text = String::new();
+    for generation in [Generation::Gen9, Generation::Gen11, Generation::Gen12] {
+        let codes: Vec<_> =
+            (0..128).filter(|code| Opcode::on(generation, *code).is_some()).collect();
+        let mut decoded = 0;
+        for index in 0..20_000 {
+            let mut four: [u32; 4] = std::array::from_fn(|_| random.bits() as u32);
+            let code = u32::from(codes[random.index(codes.len())]);
+            four[0] = four[0] & !0x2000_00ff | code | u32::from(index % 2 == 0) << 29;
+            let bytes = four.map(u32::to_le_bytes).concat();
+            for syntax in [Syntax::Iga, Syntax::Mesa] {
+                text.clear();
+                write_listing_on(generation, &mut text, &bytes[..], syntax).unwrap();
+                assert!(!text.is_empty());
+            }
+            let Ok(instruction) = decode_on(generation, &four) else { continue };
+            decoded += 1;
+            // `wait` with an immediate can be decoded, but has no notification register.
+            if instruction.opcode == Opcode::Wait {
+                continue;
+            }
+            let encoded = instruction.encode().unwrap_or_else(|e| panic!("{four:08x?}: {e}"));
+            let again = decode_on(generation, &encoded).unwrap();
+            let compacted = instruction.compacted;
+            assert_eq!(Instruction { compacted, ..again }, instruction, "{four:08x?}");
+        }
+        println!("{generation:?}: {decoded} decoded");
+        assert!(decoded > 2_000, "{generation:?}: {decoded}");
+    }
 }

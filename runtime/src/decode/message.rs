@@ -25,32 +25,37 @@ pub(super) fn message(
     send: Option<Send>,
 ) -> Option<String> {
     let container = native.container()?;
-    let field = container.fields.iter().find(|field| field.name == "Message")?;
-    let dwords = &native.dwords;
-    let (start, end) = (field.start, field.end);
-    let found = match generation {
-        Generation::Gen8 => {
-            let mut found = view(container, dwords, 0, (start, end))?;
-            for _ in 0..MAX_VIEWS {
-                let Some(closer) = view(found, dwords, start, (0, end - start)) else { break };
-                found = closer;
-            }
-            found
+    let field = container.fields.iter().find(|field| field.name == "Message");
+    if generation == Generation::Gen8 {
+        let (field, dwords) = (field?, &native.dwords);
+        let (start, end) = (field.start, field.end);
+        let mut found = view(container, dwords, 0, (start, end))?;
+        for _ in 0..MAX_VIEWS {
+            let Some(closer) = view(found, dwords, start, (0, end - start)) else { break };
+            found = closer;
         }
-        later => {
-            let Send { function, descriptor: Descriptor::Immediate(descriptor), .. } = send? else {
-                return None;
-            };
-            match is_described(later, function, descriptor) {
-                true => describe(function, descriptor).container?,
-                false => MessageDescriptor::INFO,
-            }
-        }
+        return Some(description(found, dwords, start));
+    }
+    let Send { function, descriptor: Descriptor::Immediate(descriptor), .. } = send? else {
+        return None;
     };
+    let found = match is_described(generation, function, descriptor) {
+        true => describe(function, descriptor).container?,
+        false => MessageDescriptor::INFO,
+    };
+    // The parts of a descriptor of Gen12 are not together.
+    Some(match field {
+        Some(field) => description(found, &native.dwords, field.start),
+        None => description(found, &[descriptor], 0),
+    })
+}
+
+/// The name and the fields of a container that starts at bit `base` of `dwords`.
+fn description(found: &Container, dwords: &[u32], base: u32) -> String {
     let mut text = format!("{}:", found.name);
     let mut first = true;
-    fields(found, dwords, start, &mut text, &mut first);
-    Some(text)
+    fields(found, dwords, base, &mut text, &mut first);
+    text
 }
 
 /// The most specific description of bits `start` to `end` of a container: the last view whose

@@ -89,3 +89,36 @@ fn later_generations() {
         assert_eq!(platform, Some(generation), "{gpu}");
     }
 }
+
+/// The kernels of Ice Lake and DG1 are read up to their end of thread, and each of their
+/// instructions has a text. Gen11 and Gen12 have the packets of Gen8 that lead to a kernel. Oracle:
+/// the program adds two floats with a factor in each of two halves of 16 channels.
+#[test]
+fn kernels_of_later_generations() {
+    for (gpu, generation) in [("icllp", 110), ("dg1", 120)] {
+        let Some(path) = file(gpu) else { return };
+        let mut dump = Dump::open(&path, &How::default()).unwrap();
+        let tables = Tables::new(genxml::gen8::CONTAINERS, genxml::gen8::ENGINES, 80);
+        let tables = tables.with_kernels_of(generation);
+        let decoder = Decoder::new(&tables, Options::default());
+        let mut kernels = Vec::new();
+        let collect = &mut |record: &Record| {
+            if record.kind == Kind::Kernel {
+                kernels.push(record.lines.clone());
+            }
+            Ok(())
+        };
+        decoder.submissions(&mut dump, collect).unwrap();
+        let count = |lines: &[(u32, String)], word: &str| {
+            lines.iter().filter(|(_, text)| text.contains(word)).count()
+        };
+        assert!(!kernels.is_empty(), "{gpu}");
+        for lines in &kernels {
+            assert_eq!(count(lines, "reserved"), 0, "{gpu}: {lines:?}");
+            assert_eq!(count(lines, "does not exist"), 0, "{gpu}: {lines:?}");
+            assert_eq!(count(lines, "{EOT"), 1, "{gpu}: {lines:?}");
+        }
+        let adds = kernels.iter().filter(|lines| count(lines, "mad (16|M") == 2);
+        assert_eq!(adds.count(), 1, "{gpu}: {kernels:?}");
+    }
+}

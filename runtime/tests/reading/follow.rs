@@ -508,10 +508,10 @@ fn sends_are_followed_by_their_messages() {
     }
 }
 
-/// Kernels of Gen9 are read to the end of thread of a split send, and the binding table up to the
-/// surface of its descriptor, here entry 1. Kernels of Gen12 are named and not disassembled.
-/// Oracle: the bytes of the send are a line of Mesa's assembler test sends of Gen9, with the end of
-/// thread.
+/// Kernels of Gen9 and Gen11 are read to the end of thread of a split send, and the binding table
+/// up to the surface of its descriptor, here entry 1. Kernels of Gen12.5 are named and not
+/// disassembled. Oracle: the bytes of the send are a line of Mesa's assembler test sends of Gen9,
+/// with the end of thread. Gen11 has the same format.
 #[test]
 fn kernels_of_later_generations() {
     let mut batch = bases(0x7_0000, 0x5_0000, 0x6_0000);
@@ -534,17 +534,19 @@ fn kernels_of_later_generations() {
         let (engine, address) = (EngineId::Render, 0x1000);
         seen(|sink| decoder.batch(&mut State::default(), engine, &memory, address, 0, sink)).0
     };
-    let seen = of(90);
-    let kernel = seen.iter().find(|record| record.kind == Kind::Kernel).unwrap();
-    let lines: Vec<_> = kernel.lines.iter().map(|(at, text)| (*at, squeeze(text))).collect();
-    assert_eq!((lines.len(), lines[0].0, lines[1].0), (2, 0, 0), "{lines:?}");
-    assert!(lines[0].1.starts_with("sends (8|M0) null r34 r36 0x12C 0x04035001"), "{lines:?}");
-    assert!(lines[1].1.contains("Message Length 2"), "{lines:?}");
-    let states = seen.iter().filter(|record| record.name == "RENDER_SURFACE_STATE");
-    assert_eq!(states.map(|record| record.address).collect::<Vec<_>>(), [0x7_0040, 0x7_0080]);
-    let seen = of(120);
+    for seen in [of(90), of(110)] {
+        let kernel = seen.iter().find(|record| record.kind == Kind::Kernel).unwrap();
+        let lines: Vec<_> = kernel.lines.iter().map(|(at, text)| (*at, squeeze(text))).collect();
+        assert_eq!((lines.len(), lines[0].0, lines[1].0), (2, 0, 0), "{lines:?}");
+        let text = "sends (8|M0) null:ud r34 r36 0x12C 0x04035001";
+        assert!(lines[0].1.starts_with(text), "{lines:?}");
+        assert!(lines[1].1.contains("Message Length 2"), "{lines:?}");
+        let states = seen.iter().filter(|record| record.name == "RENDER_SURFACE_STATE");
+        assert_eq!(states.map(|record| record.address).collect::<Vec<_>>(), [0x7_0040, 0x7_0080]);
+    }
+    let seen = of(125);
     assert!(seen.iter().all(|record| record.kind != Kind::Kernel));
-    let text = "kernel at 0x60000: Gen12: instructions of this generation cannot be disassembled";
+    let text = "kernel at 0x60000: Gen12.5: instructions of this generation cannot be disassembled";
     assert!(notes(&seen).contains(&text), "{:?}", notes(&seen));
 }
 

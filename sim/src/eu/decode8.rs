@@ -393,7 +393,8 @@ fn scalar_type(ty: DataType) -> Type {
         DataType::Q => Type::Q,
         DataType::Hf => Type::Hf,
         DataType::F | DataType::Vf => Type::F,
-        DataType::Df => Type::Df,
+        // Gen8 has no native floats.
+        DataType::Df | DataType::Nf => Type::Df,
     }
 }
 
@@ -647,7 +648,7 @@ fn constant(i: &Instruction, immediate: &isa::Immediate, n: usize) -> Src {
         DataType::Ub | DataType::B => Shape::Immediate(bits & 0xff),
         DataType::Uw | DataType::W | DataType::Hf => Shape::Immediate(bits & 0xffff),
         DataType::Ud | DataType::D | DataType::F => Shape::Immediate(bits & 0xffff_ffff),
-        DataType::Uq | DataType::Q | DataType::Df => Shape::Immediate(bits),
+        DataType::Uq | DataType::Q | DataType::Df | DataType::Nf => Shape::Immediate(bits),
     };
     Src { ty: scalar_type(immediate.ty), shape, negate: false, abs: false }
 }

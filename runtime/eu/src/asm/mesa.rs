@@ -57,8 +57,8 @@ fn instruction(p: &mut Parser<'_>) -> Parse<Item> {
 fn operands(p: &mut Parser<'_>, item: &mut Item) -> Parse<()> {
     let i = &mut item.instruction;
     match i.opcode.op().format {
-        // No operation of Gen8 is a split send.
-        Format::Bare | Format::SplitSend => {}
+        // Gen8 has no split sends and no `sync`.
+        Format::Bare | Format::SplitSend | Format::Sync => {}
         Format::Basic | Format::ThreeSource | Format::Math => {
             i.destination = Some(destination(p, i)?);
             let count = usize::from(i.math.map_or(i.opcode.op().sources, MathFunction::sources));

@@ -6,9 +6,10 @@
 //! [`Instruction::compact`] may choose other types with the same result, as compilers do.
 //! [`compact_kernel`] converts a whole kernel and corrects its jumps.
 
+mod gen12;
 mod kernel;
 
-use crate::gen8::eu as gen8;
+use crate::gen8::{eu as gen8, eu_gen11};
 use crate::generation::Generation;
 use crate::instruction::{DataType, Immediate, Instruction, Operand};
 use crate::ops::{Format, Opcode};
@@ -22,7 +23,8 @@ pub fn expand(compact: u64) -> Option<[u32; 4]> {
     expand_dwords(Generation::Gen8, [compact as u32, (compact >> 32) as u32]).ok()
 }
 
-/// As [`expand`]. Gen9 has the same tables as Gen8.
+/// As [`expand`]. Gen9 has the same tables as Gen8. Gen11 has another table of types. It has no
+/// three-source instructions of 8 bytes, because those of Gen8 are in Align16.
 pub(crate) fn expand_dwords(
     generation: Generation,
     compact: [u32; 2],
@@ -35,10 +37,11 @@ pub(crate) fn expand_dwords(
         return Ok([first, 0, 0, 0]);
     };
     let expanded = match opcode.op().format {
-        Format::ThreeSource => three_sources(&compact),
         Format::Bare => Some(bare(compact[0])),
-        Format::SplitSend => None,
-        _ => two_sources(&compact),
+        _ if generation >= Generation::Gen12 => gen12::expand(compact, opcode),
+        Format::ThreeSource if generation < Generation::Gen11 => three_sources(&compact),
+        Format::SplitSend | Format::ThreeSource => None,
+        _ => two_sources(generation, &compact),
     };
     expanded.ok_or(Problem::NotCompactable { operation: opcode })
 }
@@ -137,11 +140,18 @@ fn row(expansion: Option<u64>) -> Option<[u32; 2]> {
     expansion.map(|bits| [bits as u32, (bits >> 32) as u32])
 }
 
-fn two_sources(compact: &[u32; 2]) -> Option<[u32; 4]> {
+fn two_sources(generation: Generation, compact: &[u32; 2]) -> Option<[u32; 4]> {
     let compact = gen8::EuInstructionCompactTwoSrc::unpack_lossy(compact);
     let [control, _] = row(compact.control_index.expansion())?;
     let control = gen8::EuCompactionControl::unpack_lossy(&[control]);
-    let [types, _] = row(compact.data_type_index.expansion())?;
+    let types = match generation {
+        Generation::Gen8 | Generation::Gen9 => compact.data_type_index.expansion(),
+        _ => {
+            let index = compact.data_type_index.bits();
+            eu_gen11::DataTypeIndexGen11::from_bits(index).expansion()
+        }
+    };
+    let [types, _] = row(types)?;
     let types = gen8::EuCompactionDataType::unpack_lossy(&[types]);
     let [subregisters, _] = row(compact.sub_reg_index.expansion())?;
     let subregisters = gen8::EuCompactionSubReg::unpack_lossy(&[subregisters]);

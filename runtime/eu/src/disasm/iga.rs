@@ -93,14 +93,17 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         self.line.reach(NAME);
         let start = self.line.column();
         self.line.text(i.opcode.name())?;
-        if let Some(function) = i.math {
+        let function = i.math.map(MathFunction::name).or(i.sync.map(SyncFunction::name));
+        let receiver = i.send.filter(|_| i.generation >= Generation::Gen12);
+        if let Some(name) = function.or(receiver.map(|send| receiver_name(send.function))) {
             self.line.text(".")?;
-            self.line.text(function.name())?;
+            self.line.text(name)?;
         }
         if i.branch_ctrl {
             self.line.text(".b")?;
         }
-        if !matches!(i.opcode.op().format, Format::Bare | Format::JumpIndexed | Format::Wait) {
+        use Format::{Bare, JumpIndexed, Sync, Wait};
+        if !matches!(i.opcode.op().format, Bare | JumpIndexed | Wait | Sync) {
             self.line.text(" (")?;
             self.line.unsigned(u64::from(printed_size(i)))?;
             self.line.text("|M")?;
@@ -194,13 +197,21 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             align(self);
             match operand {
                 Operand::None => {}
+                Operand::Immediate(immediate) if i.sync.is_some() => self.tokens(immediate.bits)?,
+                Operand::Register(source) if i.sync.is_some() => {
+                    self.register(&source.register, source.ty.size(), None)?;
+                }
                 Operand::Immediate(immediate) => self.immediate(immediate)?,
                 Operand::Register(source) => self.source(source, index)?,
             }
         }
         if let Some(send) = &i.send {
             align(self);
-            let function = function_number(send.function) + if send.end_of_thread { 32 } else { 0 };
+            // From Gen12 on, the receiver is in the name and the end of thread in the options.
+            let function = match i.generation {
+                Generation::Gen12 => 0,
+                _ => function_number(send.function) + if send.end_of_thread { 32 } else { 0 },
+            };
             match i.extended {
                 Some(Descriptor::Address(byte)) => {
                     self.line.text("a0.")?;
@@ -247,26 +258,59 @@ impl<W: Write + ?Sized> Printer<'_, W> {
 
     fn options(&mut self) -> fmt::Result {
         let i = self.i;
+        let no_dependency = i.send.is_some() && i.generation >= Generation::Gen9;
+        let serialize = i.send.is_some() && i.generation >= Generation::Gen12;
         let options = [
-            (i.acc_write, "AccWrEn"),
+            (i.acc_write && !no_dependency, "AccWrEn"),
             (i.thread_control == ThreadControl::Atomic, "Atomic"),
             (i.breakpoint, "Breakpoint"),
             (i.compacted, "Compacted"),
             (i.ends_thread(), "EOT"),
             (i.no_dd_check, "NoDDChk"),
             (i.no_dd_clear, "NoDDClr"),
+            (i.thread_control == ThreadControl::NoPreempt, "NoPreempt"),
+            (i.acc_write && no_dependency && !serialize, "NoSrcDepSet"),
+            (i.acc_write && serialize, "Serialize"),
             (i.thread_control == ThreadControl::Switch, "Switch"),
         ];
         let mut before = "{";
         for (_, name) in options.into_iter().filter(|(on, _)| *on) {
-            if before == "{" {
-                self.line.space();
-            }
-            self.line.text(before)?;
+            self.option(&mut before)?;
             self.line.text(name)?;
-            before = ",";
+        }
+        if let Some(distance) = i.scoreboard.distance() {
+            self.option(&mut before)?;
+            self.line.text("@")?;
+            self.line.unsigned(u64::from(distance))?;
+        }
+        if let Some((token, number)) = i.scoreboard.token(i.opcode) {
+            self.option(&mut before)?;
+            self.line.text("$")?;
+            self.line.unsigned(u64::from(number))?;
+            self.line.text(token_suffix(token))?;
         }
         if before == "," { self.line.text("}") } else { Ok(()) }
+    }
+
+    /// Prints what is before an option, and sets what is before the next one.
+    fn option(&mut self, before: &mut &str) -> fmt::Result {
+        if *before == "{" {
+            self.line.space();
+        }
+        self.line.text(before)?;
+        *before = ",";
+        Ok(())
+    }
+
+    /// Prints the tokens of a mask: `($0,$2)`.
+    fn tokens(&mut self, mask: u64) -> fmt::Result {
+        let mut before = "($";
+        for token in (0..32).filter(|token| mask >> token & 1 == 1) {
+            self.line.text(before)?;
+            self.line.unsigned(token)?;
+            before = ",$";
+        }
+        self.line.text(if mask == 0 { "()" } else { ")" })
     }
 
     /// Prints the register, with the subregister in elements of `size` bytes. A `size` of zero
@@ -329,8 +373,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         if self.i.send.is_some() && ty == DataType::Ud {
             return Ok(());
         }
-        self.line.text(":")?;
-        self.line.text(ty.name())
+        self.any_ty(ty)
     }
 
     fn destination(&mut self, destination: &Destination) -> fmt::Result {
@@ -338,7 +381,10 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         if i.send.is_some() {
             // Registers of messages are printed without subregister.
             self.register(&destination.register, 0, None)?;
-            return self.ty(destination.ty);
+            return match i.opcode.op().format {
+                Format::SplitSend => self.any_ty(destination.ty),
+                _ => self.ty(destination.ty),
+            };
         }
         let scalar = scalar_three_source(i);
         let register = advanced(destination.register, scalar.unwrap_or(0) * destination.ty.size());
@@ -354,6 +400,9 @@ impl<W: Write + ?Sized> Printer<'_, W> {
                     self.line.text(channel_name(channel))?;
                 }
             }
+        }
+        if i.opcode.op().format == Format::Call && i.generation >= Generation::Gen12 {
+            return Ok(());
         }
         self.ty(destination.ty)
     }
@@ -373,10 +422,12 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         let pair = scalar_double(source).filter(|_| format == Format::ThreeSource);
         let register = advanced(source.register, pair.unwrap_or(0) * source.ty.size());
         self.register(&register, source.ty.size(), source.macro_accumulator)?;
-        if format == Format::JumpIndexed {
+        use Format::{BranchOne, BranchTwo, Call, JumpIndexed, Return};
+        let branch = matches!(format, BranchOne | BranchTwo | Call | Return);
+        if format == JumpIndexed || branch && i.generation >= Generation::Gen12 {
             return Ok(());
         }
-        if source.macro_accumulator.is_none() && format != Format::Return {
+        if source.macro_accumulator.is_none() && format != Return {
             self.region(source, index, pair.is_some())?;
         }
         // A replicated element has no swizzle. A replicated double, which is not allowed, is
@@ -396,7 +447,19 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         let Region { vertical, width, horizontal } = source.region;
         // Three-source regions have the short form of later generations: no width, and no vertical
         // stride for the last source.
-        if self.i.opcode.op().format == Format::ThreeSource {
+        let ternary = self.i.opcode.op().format == Format::ThreeSource;
+        if let (true, AccessMode::Align1, Vertical::Stride(vertical)) =
+            (ternary, self.i.access_mode, vertical)
+        {
+            self.line.text("<")?;
+            if index < 2 {
+                self.line.unsigned(u64::from(vertical))?;
+                self.line.text(";")?;
+            }
+            self.line.unsigned(u64::from(horizontal))?;
+            return self.line.text(">");
+        }
+        if ternary {
             return self.line.text(match (source.replicate || one, index) {
                 (true, 2) => "<0>",
                 (true, _) => "<0;0>",
@@ -444,10 +507,10 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             }
             _ => self.hexadecimal(bits)?,
         }
-        self.ty_of_immediate(immediate.ty)
+        self.any_ty(immediate.ty)
     }
 
-    fn ty_of_immediate(&mut self, ty: DataType) -> fmt::Result {
+    fn any_ty(&mut self, ty: DataType) -> fmt::Result {
         self.line.text(":")?;
         self.line.text(ty.name())
     }
@@ -537,6 +600,35 @@ fn channel_name(channel: u8) -> &'static str {
         1 => "y",
         2 => "z",
         _ => "w",
+    }
+}
+
+/// What follows the number of a token.
+pub(super) fn token_suffix(token: Token) -> &'static str {
+    match token {
+        Token::Set => "",
+        Token::Written => ".dst",
+        Token::Read => ".src",
+    }
+}
+
+/// The name of a shared function in the name of a message of Gen12.
+fn receiver_name(function: SharedFunction) -> &'static str {
+    match function {
+        SharedFunction::Null => "null",
+        SharedFunction::Sampler => "smpl",
+        SharedFunction::Gateway => "gtwy",
+        SharedFunction::DataPortSampler => "dc2",
+        SharedFunction::DataPortRender => "rc",
+        SharedFunction::Urb => "urb",
+        SharedFunction::ThreadSpawner => "ts",
+        SharedFunction::MotionEstimation => "vme",
+        SharedFunction::DataPortConstant => "dcro",
+        SharedFunction::DataPort0 => "dc0",
+        SharedFunction::PixelInterpolator => "pixi",
+        SharedFunction::DataPort1 => "dc1",
+        SharedFunction::CheckAndRefinement => "cre",
+        SharedFunction::Reserved(_) => "reserved",
     }
 }
 

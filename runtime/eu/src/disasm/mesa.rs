@@ -8,14 +8,18 @@ use crate::decode::{
     DecodeError, Problem, Raw, length, operation, three_source_halves, three_source_types,
 };
 use crate::encoding as enc;
-use crate::gen8::{eu as gen8, eu_gen9};
+use crate::gen8::eu as gen8;
+use crate::gen8::eu_gen12::{EuSendGen12, SyncFunction};
+use crate::gen12;
 use crate::generation::Generation;
-use crate::instruction::{Arf, DataType, Vertical};
+use crate::instruction::{Arf, DataType, Scoreboard, Vertical};
 use crate::kernel::Code;
 use crate::ops::{Format, Opcode, Traits};
 use crate::syntax::{self, Syntax};
 use alloc::collections::BTreeMap;
 use core::fmt::{self, Write};
+
+mod later;
 
 /// How jump targets are printed.
 pub(super) enum Targets<'a> {
@@ -120,6 +124,7 @@ fn operands(opcode: Opcode) -> (bool, u8) {
         (Opcode::Movi, _) | (_, Format::Math) => (true, 2),
         (_, Format::Basic | Format::Send) => (true, op.sources),
         (_, Format::Wait) => (true, 0),
+        (_, Format::Sync) => (false, 1),
         _ => (false, 0),
     }
 }
@@ -132,26 +137,45 @@ pub(super) fn write<W: Write + ?Sized>(
     compacted: bool,
     targets: &Targets<'_>,
 ) -> fmt::Result {
+    // Mesa has no `join`, and prints unknown operations as illegal.
+    let opcode = operation(generation, dwords[0])
+        .filter(|opcode| *opcode != Opcode::Join)
+        .unwrap_or(Opcode::Illegal);
+    let (native, older);
+    let mut scoreboard = Scoreboard::default();
+    let dwords = if generation >= Generation::Gen12 {
+        (native, older) = (dwords, gen12::older(dwords, opcode));
+        scoreboard = gen12::scoreboard(native);
+        &older
+    } else {
+        native = dwords;
+        dwords
+    };
     Printer {
         line: Line::new(out),
         dwords,
+        native,
+        scoreboard,
         header: gen8::EuInstructionHeader::unpack_lossy(&[dwords[0]]),
         controls: gen8::EuInstructionOperandControls::unpack_lossy(&[dwords[1]]),
-        // Mesa has no `join`, and prints unknown operations as illegal.
         generation,
-        opcode: operation(generation, dwords[0])
-            .filter(|opcode| *opcode != Opcode::Join)
-            .unwrap_or(Opcode::Illegal),
+        types: enc::Types::of(generation),
+        opcode,
     }
     .instruction(compacted, targets)
 }
 
 struct Printer<'a, W: ?Sized> {
     line: Line<'a, W>,
+    /// The instruction; one of Gen12 is moved to the positions of Gen11.
     dwords: &'a [u32; 4],
+    /// The instruction as it is in memory.
+    native: &'a [u32; 4],
+    scoreboard: Scoreboard,
     header: gen8::EuInstructionHeader,
     controls: gen8::EuInstructionOperandControls,
     generation: Generation,
+    types: &'static enc::Types,
     opcode: Opcode,
 }
 
@@ -175,6 +199,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         }
         self.operands(targets)?;
         match opcode.op().format {
+            Format::Send if self.generation >= Generation::Gen12 => self.message_gen12()?,
             Format::Send => self.message()?,
             Format::SplitSend => self.split_message()?,
             _ => {}
@@ -250,6 +275,14 @@ impl<W: Write + ?Sized> Printer<'_, W> {
                 None => self.invalid("function", function.bits()),
             };
         }
+        if format == Format::Sync {
+            self.line.space();
+            let function = self.header.control.cond_modifier.bits();
+            return match enc::SYNC.decode(SyncFunction::from_bits(function)) {
+                Some(function) => self.line.text(function.name()),
+                None => self.invalid("function", function),
+            };
+        }
         let condition = self.header.control.cond_modifier;
         if format.is_send() || condition == gen8::CondModifier::NONE {
             return Ok(());
@@ -286,13 +319,23 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         }
         if opcode == Opcode::Jmpi {
             self.line.pad(16);
-            return self.source_1();
+            // The distance of Gen12 is source 0; Mesa prints source 1.
+            return match self.generation {
+                Generation::Gen12 => self.source_0(),
+                _ => self.source_1(),
+            };
         }
         if opcode.op().format == Format::ThreeSource {
-            return self.three_sources();
+            return match self.generation {
+                Generation::Gen8 | Generation::Gen9 => self.three_sources(),
+                Generation::Gen11 | Generation::Gen12 => self.three_sources_align1(),
+            };
         }
         if opcode.op().format == Format::SplitSend {
             return self.split_operands();
+        }
+        if opcode.op().format == Format::Send && self.generation >= Generation::Gen12 {
+            return self.send_operands_gen12();
         }
         let (destination, sources) = operands(opcode);
         if destination {
@@ -376,7 +419,12 @@ impl<W: Write + ?Sized> Printer<'_, W> {
     }
 
     fn ty(&mut self, ty: Option<DataType>) -> fmt::Result {
-        self.line.text(ty.and_then(|ty| syntax::TYPES.name(ty, Syntax::Mesa)).unwrap_or("INVALID"))
+        // The assembler knows Gen8 only, and so the type of Gen11 is not in its table.
+        let name = match ty {
+            Some(DataType::Nf) => Some("NF"),
+            ty => ty.and_then(|ty| syntax::TYPES.name(ty, Syntax::Mesa)),
+        };
+        self.line.text(name.unwrap_or("INVALID"))
     }
 
     fn stride(&mut self, stride: gen8::HorzStride) -> fmt::Result {
@@ -398,7 +446,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
 
     fn destination(&mut self) -> fmt::Result {
         let controls = self.controls;
-        let ty = enc::DESTINATION_TYPE.decode(controls.destination_data_type);
+        let ty = self.types.destination(controls.destination_data_type);
         let file = controls.destination_register_file;
         let region = [controls.destination_register_region.get() as u32];
         if self.align16() {
@@ -523,7 +571,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         ty: gen8::SrcType,
         sign: bool,
     ) -> fmt::Result {
-        let ty = enc::SOURCE_TYPE.decode(ty);
+        let ty = self.types.source(ty);
         if self.align16() {
             use gen8::EuInstructionOperandSrcRegAlign16Address::{Direct, Indirect};
             let source = gen8::EuInstructionOperandSrcRegAlign16::unpack_lossy(&[bits as u32]);
@@ -645,7 +693,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         let half = [self.dwords[2], self.dwords[3]];
         let dword = gen8::EuInstructionSourcesImm32::unpack_lossy(&half).source_0_immediate.get();
         let qword = gen8::EuInstructionSourcesImm64::unpack_lossy(&half).source_0_immediate.get();
-        let Some(ty) = enc::IMMEDIATE_TYPE.decode(ty) else { return Ok(()) };
+        let Some(ty) = self.types.immediate(ty) else { return Ok(()) };
         let (bits, width) = match ty {
             DataType::D => {
                 self.line.signed(i64::from(dword as u32 as i32))?;
@@ -714,97 +762,6 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         )
     }
 
-    /// Prints the registers of a split send, without regions.
-    fn split_operands(&mut self) -> fmt::Result {
-        use eu_gen9::EuInstructionSplitSendDestination as To;
-        use eu_gen9::EuInstructionSplitSendSource0 as From;
-        let send = eu_gen9::EuInstructionSplitSend::unpack_lossy(self.dwords);
-        let ud = Some(DataType::Ud);
-        let file = |file| match file {
-            eu_gen9::SplitFile::GRF => gen8::RegFile::GRF,
-            _ => gen8::RegFile::ARF,
-        };
-        self.line.pad(16);
-        match send.destination {
-            To::Direct {
-                destination_subregister_number_4_4: byte,
-                destination_register_number: number,
-            } => {
-                self.register(file(send.destination_register_file), number.get())?;
-                self.subregister(byte.get(), ud)?;
-            }
-            To::Indirect {
-                destination_address_immediate_8_4: low,
-                destination_address_subregister_number: word,
-            } => {
-                let sign = send.destination_address_immediate_9_9;
-                self.indirect(word.get(), word.get(), low.get(), sign)?;
-            }
-        }
-        self.ty(ud)?;
-        self.line.pad(32);
-        match send.source_0 {
-            From::Direct {
-                source_0_subregister_number_4_4: byte,
-                source_0_register_number: number,
-            } => {
-                self.register(gen8::RegFile::GRF, number.get())?;
-                self.subregister(byte.get(), ud)?;
-            }
-            From::Indirect {
-                source_0_address_immediate_8_4: low,
-                source_0_address_subregister_number: word,
-            } => {
-                let sign = send.source_0_address_immediate_9_9;
-                self.indirect(word.get(), word.get(), low.get(), sign)?;
-            }
-        }
-        self.ty(ud)?;
-        self.line.pad(48);
-        self.register(file(send.source_1_register_file), send.source_1_register_number.get())?;
-        self.ty(ud)
-    }
-
-    /// Prints the two descriptors of a split send, and the message in a line of its own.
-    fn split_message(&mut self) -> fmt::Result {
-        let send = eu_gen9::EuInstructionSplitSend::unpack_lossy(self.dwords);
-        self.line.pad(64);
-        let descriptor = (!send.descriptor_from_register).then(|| {
-            let message = gen8::EuInstructionOperandSendMsg { eot: false, ..send.message };
-            let [descriptor] = message.pack();
-            descriptor
-        });
-        match descriptor {
-            Some(descriptor) => {
-                self.line.text("0x")?;
-                self.line.hex(u64::from(descriptor), 8)?;
-            }
-            None => self.line.text("a0<0>UD")?,
-        }
-        self.line.pad(80);
-        let length = if send.extended_descriptor_from_register {
-            let register = [send.extended_function_control.get() as u32];
-            let register = eu_gen9::ExtendedDescriptorRegister::unpack_lossy(&register);
-            self.line.text("a0")?;
-            self.subregister(register.address_subregister_number.get(), None)?;
-            self.line.text("<0>UD")?;
-            None
-        } else {
-            let [extended] = eu_gen9::ExtendedMessageDescriptor {
-                extended_message_length: send.extended_message_length,
-                extended_function_control: send.extended_function_control,
-            }
-            .pack();
-            self.line.text("0x")?;
-            self.line.hex(u64::from(extended), 8)?;
-            Some(send.extended_message_length.get())
-        };
-        self.line.end()?;
-        self.line.pad(28);
-        let function = send.shared_function_id_sfid;
-        mesa_messages::write(&mut self.line, self.generation, function, descriptor, length)
-    }
-
     fn options(&mut self, compacted: bool) -> fmt::Result {
         let gen8::EuInstructionControls { controls_a, controls_b, .. } = self.header.control;
         self.line.text(if self.align16() { "{ align16" } else { "{ align1" })?;
@@ -833,6 +790,10 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             self.line.unsigned(number)?;
             self.line.text(unit)?;
         }
+        self.scoreboard()?;
+        let flag = |line: &mut Line<'_, W>, on: bool, word: &str| {
+            if on { line.text(word) } else { Ok(()) }
+        };
         flag(&mut self.line, compacted, " compacted")?;
         match controls_a.thread_control {
             gen8::ThreadCtrl::NORMAL => {}
@@ -848,7 +809,10 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         )?;
         if self.opcode.op().format.is_send() {
             // Both formats have the bit in the same field.
-            let end = gen8::EuInstructionSend::unpack_lossy(self.dwords).message.eot;
+            let end = match self.generation {
+                Generation::Gen12 => EuSendGen12::unpack_lossy(self.native).eot,
+                _ => gen8::EuInstructionSend::unpack_lossy(self.dwords).message.eot,
+            };
             flag(&mut self.line, end, " EOT")?;
         }
         self.line.text(" }")

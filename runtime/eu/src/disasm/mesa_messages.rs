@@ -2,7 +2,7 @@
 
 use super::text::{Line, invalid};
 use crate::encoding as enc;
-use crate::gen8::{eu, eu_gen9, eu_messages as msd, messages as md};
+use crate::gen8::{eu, eu_gen9, eu_gen11, eu_messages as msd, messages as md};
 use crate::generation::Generation;
 use crate::instruction::SharedFunction;
 use crate::syntax::{self, Syntax};
@@ -122,15 +122,18 @@ fn sampler<W: Write + ?Sized>(
 ) -> fmt::Result {
     let message = md::MessageDescriptorSamplingEngine::unpack_lossy(dwords);
     word(line, &SAMPLER, message.message_type.bits(), "sampler message")?;
-    let modes = ["SIMD4x2", "SIMD8", "SIMD16", "SIMD32/64"];
+    let modes: &[&str] = match generation {
+        Generation::Gen8 | Generation::Gen9 => &SAMPLER_MODES[..4],
+        Generation::Gen11 | Generation::Gen12 => &SAMPLER_MODES,
+    };
     let (mode, half) = match generation {
         Generation::Gen8 => (message.simd_mode_1_0.bits(), false),
-        Generation::Gen9 => {
+        _ => {
             let mode = eu_gen9::SamplerMessageMode::unpack_lossy(dwords);
             (mode.simd_mode_1_0.get() + mode.simd_mode_2_2.get() * 4, mode.return_format)
         }
     };
-    word(line, &modes, mode, "sampler simd mode")?;
+    word(line, modes, mode, "sampler simd mode")?;
     line.text(if half { " HP" } else { "" })?;
     line.text(" Surface = ")?;
     line.unsigned(message.binding_table_index.get())?;
@@ -146,7 +149,7 @@ fn render<W: Write + ?Sized>(
     let message = msd::MsdRtw::unpack_lossy(dwords);
     let types: &[&str] = match generation {
         Generation::Gen8 => &RENDER,
-        Generation::Gen9 => &RENDER_GEN9,
+        _ => &RENDER_GEN9,
     };
     word(line, types, message.message_type.bits(), "DP rc message type")?;
     if message.message_type == msd::MtDpRt::MT_RTW {
@@ -156,6 +159,10 @@ fn render<W: Write + ?Sized>(
         }
         if message.last_render_target_select {
             line.text(" LastRT")?;
+        }
+        let coarse = eu_gen11::RenderTargetCoarse::unpack_lossy(dwords).coarse_write;
+        if generation >= Generation::Gen11 && coarse {
+            line.text(" CoarseWrite")?;
         }
     } else {
         // Mesa prints a decimal number after `0x`.
@@ -372,6 +379,10 @@ static DATA_PORT_1: [&str; 31] = [
     "DC A64 untyped atomic float op",
     "DC A64 untyped atomic half-float op",
 ];
+
+/// Gen8 and Gen9 have no half SIMD modes (facts: Mesa brw_eu_defines.h).
+static SAMPLER_MODES: [&str; 7] =
+    ["SIMD4x2", "SIMD8", "SIMD16", "SIMD32/64", "", "SIMD8H", "SIMD16H"];
 
 static ATOMIC: [&str; 16] = [
     "", "and", "or", "xor", "mov", "inc", "dec", "add", "sub", "revsub", "imax", "imin", "umax",

@@ -3,12 +3,16 @@
 //!
 //! [`Instruction::display`] and [`Located::display`] print one instruction, [`listing`] prints a
 //! whole kernel with its labels. The text equals that of the two tools, except for white space and
-//! two defects of Mesa: the types of mixed half and single floats, and words that it reads after
-//! the end of a table. So the text also has the peculiarities of the tools. Mesa's text has no
-//! targets of `goto`, `brd`, `brc` and `call`, prints `join` as illegal, divides the subregister of
-//! an indirect destination by the size of its type, and prints negative address offsets as unsigned
-//! ten-bit numbers. IGA has no syntax for the swizzles and masks of Align16; this crate prints them
-//! as Mesa does, `.xyzw` after the region.
+//! defects of Mesa: the types of mixed half and single floats, and words that it reads after the
+//! end of a table. From Gen11 on, also: start and stride of the destination of a three-source
+//! instruction, its signed words, types and immediates of 64 bits, and the distance of `jmpi` of
+//! Gen12. Newer releases of Mesa print more words in some messages, such as `bti` before an index.
+//!
+//! So the text also has the peculiarities of the tools. Mesa's text has no targets of `goto`,
+//! `brd`, `brc` and `call`, prints `join` as illegal, divides the subregister of an indirect
+//! destination by the size of its type, and prints negative address offsets as unsigned ten-bit
+//! numbers. IGA has no syntax for the swizzles and masks of Align16; this crate prints them as Mesa
+//! does, `.xyzw` after the region.
 //!
 //! `Display` of [`Instruction`] and [`Located`] prints IGA's text. Without a position, jump targets
 //! are printed as distances in bytes.
@@ -18,9 +22,10 @@
 //! use genxml_eu::syntax::Syntax;
 //!
 //! let mov = [0x00600001, 0x20800608, 0x00000000, 0x00000007u32].map(u32::to_le_bytes).concat();
-//! let line = |syntax| listing(&mov, syntax).lines().last().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
-//! assert_eq!(line(Syntax::Mesa).unwrap(), "mov(8) g4<1>UD 0x00000007UD { align1 1Q };");
-//! assert!(listing(&mov, Syntax::Iga).contains("r4.0<1>:ud"));
+//! let line = |syntax| listing(&mov, syntax).lines().last().map(|line|
+//! line.split_whitespace().collect::<Vec<_>>().join(" ")); assert_eq!(line(Syntax::Mesa).unwrap(),
+//! "mov(8) g4<1>UD 0x00000007UD { align1 1Q };"); assert!(listing(&mov,
+//! Syntax::Iga).contains("r4.0<1>:ud"));
 //! ```
 
 mod iga;

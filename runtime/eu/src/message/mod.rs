@@ -10,7 +10,7 @@ mod lengths;
 mod words;
 
 use crate::encoding as enc;
-use crate::gen8::{eu, eu_gen9, messages as md};
+use crate::gen8::{eu, eu_gen9, eu_gen12, messages as md};
 use crate::generation::Generation;
 use crate::instruction::*;
 use crate::syntax::{self, Syntax};
@@ -168,30 +168,36 @@ pub fn words(function: SharedFunction, descriptor: u32) -> Words {
 /// Prints lengths in registers, the shared function and the message as IGA does: `wr:3h+0, rd:0;
 /// hdc.dc1; media block write`.
 pub(crate) fn comment<W: Write + ?Sized>(out: &mut W, i: &Instruction, send: &Send) -> fmt::Result {
-    let second = match i.extended {
+    let gen12 = i.generation >= Generation::Gen12;
+    let second = fmt::from_fn(move |f| match i.extended {
+        Some(Descriptor::Immediate(extended)) if gen12 => {
+            let extended = eu_gen12::EuExtendedDescriptorPartsGen12::unpack_lossy(&[extended]);
+            write!(f, "{}", extended.extended_descriptor_10_6)
+        }
         Some(Descriptor::Immediate(extended)) => {
             let extended = eu_gen9::ExtendedMessageDescriptor::unpack_lossy(&[extended]);
-            Some(extended.extended_message_length.get())
+            write!(f, "{}", extended.extended_message_length)
         }
-        Some(Descriptor::Address(_)) => None,
-        None => Some(0),
-    };
-    let second = fmt::from_fn(move |f| match second {
-        Some(length) => write!(f, "{length}"),
-        None => f.write_str("?"),
+        Some(Descriptor::Address(byte)) if gen12 => write!(f, "a0.{}[10:6]", byte / 4),
+        Some(Descriptor::Address(_)) => f.write_str("?"),
+        None => f.write_str("0"),
     });
-    let function = name_in_comment(send.function);
+    // The name of a message of Gen12 has its receiver.
+    let function = fmt::from_fn(move |f| match gen12 {
+        true => Ok(()),
+        false => write!(f, "; {}", name_in_comment(send.function)),
+    });
     match send.descriptor {
         Descriptor::Address(byte) => {
             let word = byte / 4;
-            write!(out, "wr:a0.{word}[28:25]+{second}, rd:a0.{word}[24:20]; {function}")
+            write!(out, "wr:a0.{word}[28:25]+{second}, rd:a0.{word}[24:20]{function}")
         }
         Descriptor::Immediate(descriptor) => {
             let message =
                 eu::EuInstructionOperandSendMsg::unpack_lossy(&[descriptor]).message_descriptor;
             let header = if message.header_present { "h" } else { "" };
             let (sent, returned) = (message.message_length.get(), message.response_length.get());
-            write!(out, "wr:{sent}{header}+{second}, rd:{returned}; {function}; ")?;
+            write!(out, "wr:{sent}{header}+{second}, rd:{returned}{function}; ")?;
             if is_described(i.generation, send.function, descriptor) {
                 return words(send.function, descriptor).write_iga(out);
             }

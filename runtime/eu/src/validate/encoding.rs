@@ -97,7 +97,7 @@ fn reserved(native: &Native, report: &mut Report<'_>) {
                 check(eu::EuInstructionSourcesRegReg::unpack(half).err());
             }
         }
-        Format::Basic | Format::Return | Format::Wait => {
+        Format::Basic | Format::Return | Format::Wait | Format::Sync => {
             check(eu::EuInstructionBasicOneSrc::unpack(dwords).err());
             let controls = eu::EuInstructionOperandControls::unpack_lossy(&[dwords[1]]);
             if controls.src0_reg_file != eu::RegFile::IMM {

@@ -120,6 +120,7 @@ pub fn jumps_anywhere(i: &Instruction) -> bool {
             | Format::ThreeSource
             | Format::Math
             | Format::Send
+            | Format::Sync
             | Format::Bare
             | Format::Wait
     );
