@@ -669,8 +669,8 @@ impl Decoder<'_> {
 
 impl Instruction {
     /// Moves the numbers of extended accumulators out of the write mask and the swizzles. The
-    /// macros encode them in the bits of the write mask and of the x and y selects, which have no
-    /// other meaning there.
+    /// macros use the bits of the write mask and of the x and y channel selects only for these
+    /// numbers.
     pub(crate) fn extract_macro_accumulators(&mut self) {
         if let Some(destination) = &mut self.destination {
             destination.macro_accumulator = Some(MacroAccumulator(destination.write_mask));

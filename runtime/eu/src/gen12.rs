@@ -101,7 +101,7 @@ fn older_file(file: RegFileGen12) -> gen8::RegFile {
     if file == RegFileGen12::GRF { gen8::RegFile::GRF } else { gen8::RegFile::ARF }
 }
 
-/// The operand bits of the second dword, and the second half.
+/// The operand bits of dword 1, and all bits of dwords 2 and 3.
 fn older_operands(operands: &EuOperandsGen12, dwords: &[u32; 4]) -> (u32, [u32; 2]) {
     use gen8::EuInstructionOperandDstAlign1Address as Address;
     let (address, file, sign) = match operands.destination {
@@ -243,8 +243,8 @@ fn older_source_1(operands: &EuOperandsGen12) -> (U<25>, gen8::RegFile, bool) {
     (U::from_bits(u64::from(bits)), file, sign)
 }
 
-/// The form of Gen12 of an instruction that [`older`] moved: the reverse. `code` is the number of
-/// the operation.
+/// The inverse of [`older`]: moves the bits of an instruction back to their places in Gen12. `code`
+/// is the opcode.
 pub(crate) fn newer(older: &[u32; 4], code: u8, format: Format, board: Scoreboard) -> [u32; 4] {
     let controls = newer_controls(older, code, board);
     let rest = match format {

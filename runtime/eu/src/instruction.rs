@@ -31,7 +31,7 @@ pub struct Instruction {
     pub condition: Option<Condition>,
     /// Function of `math`.
     pub math: Option<MathFunction>,
-    /// Message of `send`, `sendc`, and of `sends` and `sendsc` of Gen9 and Gen11.
+    /// Message of `send` and `sendc`. On Gen9 and Gen11, also of `sends` and `sendsc`.
     pub send: Option<Send>,
     /// Extended descriptor of messages of Gen9 and later. If it is in the instruction: bits 9:6 are
     /// the number of registers of the second payload of `sends` and `sendsc`, bits 31:16 depend on

@@ -25,9 +25,9 @@ pub enum Problem {
         /// The value of the field.
         value: u64,
     },
-    /// The operation has no 8-byte form, or an index of the form has no row in its table. The
-    /// tables have a row for every index. Split sends, messages of Gen12 and three-source
-    /// instructions of Gen11 have no 8-byte form.
+    /// The operation has no 8-byte form: a split send, a message of Gen12, or an instruction of
+    /// Gen11 with three sources. Or an index of the form has no row in its table, which cannot
+    /// happen with the present tables.
     #[error("{operation}: it has no such 8-byte form")]
     NotCompactable {
         /// The operation.

@@ -19,7 +19,7 @@ pub enum Token {
 }
 
 impl Scoreboard {
-    /// The number of instructions back to the one that this one waits for (`@2`).
+    /// How many instructions back the one is that this instruction waits for (`@2`).
     pub fn distance(self) -> Option<u8> {
         let bits = [u32::from(self.0)];
         let one = Swsb::unpack_lossy(&bits);

@@ -78,14 +78,14 @@ pub static OPS: &[Op] = ALL.split_at(GEN8_COUNT).0;
 /// Number of operations of Gen8 and Gen9; their rows come before those of Gen11.
 const GEN9_COUNT: usize = Opcode::Sendsc as usize + 1;
 
-/// The operations that Gen11 no longer has. Facts: Mesa brw_eu.c.
+/// The operations that Gen11 no longer has. Source: Mesa brw_eu.c.
 const GONE_ON_GEN11: &[Opcode] =
     &[Opcode::Dp4, Opcode::Dph, Opcode::Dp3, Opcode::Dp2, Opcode::Line, Opcode::Pln, Opcode::Lrp];
 
 /// Number of operations before those of Gen12.
 const GEN11_COUNT: usize = Opcode::Rol as usize + 1;
 
-/// The operations that Gen12 no longer has. Facts: Mesa brw_eu.c; for `madm` IGA.
+/// The operations that Gen12 no longer has. Source: Mesa brw_eu.c, and IGA for `madm`.
 const GONE_ON_GEN12: &[Opcode] = &[
     Opcode::Dp4,
     Opcode::Dph,

@@ -55,7 +55,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("05 96 01 20 f7 2e 0a 0e", "and(16) g46<1>D g10<8,8,1>D ~g14<8,8,1>D { align1 1H compacted };", "and (16|M0) r46.0<1>:d r10.0<8;8,1>:d ~r14.0<8;8,1>:d {Compacted}"),
 ];
 
-/// Operations of Gen11 only, and those that Gen11 has no longer. Oracle: Mesa's table of
+/// Operations that are new in Gen11, and those that it no longer has. Oracle: Mesa's table of
 /// operations.
 #[test]
 fn operations() {

@@ -91,7 +91,8 @@ fn encodes_again(name: &str, kernel: &[u8], generation: Generation) -> usize {
         let Located { position, instruction } =
             located.unwrap_or_else(|error| panic!("{name}: {error}"));
         let encoded = instruction.encode().unwrap();
-        // Other formats have unused bits, in which Mesa writes operands that do not exist.
+        // Other formats have unused bits. Mesa prints them as operands, which the instruction does
+        // not have.
         let gen12 = generation == Generation::Gen12 && instruction.send.is_some();
         if instruction.opcode.op().format == Format::SplitSend || gen12 {
             let bytes = &kernel[position as usize..][..16];
@@ -105,8 +106,8 @@ fn encodes_again(name: &str, kernel: &[u8], generation: Generation) -> usize {
     total
 }
 
-/// Checks cases: the bytes of an instruction, its text in Mesa's language and in Intel's. Each also
-/// encodes to its own value again.
+/// A case is the bytes of an instruction, and its text in Mesa's and in Intel's syntax. The bytes
+/// decode to both texts, and encode to the same bytes again.
 pub fn check(generation: Generation, cases: &[(&str, &str, &str)]) {
     for (hex, mesa, iga) in cases {
         let code = bytes(hex);

@@ -83,8 +83,8 @@ fn immediate_type(operands: &EuOperandsGen12) -> Option<Option<DataType>> {
     Some(enc::Types::of(Generation::Gen12).immediate(ty))
 }
 
-/// The dword of an immediate from its 12 bits: the upper bits of a float, the lower ones of any
-/// other type, of which the highest extends a signed integer. Words are repeated.
+/// Expands the 12 bits of a compacted immediate to a dword. They are the upper bits of a float, and
+/// the lower bits of any other type. Signed integers are sign-extended. A word fills both halves.
 fn immediate(ty: DataType, bits: u32) -> Option<u32> {
     let signed = genxml_core::S::<12>::from_bits(u64::from(bits)).get();
     let twice = |word: u16| u32::from(word) * 0x1_0001;

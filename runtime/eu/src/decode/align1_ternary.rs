@@ -118,7 +118,8 @@ impl Decoder<'_> {
     }
 }
 
-/// Source 0 has one bit for both other files. The type `nf` is only in accumulators.
+/// One value of the file of source 0 means an immediate or an accumulator. It is an accumulator if
+/// the type is `nf`.
 fn file_of_source_0(other: bool, ty: DataType) -> File {
     match (other, ty) {
         (false, _) => File::General,
