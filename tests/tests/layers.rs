@@ -74,7 +74,6 @@ const WITHOUT_LAYERS: &[&str] = &[
     "runtime/core/src",
     "runtime/eu/src",
     "runtime/gen8/src",
-    "runtime/other/src",
     "gen-macros/src",
     "cli/src",
     "sim/drm-shim/uapi/src",
