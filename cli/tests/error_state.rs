@@ -11,7 +11,9 @@ use genxml::gen8::mi::{
 };
 use genxml::hang;
 use std::fs;
+use std::io::Read;
 use std::path::Path;
+use std::process::Command;
 use tempfile::tempdir;
 
 /// Runs a capture that must fail, and reads the error state that it wrote.
@@ -190,4 +192,58 @@ fn objects_are_decoded_alone() {
     let (code, _, err) = finish(genx(["decode", file, "--object", "ring"]));
     assert_eq!(code, 2);
     assert!(err.contains("0x000000001000         8 bytes  rcs0 batch"), "{err}");
+}
+
+/// Everything that intel_error_decode prints is in the text of `genx decode`: numbers, and the names
+/// of busy units. Oracle: Debian's intel_error_decode; skipped without it and without the corpus.
+#[test]
+fn everything_of_intel_error_decode() {
+    let Some(corpus) = genxml_testkit::corpus::folder() else {
+        eprintln!("skipped: the corpus is not there");
+        return;
+    };
+    if Command::new("intel_error_decode").arg("/dev/null").output().is_err() {
+        eprintln!("skipped: intel_error_decode is not installed (intel-gpu-tools)");
+        return;
+    }
+    let folder = tempdir().unwrap();
+    let gm45 = folder.path().join("gm45");
+    let packed = corpus.join("dumps/gm45_hang.i915_error_state.xz");
+    let mut text = Vec::new();
+    genxml::aub::decompressed(&packed).unwrap().read_to_end(&mut text).unwrap();
+    fs::write(&gm45, text).unwrap();
+    let broadwell = folder.path().join("broadwell.error");
+    let capture = corpus.join("drivers/kmscube");
+    let (code, _, err) =
+        finish(genx([Path::new("convert"), &capture, Path::new("-o"), &broadwell]));
+    assert_eq!(code, 0, "{err}");
+    for state in [gm45, broadwell] {
+        let reference = Command::new("intel_error_decode").arg(&state).output().unwrap();
+        let reference = String::from_utf8_lossy(&reference.stdout).into_owned();
+        let (code, own, err) = finish(genx([Path::new("decode"), &state]));
+        assert_eq!(code, 0, "{err}");
+        let own = own.to_lowercase().replace('_', "");
+        let mut engine = "";
+        let (mut lines, mut missing) = (0, Vec::new());
+        for line in reference.lines() {
+            engine = line.strip_suffix(" command stream:").unwrap_or(engine);
+            // The decoded commands, which other tests compare, and memory.
+            if line.trim_start().starts_with(['[', '0']) {
+                continue;
+            }
+            lines += 1;
+            let numbers = line.split(|c: char| !c.is_ascii_alphanumeric()).filter_map(|word| {
+                u64::from_str_radix(word.strip_prefix("0x")?, 16).ok().filter(|value| *value != 0)
+            });
+            let all = numbers.into_iter().all(|value| own.contains(&format!("{value:x}")));
+            let unit = line.trim().strip_prefix("busy: ").map(str::to_lowercase);
+            // The video engine of this file is idle, and its register is zero.
+            let named = unit.is_none_or(|unit| engine == "bsd" || own.contains(&unit));
+            if !all || !named {
+                missing.push(line);
+            }
+        }
+        assert!(missing.is_empty(), "{}: {missing:#?}", state.display());
+        assert!(lines > 50, "{}: {lines} lines", state.display());
+    }
 }
