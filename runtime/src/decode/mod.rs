@@ -37,6 +37,7 @@ mod effects;
 mod fields;
 mod follow;
 mod format;
+mod gen4;
 mod image;
 mod issue;
 mod json;

@@ -3,7 +3,7 @@
 
 use super::Tables;
 use genxml_core::bits;
-use genxml_core::reflect::{Container, Kind};
+use genxml_core::reflect::Container;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -58,14 +58,6 @@ impl Tables {
     }
 }
 
-/// The commands of Gen4 and Gen5 that Mesa's files lack; none for other generations.
-pub(super) fn commands(generation: u32) -> impl Iterator<Item = &'static Container> {
-    let all = genxml_other::CONTAINERS.iter().copied();
-    all.filter(move |container| {
-        (40..60).contains(&generation) && matches!(container.kind, Kind::Instruction { .. })
-    })
-}
-
 /// The meant value of a field of a register that has the content `value`. `None` if it has no such
 /// field.
 pub(crate) fn register_field(register: &Container, field: &str, value: u64) -> Option<u64> {
@@ -78,6 +70,7 @@ pub(crate) fn register_field(register: &Container, field: &str, value: u64) -> O
 mod tests {
     use super::*;
     use crate::engine::EngineId;
+    use genxml_core::reflect::Kind;
 
     /// Oracle: the ring of a GM45, where Linux's gen4_emit_bb_start writes two dwords for a batch.
     #[test]

@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 
 use super::condition::{Exists, Test};
 use super::effects::Follow;
+use super::gen4::commands;
 use super::issue::Issue;
-use super::other::commands;
 use super::plan::{BitPosition, FieldPlan, GroupPlan, Length, Limits, Part, Plan, PlanId, Shape};
 use super::steps;
 use crate::engine::EngineId;

@@ -1,6 +1,6 @@
 //! The 8-byte form of Gen12's instructions, with the tables of Gen12.
 
-use super::row;
+use super::row::row;
 use crate::encoding as enc;
 use crate::gen8::eu as gen8;
 use crate::gen8::eu_gen12::*;

@@ -8,12 +8,14 @@
 
 mod gen12;
 mod kernel;
+mod row;
 
 use crate::gen8::{eu as gen8, eu_gen11};
 use crate::generation::Generation;
 use crate::instruction::{DataType, Immediate, Instruction, Operand};
 use crate::ops::{Format, Opcode};
 use crate::problem::{Problem, operation};
+use row::row;
 
 pub use kernel::{CompactError, compact_kernel, expand_kernel};
 
@@ -133,11 +135,6 @@ fn index<T: Copy>(
 fn source_index(region: genxml_core::U<12>) -> Option<gen8::SrcIndex> {
     let table = gen8::SrcIndex::INFO;
     index(table, gen8::SrcIndex::from_bits, gen8::SrcIndex::expansion, region.bits())
-}
-
-/// The bits of a table row as the dwords of a structure.
-fn row(expansion: Option<u64>) -> Option<[u32; 2]> {
-    expansion.map(|bits| [bits as u32, (bits >> 32) as u32])
 }
 
 fn two_sources(generation: Generation, compact: &[u32; 2]) -> Option<[u32; 4]> {

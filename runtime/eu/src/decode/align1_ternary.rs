@@ -1,6 +1,6 @@
 //! Three-source instructions in Align1, of Gen11 and later.
 
-use super::{Decoder, Result};
+use super::fields::{Decoder, Result};
 use crate::encoding as enc;
 use crate::gen8::eu as gen8;
 use crate::gen8::eu_gen11::{
@@ -63,7 +63,7 @@ impl Decoder<'_> {
         Ok(instruction)
     }
 
-    fn ternary_destination(
+    pub(super) fn ternary_destination(
         &self,
         three: &EuInstructionThreeSrcAlign1,
         ty: DataType,

@@ -2,7 +2,7 @@
 //! ([`gen12`](crate::gen12)). Messages, three-source instructions and branches are decoded here.
 
 use super::align1_ternary::ternary_region;
-use super::{Decoder, Result, operation, shared_function};
+use super::fields::{Decoder, Result, shared_function};
 use crate::encoding as enc;
 use crate::gen8::eu as gen8;
 use crate::gen8::eu_gen11::ThreeSrcFamily;
@@ -14,6 +14,7 @@ use crate::gen8::eu_gen12::{
 use crate::gen12;
 use crate::instruction::*;
 use crate::ops::{Format, Opcode};
+use crate::problem::operation;
 use genxml_core::U;
 
 /// Decodes the 16-byte form.

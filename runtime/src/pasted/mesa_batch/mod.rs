@@ -17,7 +17,7 @@ use crate::engine::EngineId;
 use crate::gen8::mi::MiBatchBufferEnd;
 use crate::memory::VA_MASK;
 use std::collections::BTreeMap;
-use tables::Tables;
+use tables::{Tables, number};
 
 /// Header of MI_BATCH_BUFFER_END, which all generations share.
 const END: u32 = MiBatchBufferEnd::new().pack()[0];
@@ -149,14 +149,6 @@ fn parse(line: &str) -> Option<Line<'_>> {
         _ => EngineId::Render,
     };
     Some(Line::Batch(name, engine))
-}
-
-/// A number with `0x` at the start of a text.
-fn number(text: &str) -> Option<(u64, &str)> {
-    let text = text.strip_prefix("0x")?;
-    let end = text.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(text.len());
-    (end <= 16).then_some(())?;
-    Some((u64::from_str_radix(&text[..end], 16).ok()?, &text[end..]))
 }
 
 /// The column of the broken number in a line that ends as a line of a dword.

@@ -5,7 +5,6 @@
 //! Base Address. The table is at this base, or at the base of the pool of binding tables, plus the
 //! offset that the packet before it gives.
 
-use super::number;
 use crate::memory::VA_MASK;
 use std::collections::BTreeMap;
 
@@ -25,6 +24,14 @@ pub(super) enum Line {
     Coarse(bool),
     /// An entry: index and value.
     Entry(u32, u32),
+}
+
+/// A number with `0x` at the start of a text.
+pub(super) fn number(text: &str) -> Option<(u64, &str)> {
+    let text = text.strip_prefix("0x")?;
+    let end = text.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(text.len());
+    (end <= 16).then_some(())?;
+    Some((u64::from_str_radix(&text[..end], 16).ok()?, &text[end..]))
 }
 
 /// The line of a field or entry. `None` for other lines.
