@@ -16,11 +16,12 @@ use crate::ops::{Format, Opcode};
 use crate::scoreboard::Scoreboard;
 use genxml_core::U;
 
-/// The form of Gen11 of an instruction of Gen12 with this operation.
+/// Moves the bits of an instruction of Gen12 to the places that its fields have on Gen11. `opcode`
+/// is its operation.
 pub(crate) fn older(dwords: &[u32; 4], opcode: Opcode) -> [u32; 4] {
     let format = opcode.op().format;
     let operands = EuOperandsGen12::unpack_lossy(dwords);
-    // A branch with two distances and an immediate of 64 bits have other contents there.
+    // These bits are part of the second distance of a branch, or of an immediate of 64 bits.
     let no_condition = format == Format::BranchTwo || has_qword(&operands);
     let [first, second] = older_controls(dwords, format, no_condition);
     match format {
@@ -44,7 +45,7 @@ fn has_qword(operands: &EuOperandsGen12) -> bool {
     operands.source_0_immediate && ty.is_some_and(|ty| ty.size() == 8)
 }
 
-/// The first two dwords without operands.
+/// Dwords 0 and 1 in Gen11's layout, without the bits of operands.
 fn older_controls(dwords: &[u32; 4], format: Format, no_condition: bool) -> [u32; 2] {
     let controls = EuControlsGen12::unpack_lossy(dwords);
     let condition = if no_condition { 0 } else { controls.cond_modifier.get() };
@@ -72,7 +73,7 @@ fn older_controls(dwords: &[u32; 4], format: Format, no_condition: bool) -> [u32
                 acc_wr_ctrl: controls.acc_wr_ctrl,
                 cmpt_ctrl: controls.cmpt_ctrl,
                 debug_ctrl: controls.debug_ctrl,
-                // In messages, this bit is the end of thread.
+                // In messages, this bit means end of thread.
                 saturate: controls.saturate && format != Format::Send,
             },
         },
@@ -87,12 +88,12 @@ fn older_controls(dwords: &[u32; 4], format: Format, no_condition: bool) -> [u32
     [header.pack()[0], second.pack()[0]]
 }
 
-/// An address immediate as its low nine bits and its sign.
+/// Splits an address immediate into its low nine bits and its sign bit.
 fn split(immediate: u64) -> (U<9>, bool) {
     (U::from_bits(immediate % 512), immediate >= 512)
 }
 
-/// The reverse of [`split`].
+/// The inverse of [`split`].
 fn joined(low: u64, sign: bool) -> U<10> {
     U::from_bits(low + if sign { 512 } else { 0 })
 }

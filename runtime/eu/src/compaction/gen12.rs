@@ -71,8 +71,8 @@ fn two_sources(compact: &[u32; 2]) -> Option<[u32; 4]> {
     Some(native.pack())
 }
 
-/// The type of the immediate of an instruction, `None` inside for a reserved one; `None` if no
-/// source is an immediate.
+/// The type of an instruction's immediate: `Some(None)` if the number of the type is reserved,
+/// `None` if no source is an immediate.
 fn immediate_type(operands: &EuOperandsGen12) -> Option<Option<DataType>> {
     let bits = match (operands.source_0_immediate, operands.source_1_immediate) {
         (true, _) => operands.src0_type,

@@ -136,9 +136,10 @@ enum File {
     Immediate,
 }
 
-/// The region of a source of a three-source instruction in Align1, which has no width of its own.
-/// The width is the number of elements before the next row begins. It is 1 in a scalar, and in the
-/// last source, whose strides are equal (facts: Mesa brw_disasm.c).
+/// The region of a source of a three-source instruction in Align1. The instruction has no field for
+/// the width, so it follows from the strides: it is the number of elements before the next row
+/// begins. It is 1 for a scalar, and for the last source, whose strides are equal (facts: Mesa
+/// brw_disasm.c).
 pub(super) fn ternary_region(vertical: u8, horizontal: u8) -> Region {
     let width = match (vertical, horizontal) {
         (0, _) => 1,

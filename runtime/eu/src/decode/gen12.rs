@@ -60,7 +60,8 @@ impl Decoder<'_> {
         Ok(instruction)
     }
 
-    /// Structured branches have immediate distances; `brd` and `brc` may read them from a register.
+    /// The distances of a branch. They are immediates; `brd` and `brc` may also read them from a
+    /// register.
     fn branch_gen12(&self, dwords: &[u32; 4]) -> Result<Instruction> {
         let (mut instruction, controls) = self.start()?;
         let operands = EuOperandsGen12::unpack_lossy(dwords);
@@ -83,7 +84,8 @@ impl Decoder<'_> {
         Ok(instruction)
     }
 
-    /// `jmpi`, `call`, `calla`: the distance is source 0. It counts from the jump, also in `jmpi`.
+    /// `jmpi`, `call` and `calla`. Source 0 is the distance, which counts from the jump itself,
+    /// also in `jmpi`.
     fn jump_gen12(&self, dwords: &[u32; 4]) -> Result<Instruction> {
         let (mut instruction, controls) = self.start()?;
         if self.opcode.op().format == Format::Call {
@@ -98,7 +100,7 @@ impl Decoder<'_> {
         Ok(with_dwords(instruction))
     }
 
-    /// Registers of messages have no type and are given the type ud.
+    /// Registers of messages have no type on Gen12. They get the type ud here.
     fn send_gen12(&self, dwords: &[u32; 4]) -> Result<Instruction> {
         let (mut instruction, _) = self.start()?;
         let send = EuSendGen12::unpack_lossy(dwords);
@@ -219,7 +221,8 @@ fn with_dwords(mut branch: Instruction) -> Instruction {
     branch
 }
 
-/// Vertical strides of three-source instructions, by the low and the high bit of their number.
+/// The vertical stride of a source of a three-source instruction, from the low and the high bit of
+/// its number.
 pub(crate) const TERNARY_VERTICAL: [[u8; 2]; 2] = [[0, 4], [1, 8]];
 
 fn file_of(file: RegFileGen12) -> gen8::RegFile {
@@ -252,7 +255,7 @@ pub(crate) fn extended_descriptor(send: &EuSendGen12) -> u32 {
     extended
 }
 
-/// The dword of a0 with the extended descriptor.
+/// The subregister of a0 that holds the extended descriptor.
 pub(crate) fn extended_register(send: &EuSendGen12) -> u8 {
     let bits = [send.extended_descriptor_23_11.get() as u32];
     ExtendedDescriptorRegisterGen12::unpack_lossy(&bits).address_subregister_number.get() as u8

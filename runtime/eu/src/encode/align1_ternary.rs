@@ -77,7 +77,7 @@ impl Encoder<'_> {
         bits.map(U::from_bits).ok_or_else(|| self.error(field, ty))
     }
 
-    /// The file, number and first byte of a register.
+    /// The file of a register, its number, and the byte that it starts at.
     fn ternary_register(&self, register: &Register) -> Result<(ThreeSrcFile, U<8>, u8)> {
         let fields = self.register_fields(register)?;
         let file = match (fields.word, fields.file) {
