@@ -194,8 +194,9 @@ fn objects_are_decoded_alone() {
     assert!(err.contains("0x000000001000         8 bytes  rcs0 batch"), "{err}");
 }
 
-/// Everything that intel_error_decode prints is in the text of `genx decode`: numbers, and the names
-/// of busy units. Oracle: Debian's intel_error_decode; skipped without it and without the corpus.
+/// Everything that intel_error_decode prints is in the text of `genx decode`: numbers, and the
+/// names of busy units. Oracle: Debian's intel_error_decode; skipped without it and without the
+/// corpus.
 #[test]
 fn everything_of_intel_error_decode() {
     let Some(corpus) = genxml_testkit::corpus::folder() else {

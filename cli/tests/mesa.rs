@@ -1,6 +1,7 @@
-//! Mesa's own decoding beside that of `genx decode` with Mesa's tables. Oracle: the text that Mesa's
-//! drivers print with `INTEL_DEBUG=bat`. Skipped without `GENXML_MESA`, the folder of Mesa's sources.
-//! `GENXML_MESA_BAT` may name a folder with more such texts: `GENERATION_*.txt`, compressed or not.
+//! Mesa's own decoding beside that of `genx decode` with Mesa's tables. Oracle: the text that
+//! Mesa's drivers print with `INTEL_DEBUG=bat`. Skipped without `GENXML_MESA`, the folder of Mesa's
+//! sources. `GENXML_MESA_BAT` may name a folder with more such texts: `GENERATION_*.txt`,
+//! compressed or not.
 
 use crate::common::genx;
 use genxml::aub::decompressed;
@@ -343,8 +344,8 @@ fn counts(arguments: &[&str]) -> BTreeMap<(String, String), usize> {
     counts
 }
 
-/// With Mesa's tables of Gen8, captures of Broadwell decode to the same packets, structures, kernels
-/// and data as with those of the manual. Mesa's tables lack commands of the blitter and two
+/// With Mesa's tables of Gen8, captures of Broadwell decode to the same packets, structures,
+/// kernels and data as with those of the manual. Mesa's tables lack commands of the blitter and two
 /// registers.
 #[test]
 fn captures_decode_the_same_with_mesas_tables() {

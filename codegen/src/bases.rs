@@ -78,9 +78,9 @@ const OTHERS: &[(&str, &str, &str, &str)] = &[
 ];
 
 /// Prepares Mesa's files for decoding. Gives addresses the bases and targets that their names say;
-/// `generation` is that of the files, times ten, and `known` the specification of Broadwell. Offsets
-/// whose base is not known stay so. Numbers of surface formats get names. Ranges that only forbid
-/// zero are removed.
+/// `generation` is that of the files, times ten, and `known` the specification of Broadwell.
+/// Offsets whose base is not known stay so. Numbers of surface formats get names. Ranges that only
+/// forbid zero are removed.
 pub fn bind(spec: &mut Spec, generation: u32, known: &Spec) {
     let formats = formats(spec, known);
     let known = Known::of(known, generation);

@@ -3,7 +3,8 @@
 use crate::gen8::eu_gen12::{Swsb, SwsbBoth, SwsbKind};
 use crate::table::Opcode;
 
-/// Scoreboard information of an instruction of Gen12 (SWSB): eight bits, zero if there is none.
+/// The software scoreboard (SWSB) of an instruction of Gen12: eight bits, zero if it waits for
+/// nothing and sets no token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
 pub struct Scoreboard(pub u8);
 

@@ -79,8 +79,8 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// The base of the binding tables that the resource streamer makes, if it is in use. Gen11 has no
-    /// resource streamer.
+    /// The base of the binding tables that the resource streamer makes, if it is in use. Gen11 and
+    /// later have no resource streamer.
     fn streamer_tables(&self) -> Option<u64> {
         self.state.draw.table_pool.filter(|_| self.tables.generation() < FIRST_POOL)
     }

@@ -197,8 +197,9 @@ fn table_name(engine: EngineId, instance: u32) -> &'static str {
     }
 }
 
-/// The specification's description of a register. If each engine has a register of this name: the description for
-/// `engine`, or for the first engine of the tables if `engine` is `None` or unknown.
+/// The specification's description of a register. If each engine has a register of this name: the
+/// description for `engine`, or for the first engine of the tables if `engine` is `None` or
+/// unknown.
 fn specified(tables: &Tables, engine: Option<&Engine>, name: &str) -> Option<&'static Container> {
     // Mesa's files have other names for registers. The offsets of these are the same on all
     // generations that have them.

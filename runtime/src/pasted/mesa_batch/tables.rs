@@ -1,9 +1,9 @@
 //! Addresses of binding tables in Mesa's text.
 //!
-//! Mesa prints the entries of a binding table that are not zero, each with the surface state that it
-//! points to: the offset of the entry and the address of the surface state differ by Surface State
-//! Base Address. The table is at this base, or at the base of the pool of binding tables, plus the
-//! offset that the packet before it gives.
+//! Mesa prints the entries of a binding table that are not zero, each with the surface state that
+//! it points to: the offset of the entry and the address of the surface state differ by Surface
+//! State Base Address. The table is at this base, or at the base of the pool of binding tables,
+//! plus the offset that the packet before it gives.
 
 use crate::memory::VA_MASK;
 use std::collections::BTreeMap;
