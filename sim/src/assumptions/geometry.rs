@@ -56,13 +56,15 @@ assumptions! {
         reason "The volume with the payloads is missing. No known driver sets the hint. Dword 2 \
             has no other field, and has the topology in its low bits on older hardware.";
 
-    const STREAM_OUTPUT_OVERFLOWS_BY_ITS_DATA: bool = true;
+    const STREAM_OUTPUT_OVERFLOWS_BY_DECLARATIONS: bool = true;
         question "When is a stream output buffer full?";
-        choice "When the last data of the last vertex would end after the end of the buffer.";
-        reason "The manual does not define \"overflow\" (2a p.216). OpenGL (4.6, 13.3.2) and \
-            Vulkan ask whether the recorded data would end beyond the buffer. Hardware might need \
-            room for a whole pitch. The two differ only where a vertex ends with a hole at the end \
-            of the buffer.";
+        choice "When the last SO_DECL of the last vertex would end after the end of the buffer. \
+            Declared holes count.";
+        reason "The manual does not define \"overflow\" (2a p.216). OpenGL (4.6, 13.3.2) asks \
+            whether the recorded data would end beyond the buffer, and drivers declare no hole \
+            after the last data. dEQP-VK's transform_feedback.simple.query_omit_write, whose only \
+            declaration is a hole, expects that the hole needs room. Hardware might need room for \
+            a whole pitch.";
 
     const CLIP_W_MIN: f64 = f32::MIN_POSITIVE as f64;
         question "What is the smallest w of clip space that clipping leaves?";

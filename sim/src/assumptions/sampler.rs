@@ -13,8 +13,11 @@ assumptions! {
     const RESOURCE_MIN_LOD_BOUNDS_LEVELS: bool = true;
         question "What does Resource Min LOD do (2d p.349)?";
         choice "It is a lower bound of the level of detail. Level 0 is the most detailed level \
-            that is present.";
-        reason "\"The LOD Computation Pseudocode\", to which the manual refers, is in no source.";
+            that is present. A load from a level below the bound, rounded down, reads outside of \
+            the surface.";
+        reason "\"The LOD Computation Pseudocode\", to which the manual refers, is in no source. \
+            Intel's Vulkan drivers use the field for VK_EXT_image_view_min_lod, which wants this, \
+            and dEQP-VK's texture.mipmap tests it.";
 
     const TWO_ANISOTROPIC_SAMPLES_MEET: bool = true;
         question "Where are the samples of the anisotropic filter for ratios from 1 to 2?";
@@ -61,11 +64,13 @@ assumptions! {
         choice "Yes.";
         reason "OpenGL says so, and drivers leave it to hardware (gen8_facts 11).";
 
-    const CHROMA_BETWEEN_PAIRS_IS_AVERAGED: bool = true;
-        question "Some pixels of packed YUV have no chroma of their own. Which chroma does the \
+    const CHROMA_BETWEEN_PAIRS_IS_SHARED: bool = true;
+        question "Every second pixel of packed YUV has no chroma of its own. Which chroma does the \
             filter see?";
-        choice "The mean of the chroma to the left and to the right.";
-        reason "2a p.35 says so for the chroma key. The model uses one colour for both.";
+        choice "That of the pixel to the left. Only the chroma key uses the mean of left and right.";
+        reason "2a p.35 describes the mean for the chroma key only. Intel's Vulkan drivers offer \
+            these formats for chroma between the two pixels and not for chroma at the left pixel. \
+            dEQP-VK's ycbcr.conversion with the nearest chroma expects the shared chroma.";
 
     const CUBE_CORNERS_HAVE_THREE_TEXELS: bool = true;
         question "What is the fourth texel at a corner of a cube map?";

@@ -5,7 +5,7 @@
 
 use super::state;
 use super::topology::Reorder;
-use crate::assumptions::STREAM_OUTPUT_OVERFLOWS_BY_ITS_DATA;
+use crate::assumptions::STREAM_OUTPUT_OVERFLOWS_BY_DECLARATIONS;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use genxml::gen8::registers::{
@@ -66,8 +66,8 @@ struct Piece {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Stream {
     pieces: Vec<Piece>,
-    /// Bytes of a vertex in each buffer, up to the end of the last part that is not a hole; none
-    /// for buffers that the stream neither writes nor selects.
+    /// Bytes of all parts of a vertex in each buffer, with holes; none for buffers that the stream
+    /// neither writes nor selects.
     extents: [Option<u64>; BUFFERS],
     /// Dwords at the start of a vertex that are skipped.
     first: usize,
@@ -268,7 +268,7 @@ impl StreamOut {
         for (n, extent) in self.streams[stream].extents.iter().enumerate() {
             let Some(extent) = *extent else { continue };
             let Some(buffer) = self.buffers[n] else { return false };
-            let last = if STREAM_OUTPUT_OVERFLOWS_BY_ITS_DATA { extent } else { buffer.pitch };
+            let last = if STREAM_OUTPUT_OVERFLOWS_BY_DECLARATIONS { extent } else { buffer.pitch };
             if self.offsets[n] + more * buffer.pitch + last > buffer.size {
                 return false;
             }
@@ -333,8 +333,7 @@ impl StreamOut {
 
 impl Stream {
     fn new(declared: impl Iterator<Item = SoDecl>, selects: u32) -> Stream {
-        let mut extents: [_; BUFFERS] =
-            std::array::from_fn(|n| (selects >> n & 1 == 1).then_some(0));
+        let mut written: [bool; BUFFERS] = std::array::from_fn(|n| selects >> n & 1 == 1);
         let mut ends = [0; BUFFERS];
         let mut pieces = Vec::new();
         for declaration in declared {
@@ -343,12 +342,11 @@ impl Stream {
             let from = (!declaration.hole_flag)
                 .then_some(declaration.register_index.get() as usize * SLOT);
             ends[buffer] += 4 * u64::from(mask.count_ones());
-            if from.is_some() && mask != 0 {
-                // Stream to Buffer Selects should select this buffer already.
-                extents[buffer] = Some(ends[buffer]);
-            }
+            // Stream to Buffer Selects should select this buffer already.
+            written[buffer] |= from.is_some() && mask != 0;
             pieces.push(Piece { buffer, from, mask });
         }
+        let extents = std::array::from_fn(|n| written[n].then_some(ends[n]));
         Stream { pieces, extents, first: 0, length: 0 }
     }
 }

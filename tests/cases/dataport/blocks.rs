@@ -89,6 +89,7 @@ fn oword_blocks() {
         (Place::Raw(1500), 0),
         (Place::Raw(1003), 1),
         (Place::Null, 3),
+        (Place::Raw(752), 6),
         (Place::Stateless, 255),
         (Place::Stateless, 253),
     ];

@@ -13,13 +13,13 @@ use genxml::eu::gen8::descriptors::{MdcCmask, MdcSm3};
 use genxml::eu::gen8::eu_messages::Msd1Us;
 use genxml::gen8::message_headers::{Mh1A32Psm, MhcA32Bba, MhcPsm};
 use genxml::gen8::messages::MtDp1;
-use genxml::gen8::state::StateBaseAddress;
+use genxml::gen8::state::{RenderSurfaceState, StateBaseAddress, SurfaceFormat};
 use genxml_cases::{Compute, Model, Random, at, packets, raw_buffer, u};
 
 /// The memory that a message accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
-    /// A RAW buffer of this many bytes, from byte 64 of the data on.
+    /// A buffer of this many bytes with a pitch of one byte, from byte 64 of the data on.
     Raw(usize),
     /// A structured buffer, from byte 128 on: 40 elements of 36 bytes.
     Structured,
@@ -34,7 +34,7 @@ pub enum Place {
 }
 
 /// All kinds of memory, each with its binding table index.
-pub const PLACES: [(Place, u64); 7] = [
+pub const PLACES: [(Place, u64); 8] = [
     (Place::Raw(1500), 0),
     (Place::Raw(1003), 1),
     (Place::Structured, 2),
@@ -42,6 +42,7 @@ pub const PLACES: [(Place, u64); 7] = [
     (Place::Local, 254),
     (Place::Stateless, 255),
     (Place::StatelessBare, 253),
+    (Place::Raw(752), 6),
 ];
 
 const ELEMENTS: u32 = 40;
@@ -56,7 +57,11 @@ pub fn probe() -> Probe {
             structured(DATA + 128, ELEMENTS.into(), PITCH.into()),
             null(),
         ],
-        vec![],
+        // Drivers describe constants so. The pitch counts, not the size of the format.
+        vec![RenderSurfaceState {
+            surface_format: SurfaceFormat::R32G32B32A32_FLOAT,
+            ..raw_buffer(DATA + 64, 752)
+        }],
     )
 }
 

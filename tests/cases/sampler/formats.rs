@@ -97,8 +97,7 @@ fn unorm(byte: u8) -> u32 {
     (f32::from(byte) / 255.0).to_bits()
 }
 
-/// Packed YUV: every second pixel has its own chroma, the others use the mean of both neighbours
-/// (2a p.35). Planar YUV: four pixels share one chroma.
+/// Packed YUV: two pixels share one chroma. Planar YUV: four pixels share one chroma.
 #[test]
 fn yuv() {
     let (mut model, mut random) = (model(), Random::new(62));
@@ -121,11 +120,8 @@ fn yuv() {
         {
             let (x, y) = (texels[0][lane] as usize, texels[1][lane] as usize);
             let byte = |pair: usize, n: usize| f64::from(memory[64 * y + 4 * pair + n]) / 255.0;
-            let chroma = |n: usize| match x % 2 == 1 && x + 1 < 10 {
-                true => (byte(x / 2, n) + byte(x / 2 + 1, n)) / 2.0,
-                false => byte(x / 2, n),
-            };
-            let expected = [chroma(cr), byte(x / 2, luma[x % 2]), chroma(cb), 1.0];
+            let [cr, y_of, cb] = [cr, luma[x % 2], cb].map(|n| byte(x / 2, n));
+            let expected = [cr, y_of, cb, 1.0];
             assert!(crate::sampler::reference::near(found, expected), "{format:?} {x} {y}");
         }
     }
@@ -336,6 +332,40 @@ fn chroma_keys() {
         assert_eq!(answer[register][0], expected, "{simd:?}");
         // The other dwords of the register are not written.
         assert_eq!(answer[register][1..], crate::sampler::before(register)[1..]);
+    }
+}
+
+/// For the chroma key, every second pixel of packed YUV has the mean of the chroma to the left and
+/// to the right (2a p.35). The colour itself is not changed by this.
+#[test]
+fn chroma_keys_of_packed_yuv() {
+    let mut model = model();
+    // Cr of the pairs: 0x20, 0x60, 0x20. The key is 0x40 to 0x5f: only the means of the pixels
+    // between two pairs are in it.
+    set_key(&mut model, 2, 0x0040_0000, 0xff5f_ffff);
+    model.put(SURFACE, &[0x2011_8010u32, 0x6013_8012, 0x2015_8014]);
+    let state = surface(SurfaceFormat::YCRCB_NORMAL, [6, 1], 64);
+    let sampler = SamplerState {
+        chroma_key_enable: true,
+        chroma_key_index: u(2),
+        chroma_key_mode: SamplerStateChromaKeyMode::KEYFILTER_REPLACE_BLACK,
+        ..sampler(false)
+    };
+    let lanes = std::array::from_fn(|lane| ((lane % 6) as f32 / 6.0 + 1.0 / 12.0).to_bits());
+    let send = Send::new(Type::SAMPLE, Mode::SIMD8, vec![lanes]);
+    let black = [0x80, 0x10, 0x80, 0];
+    let expected = [
+        [0x20, 0x10, 0x80, 0xff],
+        black,
+        [0x60, 0x12, 0x80, 0xff],
+        black,
+        [0x20, 0x14, 0x80, 0xff],
+        [0x20, 0x15, 0x80, 0xff],
+    ];
+    let found = send.colors(&mut model, &state, &sampler);
+    for (lane, (found, expected)) in found.into_iter().zip(expected).enumerate() {
+        let expected = expected.map(|byte: i32| f64::from(byte) / 255.0);
+        assert!(crate::sampler::reference::near(found, expected), "{lane}: {found:?}");
     }
 }
 

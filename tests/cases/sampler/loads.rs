@@ -310,6 +310,7 @@ fn null_surfaces() {
         Type::SAMPLE,
         Type::SAMPLE_L,
         Type::GATHER4,
+        Type::LOD,
         Type::RESINFO,
         Type::LD2DMS,
         Type::SAMPLEINFO,

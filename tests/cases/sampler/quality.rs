@@ -106,5 +106,16 @@ fn levels_that_are_present() {
             let expected = (lod + first).clamp(first, 6.0).max(present);
             assert_eq!(found, expected, "{first} {present}: {lod}");
         }
+        // Loads from the other levels read outside of the surface.
+        let levels = std::array::from_fn(|lane| lane as u32);
+        let zeros = [0; 16];
+        let send = Send::new(Type::LD, Mode::SIMD16, vec![zeros, levels, zeros, zeros]);
+        let found = send.colors(&mut model, &surface, &SamplerState::new());
+        for (level, found) in found.into_iter().enumerate() {
+            let level = level as u64 + first;
+            let there = level <= 6 && level >= present as u64;
+            let expected = if there { [(level as f32).to_bits(); 4] } else { [0; 4] };
+            assert_eq!(found, expected, "{first} {present}: {level}");
+        }
     }
 }

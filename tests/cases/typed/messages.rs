@@ -253,14 +253,14 @@ fn check_read(bench: &mut Bench, name: &'static str, kind: Kind, mode: Mode) {
     for slot in (0..mode.slots()).filter(|slot| active >> slot & 1 == 1) {
         let inside = picture.find(message.places[slot]);
         let one = if layout.kind == "FLOAT" { 1.0f32.to_bits() } else { 1 };
-        let read = inside.map(|offset| layout.read(element(memory, offset, picture.bytes)));
-        let value = select.map(|select| match (read, select) {
-            // Reads outside of the surface return 0 (assumptions::TYPED_READS_OUTSIDE_ARE_ZERO).
-            (None, _) | (_, Select::ZERO) => 0,
-            (_, Select::ONE) => one,
-            (Some(read), select) => {
-                read[IDENTITY.iter().position(|known| *known == select).unwrap()]
-            }
+        // Reads outside of the surface return zeros, decoded
+        // (assumptions::TYPED_READS_OUTSIDE_DECODE_ZEROS).
+        let bytes = inside.map_or(0, |offset| element(memory, offset, picture.bytes));
+        let read = layout.read(bytes);
+        let value = select.map(|select| match select {
+            Select::ZERO => 0,
+            Select::ONE => one,
+            select => read[IDENTITY.iter().position(|known| *known == select).unwrap()],
         });
         for (register, channel) in (0..4).filter(|channel| present >> channel & 1 == 1).enumerate()
         {

@@ -130,10 +130,11 @@ fn as_buffer(bound: &Bound) -> Option<Target> {
     let surface = &bound.surface;
     match surface.kind {
         SurfaceKind::Null => Some(Target::NOTHING),
-        SurfaceKind::Buffer => {
-            let pitch = u64::from(surface.pitch.max(surface.element_bytes));
-            Some(Target::Memory { base: surface.base, size: u64::from(surface.width) * pitch })
-        }
+        // Drivers describe buffers of constants by a format of 16 bytes with a pitch of 1 byte.
+        SurfaceKind::Buffer => Some(Target::Memory {
+            base: surface.base,
+            size: u64::from(surface.width) * u64::from(surface.pitch),
+        }),
         SurfaceKind::Structured => Some(Target::Structured {
             base: surface.base,
             count: u64::from(surface.width),

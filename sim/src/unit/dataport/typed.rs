@@ -7,7 +7,7 @@
 //! outside of the surface read as 0 and are not written.
 
 use super::target;
-use crate::assumptions::TYPED_READS_OUTSIDE_ARE_ZERO;
+use crate::assumptions::TYPED_READS_OUTSIDE_DECODE_ZEROS;
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::machine::fault::Fault;
@@ -347,16 +347,14 @@ fn read(
         codec.decode(elements.bytes(), &mut values);
         for (slot, value) in values.iter_mut().enumerate() {
             let read = *value;
-            *value = if elements.mask >> slot & 1 == 1 {
+            *value = if elements.mask >> slot & 1 == 1 || TYPED_READS_OUTSIDE_DECODE_ZEROS {
                 surface.select.map(|select| match (select, selected(select)) {
                     (_, Some(from)) => read[from],
                     (ShaderChannelSelect::ONE, _) => one,
                     _ => 0,
                 })
-            } else if TYPED_READS_OUTSIDE_ARE_ZERO {
-                [0; 4]
             } else {
-                [0, 0, 0, one]
+                [0; 4]
             };
         }
     }

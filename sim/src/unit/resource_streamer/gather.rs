@@ -160,8 +160,7 @@ impl Gather {
         let bytes = match surface.kind {
             SurfaceKind::Null => None,
             SurfaceKind::Buffer | SurfaceKind::Structured => {
-                let pitch = surface.pitch.max(surface.element_bytes);
-                Some(u64::from(surface.width) * u64::from(pitch))
+                Some(u64::from(surface.width) * u64::from(surface.pitch))
             }
             SurfaceKind::Image => {
                 let what =

@@ -61,8 +61,11 @@ pub fn samples(view: &View, palette_index: u32, registers: &mut Registers, reque
 }
 
 /// LOD: in red the level that a sample would use, in green the level of detail before the clamps.
-/// Both are floats.
+/// Both are floats. All 0 for null surfaces (003:3090).
 pub fn lod(view: &View, registers: &mut Registers, request: &Request<'_>) {
+    if view.surface.kind == SurfaceKind::Null {
+        return request.answer_all(registers, [0; 4]);
+    }
     for group in 0..request.simd.groups() {
         let coordinates = Coordinates::read(request, registers, view, group);
         let details = levels::details(

@@ -104,7 +104,10 @@ fn find(
         texels.push_address(surface.base.wrapping_add(texel.u as u64 * u64::from(surface.pitch)));
         return Ok(Found::Texel(n));
     }
-    if texel.lod > surface.mip_count || surface.first_level + texel.lod > 14 {
+    if texel.lod < view.first_present
+        || texel.lod > surface.mip_count
+        || surface.first_level + texel.lod > 14
+    {
         return Ok(Found::Outside);
     }
     let place = view.place(texel.lod as u8);

@@ -8,7 +8,7 @@
 use super::address::BORDER;
 use super::state::KeyMode;
 use super::view::{Origin, Place, Source, View, column, row};
-use crate::assumptions::CHROMA_BETWEEN_PAIRS_IS_AVERAGED;
+use crate::assumptions::CHROMA_BETWEEN_PAIRS_IS_SHARED;
 use crate::mem::{PAGE, Page, PageFault, Vm};
 use crate::surface::format::codec::{decode_element, decode_yuv};
 use crate::surface::format::value::Value;
@@ -84,6 +84,8 @@ pub struct Texels<'v, 'a> {
     border: u64,
     /// Values of the texels, valid after [`Texels::read`].
     pub values: [Value; GROUP],
+    /// Mask of the texels of packed YUV that match the chroma key.
+    matched: u64,
     /// Mask of the texels that the chroma key kills, valid after [`Texels::read`].
     pub killed: u64,
     /// Number of bytes read.
@@ -104,6 +106,7 @@ impl<'v, 'a> Texels<'v, 'a> {
             addresses: [0; GROUP],
             border: 0,
             values: [[0; 4]; GROUP],
+            matched: 0,
             killed: 0,
             bytes: 0,
             block: None,
@@ -121,6 +124,7 @@ impl<'v, 'a> Texels<'v, 'a> {
     pub fn clear(&mut self) {
         self.count = 0;
         self.border = 0;
+        self.matched = 0;
         self.killed = 0;
     }
 
@@ -244,8 +248,10 @@ impl<'v, 'a> Texels<'v, 'a> {
         Ok(())
     }
 
-    /// A pixel of packed YUV. Chroma is stored for every second pixel. A pixel between two of these
-    /// gets the mean of their chroma (003:3874).
+    /// A pixel of packed YUV. Two pixels share their chroma.
+    ///
+    /// For the chroma key, the second pixel has the mean of this chroma and that of the next pair
+    /// (2a p.35).
     fn packed(
         &mut self,
         codec: &Codec,
@@ -255,18 +261,27 @@ impl<'v, 'a> Texels<'v, 'a> {
         y: i32,
     ) -> Result<Value, PageFault> {
         let class = codec.format().class;
-        let mut pair = |first: i32| -> Result<[Value; 2], PageFault> {
-            let bytes = self.pages.bytes(self.address(origin, 2 * i64::from(first), y))?;
-            self.bytes += 4;
+        let pair = |texels: &mut Self, first: i32| -> Result<[Value; 2], PageFault> {
+            let bytes = texels.pages.bytes(texels.address(origin, 2 * i64::from(first), y))?;
+            texels.bytes += 4;
             Ok(decode_yuv(class, bytes).unwrap_or_default())
         };
-        let own = pair(x & !1)?;
-        if x & 1 == 0 || !CHROMA_BETWEEN_PAIRS_IS_AVERAGED || x + 1 >= place.size[0] {
-            return Ok(own[(x & 1) as usize]);
+        let own = pair(self, x & !1)?[(x & 1) as usize];
+        let between = x & 1 == 1 && x + 1 < place.size[0];
+        if !between || CHROMA_BETWEEN_PAIRS_IS_SHARED && self.view.key.is_none() {
+            self.matched |= u64::from(self.keyed(&own)) << self.count;
+            return Ok(own);
         }
-        let next = pair(x + 1)?[0];
-        let mean = |n: usize| (f32::from_bits(own[1][n]) + f32::from_bits(next[n])) / 2.0;
-        Ok([mean(0).to_bits(), own[1][1], mean(2).to_bits(), own[1][3]])
+        let next = pair(self, x + 1)?[0];
+        let mean = |n: usize| (f32::from_bits(own[n]) + f32::from_bits(next[n])) / 2.0;
+        let color = [mean(0).to_bits(), own[1], mean(2).to_bits(), own[3]];
+        self.matched |= u64::from(self.keyed(&color)) << self.count;
+        Ok(if CHROMA_BETWEEN_PAIRS_IS_SHARED { own } else { color })
+    }
+
+    /// True if there is a chroma key, and a colour matches it.
+    fn keyed(&self, color: &Value) -> bool {
+        self.view.key.as_ref().is_some_and(|key| key.matches(color))
     }
 
     /// A pixel of a planar format: its luma, and the chroma of its block of 2 x 2 pixels. The
@@ -396,9 +411,10 @@ impl<'v, 'a> Texels<'v, 'a> {
                     *channel = 1.0f32.to_bits();
                 }
             }
+            let packed = matches!(view.source, Source::Yuv);
             if let Some(key) = &view.key
                 && view.numeric == Numeric::Float
-                && key.matches(value)
+                && if packed { self.matched >> n & 1 == 1 } else { key.matches(value) }
             {
                 match key.mode {
                     KeyMode::Kill => self.killed |= 1 << n,

@@ -6,7 +6,7 @@ use super::fast_path::FastPath;
 use super::key::Key;
 use super::lod::Chooser;
 use super::state::{MapFilter, Sampler, Wrap};
-use crate::assumptions::SAMPLES_FLUSH_SUBNORMALS;
+use crate::assumptions::{RESOURCE_MIN_LOD_BOUNDS_LEVELS, SAMPLES_FLUSH_SUBNORMALS};
 use crate::surface::format::value::Value;
 use crate::surface::format::{Class, Codec, Encoding, Format, Letter, Numeric};
 use crate::surface::{Dimension, Surface, SurfaceKind, TileMode};
@@ -73,6 +73,9 @@ pub struct View {
     pub sampler: Sampler,
     /// Selects mip levels by level of detail.
     pub chooser: Chooser,
+    /// The first level that loads can read: Resource Min LOD, rounded down, from the first level of
+    /// the surface on.
+    pub first_present: u32,
     /// Mip levels, from the first level of the surface on.
     pub places: [Place; MOST_LEVELS],
     /// Layout of texels in memory.
@@ -186,6 +189,8 @@ impl View {
             surface,
             sampler,
             chooser: Chooser::new(&sampler, last, resource.max(0), base),
+            first_present: u32::from(RESOURCE_MIN_LOD_BOUNDS_LEVELS)
+                * (resource.max(0) as u32 / 256),
             places,
             // If the first level of an image does not exist, there are no texels.
             source: match places[0].size[0] {
