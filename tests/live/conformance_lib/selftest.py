@@ -394,6 +394,13 @@ class Fakes(unittest.TestCase):
         for words in (["igt"], ["igt", "--build", self.folder], ["deqp-vk", "--build", "none"],
                       ["opencl-cts"], ["khr-gl", "--sources", "none"]):
             self.assertIn("cannot be run", self.call("check", *words, code=2))
+        # A list of Vulkan names other lists.
+        self.fake("vk/external/vulkancts/modules/vulkan/deqp-vk", DEQP)
+        self.script("vk/external/vulkancts/mustpass/main/vk-default.txt", "vk-default/api.txt\n")
+        suite = ["deqp-vk", "--build", self.folder / "vk", "--sources", self.folder / "vk"]
+        self.assertIn("vk-default/api.txt is missing", self.call("list", *suite, code=2))
+        self.script("vk/external/vulkancts/mustpass/main/vk-default/api.txt", "pass_1\n")
+        self.assertEqual(self.call("list", *suite), "pass_1\n")
         suite = self.igt()
         self.genx = str(self.folder / "none")
         self.assertIn("cargo build", self.call("run", *suite, "--out", self.out, code=2))

@@ -289,7 +289,7 @@ class Deqp(Suite):
     """
 
     batch = 200
-    needs = "a build of VK-GL-CTS (target surfaceless, or null for Vulkan)"
+    needs = "a build of VK-GL-CTS (DEQP_TARGET surfaceless, for Vulkan vulkan_headless)"
     reference = "llvmpipe"
     program = folder = mustpass = ""
     arguments = ("--deqp-surface-type=pbuffer", "--deqp-gl-config-name=rgba8888d24s8ms0",
@@ -309,6 +309,9 @@ class Deqp(Suite):
         names = set()
         while lists:
             path = lists.pop()
+            if not path.exists():
+                raise Problem(f"{path} is missing, but another list names it: the sources of "
+                              "VK-GL-CTS are not complete")
             for line in path.read_text().splitlines():
                 # A list of Vulkan names other lists.
                 if line.endswith(".txt"):
