@@ -8,7 +8,7 @@ use super::notes::Notes;
 use super::tables::{self, LOCAL, Leads, PAGE, PAGE_SHIFT};
 use super::view::View;
 use super::{Event, Header, Reader, Space};
-use crate::core::reflect::Container;
+use crate::core::reflect::{Container, EngineBase};
 use crate::core::{Packed, Shifted, U};
 use crate::engine::EngineId;
 use crate::gen8::ENGINES;
@@ -101,6 +101,7 @@ pub(super) fn play(
         notes,
         each,
         header: None,
+        engines: ENGINES,
         registers: HashMap::new(),
         ports: BTreeMap::new(),
         entry: None,
@@ -123,6 +124,8 @@ struct Play<'a, 'b> {
     notes: &'a mut Notes,
     each: &'a mut OnStart<'b>,
     header: Option<Header>,
+    /// The engines of the GPU that the header names, Broadwell's without one.
+    engines: &'static [EngineBase],
     /// Values of engine registers that were written, by register offset.
     registers: HashMap<u32, u32>,
     /// Dwords written to a submission port so far, by the engine's base: fewer than four.
@@ -135,9 +138,13 @@ struct Play<'a, 'b> {
 impl Play<'_, '_> {
     fn block(&mut self, position: u64, event: Event<'_>) -> io::Result<()> {
         match event {
-            Event::Header(header) => {
-                self.header.get_or_insert(header);
+            Event::Header(header) if self.header.is_none() => {
+                if let Some(platform) = header.platform() {
+                    self.engines = engines(platform.generation);
+                }
+                self.header = Some(header);
             }
+            Event::Header(_) => {}
             Event::Memory { space: Space::Physical, address, bytes } => {
                 let lost = self.image.write_physical(address, bytes);
                 self.notes.count(position, NO_ROOM, lost);
@@ -232,9 +239,7 @@ impl Play<'_, '_> {
     }
 
     fn register(&mut self, position: u64, offset: u32, mask: u32, value: u32) -> io::Result<()> {
-        let platform = self.header.as_ref().and_then(Header::platform);
-        let generation = platform.map_or(80, |platform| platform.generation);
-        let Some((base, engine)) = engine_of(generation, offset) else { return Ok(()) };
+        let Some((base, engine)) = engine_of(self.engines, offset) else { return Ok(()) };
         let before = self.read(offset);
         let mut value = before & !mask | value & mask;
         let within = offset - base;
@@ -385,10 +390,14 @@ fn packed_head(ring: &Ring) -> u32 {
     dword
 }
 
-/// The base of the engine that a register belongs to, and the engine, on a GPU of `generation`
-/// (times ten). All engines of a kind have the same commands.
-fn engine_of(generation: u32, offset: u32) -> Option<(u32, EngineId)> {
-    let engines = if generation < 110 { ENGINES } else { genxml_other::ENGINES };
+/// The engines of a GPU of `generation` (times ten), with the bases of their registers.
+fn engines(generation: u32) -> &'static [EngineBase] {
+    if generation < 110 { ENGINES } else { genxml_other::ENGINES }
+}
+
+/// The base of the engine that a register belongs to, and the engine. All engines of a kind have
+/// the same commands.
+fn engine_of(engines: &[EngineBase], offset: u32) -> Option<(u32, EngineId)> {
     let engine = engines.iter().find(|engine| offset.wrapping_sub(engine.base) < ENGINE_BYTES)?;
     let name = engine.name.trim_start_matches("GEN11_");
     let engine_id = match name.trim_end_matches(|last: char| last.is_ascii_digit()) {
@@ -422,7 +431,7 @@ mod tests {
             (80, 0x1d_8230, None),
             (110, 0x1_2230, None),
         ] {
-            let found = engine_of(generation, offset).map(|(_, engine)| engine);
+            let found = engine_of(engines(generation), offset).map(|(_, engine)| engine);
             assert_eq!(found, engine, "{generation} {offset:#x}");
         }
     }

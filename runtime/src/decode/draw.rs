@@ -27,14 +27,14 @@ impl Follower<'_> {
         self.viewports(depth)?;
         for (index, name) in STAGES.into_iter().enumerate() {
             let stage = self.state.stages[index].clone();
-            let mut resolved = stage.resolved(&self.state.bases);
             let streamer = self.streamer_tables();
-            resolved.binding_table = match (streamer, stage.binding_table) {
+            let binding_table = match (streamer, stage.binding_table) {
                 // The field has bits 16:6 of the offset in bits 15:5 (2a p.26-27).
                 (Some(pool), Some(pointer)) => Some(pool.wrapping_add(2 * pointer)),
                 (None, Some(pointer)) => self.table_at(pointer),
                 (_, None) => None,
             };
+            let resolved = stage.resolved(&self.state.bases, binding_table);
             self.seen.limit_stages();
             if stage.kernels.iter().all(Option::is_none) || !self.seen.new_stage(index, &resolved) {
                 continue;

@@ -69,13 +69,13 @@ impl Stage {
     }
 
     /// The stage with absolute addresses instead of offsets. An address is `None` if its base is
-    /// unknown.
-    pub fn resolved(&self, bases: &Bases) -> Stage {
+    /// unknown. `binding_table` is the address of the binding table.
+    pub fn resolved(&self, bases: &Bases, binding_table: Option<u64>) -> Stage {
         let at =
             |space, offset: Option<u64>| offset.and_then(|offset| bases.absolute(space, offset));
         Stage {
             kernels: self.kernels.map(|kernel| at(SpaceKind::Instruction, kernel)),
-            binding_table: at(SpaceKind::SurfaceState, self.binding_table),
+            binding_table,
             sampler_table: at(SpaceKind::DynamicState, self.sampler_table),
             ..*self
         }
