@@ -107,6 +107,8 @@ pub struct Object {
     pub caching: u32,
     /// The object's global name, if a client has requested one (FLINK).
     pub name: Option<u32>,
+    /// True if a client may have mapped the object's own memory, not its linear view.
+    pub is_mapped: bool,
     /// The object's linear view through the aperture, if a client has requested one.
     pub view: Option<SharedView>,
     /// Whether the client needs the contents (GEM_MADVISE).
@@ -198,6 +200,15 @@ impl Object {
     pub(super) fn refresh_view(&self) {
         if let Some(view) = &self.view {
             view.refresh(self.storage.pages());
+        }
+    }
+
+    /// Makes object and view equal, for a client that requests a domain. `aperture` is true for the
+    /// domain GTT.
+    pub(super) fn request_view(&self, aperture: bool) {
+        if let Some(view) = &self.view {
+            let alone = !self.is_mapped && !self.is_shared;
+            view.request(self.storage.pages(), aperture && alone);
         }
     }
 

@@ -16,6 +16,9 @@ struct View {
     contents: Vec<u8>,
     mode: TileMode,
     stride: u32,
+    /// True if only the client has used the object since it requested the domain GTT. Then another
+    /// request for this domain copies nothing.
+    is_held: bool,
 }
 
 /// A view, shared by the object and the submissions that use it.
@@ -61,7 +64,7 @@ impl SharedView {
         mode: TileMode,
         stride: u32,
     ) -> Result<SharedView, Errno> {
-        let view = View { contents: zeros(size as usize)?, mode, stride };
+        let view = View { contents: zeros(size as usize)?, mode, stride, is_held: false };
         Ok(SharedView { pages, view: Arc::new(Mutex::new(view)) })
     }
 
@@ -74,9 +77,21 @@ impl SharedView {
         self.view.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Makes object and view equal, for a client that requests a domain. `only` is true if the
+    /// client has requested the domain GTT and has no other way to the object.
+    pub fn request(&self, object: &dyn Pages, only: bool) {
+        if only && self.lock().is_held {
+            return;
+        }
+        self.write_back(object);
+        self.refresh(object);
+        self.lock().is_held = only;
+    }
+
     /// Copies the object into the view. Does nothing if the object cannot be read.
     pub fn refresh(&self, object: &dyn Pages) {
         let mut view = self.lock();
+        view.is_held = false;
         let Ok(mut bytes) = zeros(view.contents.len()) else { return };
         if object.read(0, &mut bytes).is_err() {
             return;
@@ -91,16 +106,23 @@ impl SharedView {
     /// Copies what the client changed in the view into the object.
     pub fn write_back(&self, object: &dyn Pages) {
         let mut view = self.lock();
+        view.is_held = false;
         let Ok(mut now) = zeros(view.contents.len()) else { return };
         if self.pages.read(0, &mut now).is_err() || now == view.contents {
             return;
         }
         for (there, here, length) in view.runs() {
-            for index in
-                (0..length).filter(|index| now[here + index] != view.contents[here + index])
-            {
-                // The view is as long as the object, so the range is valid.
-                let _ = object.write((there + index) as u64, &now[here + index..][..1]);
+            let (new, old) = (&now[here..here + length], &view.contents[here..here + length]);
+            let mut at = there;
+            let changes = new.iter().zip(old).map(|(new, old)| new != old).collect::<Vec<_>>();
+            // Only changed bytes are written, because the GPU may have written the others.
+            for part in changes.chunk_by(|a, b| a == b) {
+                if part[0] {
+                    // The view is as long as the object, so the range is valid.
+                    let first = here + at - there;
+                    let _ = object.write(at as u64, &now[first..first + part.len()]);
+                }
+                at += part.len();
             }
         }
         view.contents = now;

@@ -67,6 +67,7 @@ impl Device {
                 read_only: false,
                 caching: 1,
                 name: None,
+                is_mapped: false,
                 view: None,
                 advice: Advice::Needed,
                 submitted: false,
@@ -316,7 +317,9 @@ impl Device {
             return Err(Errno::INVAL.into());
         }
         let id = self.part(file, arg.handle, arg.offset, arg.size)?;
-        let memory = self.object(id)?.mappable(arg.offset)?;
+        let object = self.object_mut(id)?;
+        object.is_mapped = true;
+        let memory = object.mappable(arg.offset)?;
         arg.addr_ptr = self.host.map(memory, arg.size)?;
         Ok(())
     }
@@ -343,6 +346,8 @@ impl Device {
         let through_aperture = kind == i915::MMAP_OFFSET_GTT && self.object(id)?.tiling != 0;
         if through_aperture {
             self.make_view(id)?;
+        } else {
+            self.object_mut(id)?.is_mapped = true;
         }
         arg.offset = offset_of(id, through_aperture);
         Ok(())

@@ -59,8 +59,7 @@ impl Device {
         let object = self.object_mut(id)?;
         object.check_contents()?;
         object.wait(arg.write_domain != 0)?;
-        object.write_back_view();
-        object.refresh_view();
+        object.request_view(arg.read_domains & i915::DOMAIN_GTT != 0);
         Ok(())
     }
 

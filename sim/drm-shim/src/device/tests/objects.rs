@@ -185,6 +185,24 @@ fn aperture() {
     let mut domains = i915::GemSetDomain { handle, read_domains: domain, write_domain: 0 };
     client.i915(i915::nr::GEM_SET_DOMAIN, &mut domains).unwrap();
     assert_eq!(&bytes(&*pages, 512), b"row 0");
+    // What the client writes to the view reaches the object, also if it requests the domain twice,
+    // and what other ways write to the object reaches the view.
+    pages.write(1024, b"row 1").unwrap();
+    client.i915(i915::nr::GEM_SET_DOMAIN, &mut domains).unwrap();
+    pages.write(1024 + 3, b"!!").unwrap();
+    client.write(handle, 4096, b"ROW").unwrap();
+    assert_eq!(&client.read::<5>(handle, 512), b"row!!");
+    client.i915(i915::nr::GEM_SET_DOMAIN, &mut domains).unwrap();
+    assert_eq!((&bytes(&*pages, 1024), &bytes(&*pages, 512)), (b"row!!", b"ROW 0"));
+    // A client that has mapped the object itself needs no ioctl to write it.
+    map.flags = i915::MMAP_OFFSET_UC;
+    client.i915(i915::nr::GEM_MMAP_OFFSET, &mut map).unwrap();
+    let host::Mappable { file, offset, .. } = client.device.mapping(map.offset, 8192).unwrap();
+    let direct = PROCESS.import(file, offset, 8192).unwrap();
+    client.i915(i915::nr::GEM_SET_DOMAIN, &mut domains).unwrap();
+    direct.write(4096, b"here").unwrap();
+    client.i915(i915::nr::GEM_SET_DOMAIN, &mut domains).unwrap();
+    assert_eq!(&bytes(&*pages, 512), b"here0");
     tiling.stride = 100;
     assert_eq!(client.i915(i915::nr::GEM_SET_TILING, &mut tiling), errno(Errno::INVAL));
 }
