@@ -124,7 +124,7 @@ struct Play<'a, 'b> {
     notes: &'a mut Notes,
     each: &'a mut OnStart<'b>,
     header: Option<Header>,
-    /// The engines of the GPU that the header names, Broadwell's without one.
+    /// The engines of the GPU that the header names; Broadwell's if no header names a known GPU.
     engines: &'static [EngineBase],
     /// Values of engine registers that were written, by register offset.
     registers: HashMap<u32, u32>,

@@ -60,11 +60,10 @@ assumptions! {
         question "When is a stream output buffer full?";
         choice "When the last SO_DECL of the last vertex would end after the end of the buffer. \
             Declared holes count.";
-        reason "The manual does not define \"overflow\" (2a p.216). OpenGL (4.6, 13.3.2) asks \
-            whether the recorded data would end beyond the buffer, and drivers declare no hole \
-            after the last data. dEQP-VK's transform_feedback.simple.query_omit_write, whose only \
-            declaration is a hole, expects that the hole needs room. Hardware might need room for \
-            a whole pitch.";
+        reason "The manual does not define \"overflow\" (2a p.216). OpenGL (4.6, 13.3.2) counts \
+            only recorded data. Both rules agree for OpenGL, because its drivers declare no hole \
+            after the last data. dEQP-VK's transform_feedback.simple.query_omit_write declares \
+            only a hole, and expects that the hole needs room. Hardware might need a whole pitch.";
 
     const CLIP_W_MIN: f64 = f32::MIN_POSITIVE as f64;
         question "What is the smallest w of clip space that clipping leaves?";

@@ -13,8 +13,8 @@ assumptions! {
     const RESOURCE_MIN_LOD_BOUNDS_LEVELS: bool = true;
         question "What does Resource Min LOD do (2d p.349)?";
         choice "It is a lower bound of the level of detail. Level 0 is the most detailed level \
-            that is present. A load from a level below the bound, rounded down, reads outside of \
-            the surface.";
+            that is present. Loads round the bound down. A load from a more detailed level than \
+            that reads outside of the surface.";
         reason "\"The LOD Computation Pseudocode\", to which the manual refers, is in no source. \
             Intel's Vulkan drivers use the field for VK_EXT_image_view_min_lod, which wants this, \
             and dEQP-VK's texture.mipmap tests it.";
@@ -68,9 +68,10 @@ assumptions! {
         question "Every second pixel of packed YUV has no chroma of its own. Which chroma does the \
             filter see?";
         choice "That of the pixel to the left. Only the chroma key uses the mean of left and right.";
-        reason "2a p.35 describes the mean for the chroma key only. Intel's Vulkan drivers offer \
-            these formats for chroma between the two pixels and not for chroma at the left pixel. \
-            dEQP-VK's ycbcr.conversion with the nearest chroma expects the shared chroma.";
+        reason "2a p.35 describes the mean for the chroma key only. For these formats, Intel's \
+            Vulkan drivers report MIDPOINT_CHROMA_SAMPLES and not COSITED_CHROMA_SAMPLES. With the \
+            nearest chroma filter, dEQP-VK's ycbcr.conversion expects that both pixels of a pair \
+            have the same chroma.";
 
     const CUBE_CORNERS_HAVE_THREE_TEXELS: bool = true;
         question "What is the fourth texel at a corner of a cube map?";

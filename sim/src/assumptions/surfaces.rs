@@ -14,9 +14,9 @@ assumptions! {
         question "What do typed reads outside of a surface return?";
         choice "What an element of zeros returns: 1 in an alpha that the format lacks, 0 in all \
             other channels. The alternative is 0 in all channels.";
-        reason "No source says. dEQP-VK's robustness2 reads images without a format in the \
-            shader, which Intel's drivers do not convert, and expects this. Null surfaces return \
-            0 (003:3090).";
+        reason "No source says. In dEQP-VK's robustness2, shaders read images for which they \
+            declare no format. Intel's drivers leave the conversion of these reads to the \
+            hardware, and the tests expect this result. Null surfaces return 0 (003:3090).";
 
     const INTEGERS_CLAMP_TO_THEIR_CHANNEL: bool = true;
         question "Does a typed write clamp or cut integers that do not fit a channel of the \

@@ -57,7 +57,8 @@ pub fn probe() -> Probe {
             structured(DATA + 128, ELEMENTS.into(), PITCH.into()),
             null(),
         ],
-        // Drivers describe constants so. The pitch counts, not the size of the format.
+        // Drivers describe buffers of constants like this. The pitch determines the size, not the
+        // format.
         vec![RenderSurfaceState {
             surface_format: SurfaceFormat::R32G32B32A32_FLOAT,
             ..raw_buffer(DATA + 64, 752)

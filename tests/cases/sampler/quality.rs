@@ -106,7 +106,7 @@ fn levels_that_are_present() {
             let expected = (lod + first).clamp(first, 6.0).max(present);
             assert_eq!(found, expected, "{first} {present}: {lod}");
         }
-        // Loads from the other levels read outside of the surface.
+        // Loads from levels that are not present return 0.
         let levels = std::array::from_fn(|lane| lane as u32);
         let zeros = [0; 16];
         let send = Send::new(Type::LD, Mode::SIMD16, vec![zeros, levels, zeros, zeros]);

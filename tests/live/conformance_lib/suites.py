@@ -289,7 +289,7 @@ class Deqp(Suite):
     """
 
     batch = 200
-    needs = "a build of VK-GL-CTS (DEQP_TARGET surfaceless, for Vulkan vulkan_headless)"
+    needs = "a build of VK-GL-CTS (DEQP_TARGET=surfaceless; for deqp-vk: vulkan_headless)"
     reference = "llvmpipe"
     program = folder = mustpass = ""
     arguments = ("--deqp-surface-type=pbuffer", "--deqp-gl-config-name=rgba8888d24s8ms0",

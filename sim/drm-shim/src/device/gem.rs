@@ -203,8 +203,8 @@ impl Object {
         }
     }
 
-    /// Makes object and view equal, for a client that requests a domain. `aperture` is true for the
-    /// domain GTT.
+    /// For GEM_SET_DOMAIN: writes the client's changes in the view to the object, then copies the
+    /// object into the view. `aperture` is true for the domain GTT.
     pub(super) fn request_view(&self, aperture: bool) {
         if let Some(view) = &self.view {
             let alone = !self.is_mapped && !self.is_shared;

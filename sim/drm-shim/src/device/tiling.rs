@@ -1,6 +1,7 @@
 //! Linear views of tiled objects. Hardware makes a tiled object look linear through the aperture.
-//! Here, clients map a linear copy instead. The copy is refreshed by GEM_SET_DOMAIN and GEM_PWRITE
-//! and after each submission that uses the object. The client's changes are written back before the
+//! Here, clients map a linear copy instead. The copy is refreshed by GEM_SET_DOMAIN, if
+//! something else may have accessed the object, by GEM_PWRITE, and after each submission that uses
+//! the object. The client's changes are written back before the
 //! object is used.
 
 use super::host::{FilePages, Pages};
@@ -16,8 +17,8 @@ struct View {
     contents: Vec<u8>,
     mode: TileMode,
     stride: u32,
-    /// True if only the client has used the object since it requested the domain GTT. Then another
-    /// request for this domain copies nothing.
+    /// True if the object can have been accessed only through the view since the last request for
+    /// the domain GTT. Then the next request for this domain copies nothing.
     is_held: bool,
 }
 
@@ -77,8 +78,9 @@ impl SharedView {
         self.view.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes object and view equal, for a client that requests a domain. `only` is true if the
-    /// client has requested the domain GTT and has no other way to the object.
+    /// For GEM_SET_DOMAIN: writes the client's changes in the view to the object, then copies the
+    /// object into the view. `only` is true if the request is for the domain GTT, and neither a
+    /// direct mapping nor another process can access the object.
     pub fn request(&self, object: &dyn Pages, only: bool) {
         if only && self.lock().is_held {
             return;

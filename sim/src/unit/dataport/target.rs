@@ -130,7 +130,8 @@ fn as_buffer(bound: &Bound) -> Option<Target> {
     let surface = &bound.surface;
     match surface.kind {
         SurfaceKind::Null => Some(Target::NOTHING),
-        // Drivers describe buffers of constants by a format of 16 bytes with a pitch of 1 byte.
+        // The format does not count: drivers give buffers of constants a format of 16 bytes and a
+        // pitch of 1 byte.
         SurfaceKind::Buffer => Some(Target::Memory {
             base: surface.base,
             size: u64::from(surface.width) * u64::from(surface.pitch),

@@ -4,7 +4,7 @@
 //! register (2d p.430), and the last coordinates may be missing if the surface does not use them.
 //! In SIMD4x2 the four coordinates of a slot are side by side in half a register (2d p.420). Values
 //! have 32 bits for each channel and are converted from and to the format of the surface. Elements
-//! outside of the surface read as 0 and are not written.
+//! outside of the surface read as elements of zero bits and are not written.
 
 use super::target;
 use crate::assumptions::TYPED_READS_OUTSIDE_DECODE_ZEROS;

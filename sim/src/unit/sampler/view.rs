@@ -73,8 +73,8 @@ pub struct View {
     pub sampler: Sampler,
     /// Selects mip levels by level of detail.
     pub chooser: Chooser,
-    /// The first level that loads can read: Resource Min LOD, rounded down, from the first level of
-    /// the surface on.
+    /// The first level that loads can read, counted from the first level of the surface: Resource
+    /// Min LOD rounded down, at least 0.
     pub first_present: u32,
     /// Mip levels, from the first level of the surface on.
     pub places: [Place; MOST_LEVELS],

@@ -185,8 +185,8 @@ fn aperture() {
     let mut domains = i915::GemSetDomain { handle, read_domains: domain, write_domain: 0 };
     client.i915(i915::nr::GEM_SET_DOMAIN, &mut domains).unwrap();
     assert_eq!(&bytes(&*pages, 512), b"row 0");
-    // What the client writes to the view reaches the object, also if it requests the domain twice,
-    // and what other ways write to the object reaches the view.
+    // A write to the view reaches the object, even after two requests for the domain. A PWRITE to
+    // the object reaches the view.
     pages.write(1024, b"row 1").unwrap();
     client.i915(i915::nr::GEM_SET_DOMAIN, &mut domains).unwrap();
     pages.write(1024 + 3, b"!!").unwrap();
@@ -194,7 +194,8 @@ fn aperture() {
     assert_eq!(&client.read::<5>(handle, 512), b"row!!");
     client.i915(i915::nr::GEM_SET_DOMAIN, &mut domains).unwrap();
     assert_eq!((&bytes(&*pages, 1024), &bytes(&*pages, 512)), (b"row!!", b"ROW 0"));
-    // A client that has mapped the object itself needs no ioctl to write it.
+    // A client can write through a direct mapping without an ioctl. The next request must then
+    // copy the object again.
     map.flags = i915::MMAP_OFFSET_UC;
     client.i915(i915::nr::GEM_MMAP_OFFSET, &mut map).unwrap();
     let host::Mappable { file, offset, .. } = client.device.mapping(map.offset, 8192).unwrap();
