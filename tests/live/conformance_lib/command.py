@@ -16,7 +16,7 @@ from .suites import LIVE, SUITES, Target
 ABOUT = """Runs conformance suites of drivers on the model, and tracks the results.
 
 suites:
-  piglit        piglit's shader tests and programs, iris (Debian's package)
+  piglit        piglit's profile "gpu": programs, shader tests; iris (Debian's package)
   igt           IGT's tests of the kernel interface; a case is a subtest
   deqp-gles2    VK-GL-CTS, OpenGL ES 2, iris
   deqp-gles3    VK-GL-CTS, OpenGL ES 3, iris

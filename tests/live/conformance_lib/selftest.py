@@ -5,6 +5,7 @@ is the name of a case: `pass_1` passes, `crash_2` crashes.
 """
 
 import contextlib
+import gzip
 import io
 import os
 import pathlib
@@ -70,6 +71,8 @@ for name in open(path.partition("=")[2]).read().split():
 
 PIGLIT = '''
 name = os.path.basename(sys.argv[1]).partition(".")[0]
+with open(os.path.join(FOLDER, "arguments"), "a") as file:
+    file.write(f"{sys.argv[1:]}\\n")
 behave(name, lambda kind: print('PIGLIT: {"result": "%s" }' % kind, flush=True))
 '''
 
@@ -134,6 +137,12 @@ class Fakes(unittest.TestCase):
         mustpass.write_text("".join(f"{name}\n" for name in names))
         return ["deqp-gles2", "--build", str(self.folder / "deqp"), "--sources",
                 str(self.folder / "cts")]
+
+    def piglit_list(self, name, tests):
+        """Writes a list of piglit's tests."""
+        path = self.folder / f"piglit/tests/{name}.xml.gz"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(gzip.compress(f"<PiglitTestList>{tests}</PiglitTestList>".encode()))
 
     def expect(self, **files):
         """Writes expectation files of IGT: fails, skips, flakes."""
@@ -325,21 +334,39 @@ class Fakes(unittest.TestCase):
             self.assertRegex(self.call("report", self.out, code=2), r"igt-\w+\.txt:\d: ")
 
     def test_reference(self):
-        for name in ("pass_1", "software_1", "fail_1"):
-            self.script(f"piglit/tests/spec/fake/{name}.shader_test", "[require]\nGLSL >= 1.10\n")
-        for name in ("shader_runner", "glx-none"):
+        names = ("pass_1", "software_1", "fail_1")
+        self.piglit_list("quick_shader", "".join(
+            f'<Test type="shader" name="spec@fake@{name}"><option name="command" '
+            f'value="[\'shader_runner\', \'tests/{name}.shader_test\']" /></Test>'
+            for name in names))
+        # A program with arguments, one for another platform, and one with a file.
+        self.piglit_list("quick_gl", (
+            '<Test type="gl" name="spec@fake@warn"><option name="command" '
+            'value="[\'program\', \'pass_2\', \'GL_RGBA\']" /></Test>'
+            '<Test type="gl" name="glx@none"><option name="command" value="[\'none\']" />'
+            '<option name="require_platforms" value="[\'glx\']" /></Test>'
+            '<Test type="gl_builtin" name="spec@fake@constants"><option name="command" '
+            'value="[\'program\', \'pass_3.txt\']" /></Test>'))
+        for name in ("shader_runner", "program"):
             self.fake(f"piglit/bin/{name}", PIGLIT)
-        suite = ["piglit", "--build", self.folder / "piglit", "--include", "tests/"]
-        self.assertEqual(len(self.call("list", *suite).split()), 3)
+        suite = ["piglit", "--build", self.folder / "piglit"]
+        self.assertEqual(len(self.call("list", *suite).split()), 6)
         cache = self.folder / "cache.csv"
         for out in ("one", "two"):
-            results, printed = self.run_suite(suite, "--reference", cache, out=self.folder / out)
-            self.assertEqual(results, {f"tests/spec/fake/{name}.shader_test": wanted(name)
-                                       for name in ("pass_1", "software_1", "fail_1")})
+            results, printed = self.run_suite(suite, "--reference", cache, "--include", "shader|_1",
+                                              out=self.folder / out)
+            self.assertEqual(results, {f"spec@fake@{name}": wanted(name) for name in names})
             self.assertRegex(printed, r"model \\ llvmpipe +Pass +Fail\nPass +1\nFail +1 +1\n")
         started = (self.folder / "started").read_text().split("\n")
         self.assertEqual(sum(line.endswith(" 1") for line in started), 3, "the cache is used")
-        self.call("run", *self.igt(), "--out", self.out, "--reference", code=2)
+        results, _ = self.run_suite(suite, "--include", "none|warn|constants", code=0)
+        self.assertEqual(results, {"glx@none": "Skip", "spec@fake@warn": "Pass",
+                                   "spec@fake@constants": "Pass"})
+        arguments = (self.folder / "arguments").read_text().splitlines()
+        tests = self.folder / "piglit/tests"
+        self.assertIn("['pass_2', 'GL_RGBA', '-auto', '-fbo']", arguments)
+        self.assertIn(f"['{tests}/pass_3.txt']", arguments)
+        self.call("run", *self.igt(), "--out", self.folder / "igt-out", "--reference", code=2)
 
     def test_opencl(self):
         self.fake("cl/test_conformance/basic/test_basic", OPENCL, ["pass_1", "fail_1", "crash_1"])

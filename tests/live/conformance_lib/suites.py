@@ -1,6 +1,9 @@
 """The suites: where their cases are, how a case is run, and what its output means."""
 
+import ast
 import dataclasses
+import functools
+import gzip
 import importlib.util
 import json
 import os
@@ -8,6 +11,7 @@ import pathlib
 import re
 import tempfile
 from time import monotonic
+from xml.etree import ElementTree
 
 from . import Problem
 from .process import FAULT, Lines, watch
@@ -126,10 +130,16 @@ class Suite:
 
 
 class Piglit(Suite):
-    """Piglit's shader tests, and its programs that need no arguments. A process for each case."""
+    """Piglit's profile "gpu": programs with their arguments, and shader tests.
+
+    Names of cases are piglit's, like spec@arb_copy_image@formats. A process for each case.
+    """
 
     name, reference = "piglit", "llvmpipe"
     needs = "an installed piglit, with bin, tests and generated_tests"
+    # The lists of the profile.
+    LISTS = ("quick_gl", "quick_shader")
+    PLATFORM = "surfaceless_egl"
 
     def __init__(self, sources=None, build=None, isolate=True):
         spec = importlib.util.spec_from_file_location("piglit_sample", LIVE / "piglit.py")
@@ -140,29 +150,65 @@ class Piglit(Suite):
         installed = build / "installed/lib/piglit"
         super().__init__(sources, installed if installed.is_dir() else build, isolate)
 
+    def lists(self):
+        return [f"tests/{name}.xml.gz" for name in self.LISTS]
+
     def problems(self):
-        found = self.missing(self.build, "--build", ["bin/shader_runner", "tests/spec"])
+        found = self.missing(self.build, "--build", ["bin/shader_runner", *self.lists()])
         return [f"{problem}; tests/live/install.sh installs Debian's" for problem in found]
 
+    @functools.cached_property
+    def tests(self):
+        """Name -> type and options of the test."""
+        tests = {}
+        for name in self.lists():
+            with gzip.open(self.build / name) as file:
+                for test in ElementTree.parse(file).getroot():
+                    options = {option.get("name"): ast.literal_eval(option.get("value"))
+                               for option in test.findall("option")}
+                    tests[test.get("name")] = test.get("type"), options
+        return tests
+
     def cases(self):
-        names = [f"bin/{path.name}" for path in (self.build / "bin").iterdir()
-                 if not self.piglit.OTHERS.match(path.name)]
-        for part in ("tests/spec", "generated_tests/spec"):
-            found = (self.build / part).rglob("*.shader_test")
-            names += [str(path.relative_to(self.build)) for path in found]
-        return names
+        return list(self.tests)
+
+    def command(self, kind, options):
+        """The command of a test, with the arguments that piglit's runner adds.
+
+        Piglit's runner leaves -fbo out for some programs. Without it they need a window, which the
+        platform does not have.
+        """
+        program, *words = options["command"]
+        if kind == "gl_builtin":
+            words[0] = str(self.build / "tests" / words[0])
+        else:
+            words += ["-auto", "-fbo"]
+        if kind == "shader":
+            words[0] = str(self.build / words[0])
+        return [str(self.build / "bin" / program), *words]
+
+    def platform(self, options):
+        """Why the test does not run on this platform; empty if it does."""
+        needed, refused = options.get("require_platforms"), options.get("exclude_platforms", ())
+        if needed and self.PLATFORM not in needed or self.PLATFORM in refused:
+            return f"not for the platform {self.PLATFORM}"
+        return ""
 
     def run(self, cases, target, limit, emit):
+        environment = {"PIGLIT_PLATFORM": self.PLATFORM, "PIGLIT_SOURCE_DIR": str(self.build),
+                       "MESA_SHADER_CACHE_DISABLE": "true",
+                       "LIBGL_ALWAYS_SOFTWARE": "" if target.model else "1"}
         for case in cases:
-            path = self.build / case
-            program = [str(path)]
-            if path.suffix == ".shader_test":
-                program.insert(0, str(self.piglit.runner(self.build, path)))
-            environment = {"PIGLIT_PLATFORM": "surfaceless_egl",
-                           "PIGLIT_SOURCE_DIR": str(self.build),
-                           "MESA_SHADER_CACHE_DISABLE": "true",
-                           "LIBGL_ALWAYS_SOFTWARE": "" if target.model else "1"}
-            outcome = watch(target.command(program + ["-auto", "-fbo"]), limit, environment)
+            if case not in self.tests:
+                emit(Result(case, "Missing", 0, f"not in {' and '.join(self.lists())}"))
+                continue
+            kind, options = self.tests[case]
+            why = self.platform(options)
+            if why:
+                emit(Result(case, "Skip", 0, why))
+                continue
+            command = target.command(self.command(kind, options))
+            outcome = watch(command, limit, environment)
             found = self.piglit.RESULT.findall(outcome.text)
             word = json.loads(found[-1]).get("result", "") if found else ""
             status = {"pass": "Pass", "warn": "Warn", "skip": "Skip"}.get(word, "Fail")
