@@ -346,11 +346,13 @@ class Fakes(unittest.TestCase):
             '<Test type="gl" name="glx@none"><option name="command" value="[\'none\']" />'
             '<option name="require_platforms" value="[\'glx\']" /></Test>'
             '<Test type="gl_builtin" name="spec@fake@constants"><option name="command" '
-            'value="[\'program\', \'pass_3.txt\']" /></Test>'))
+            'value="[\'program\', \'pass_3.txt\']" /></Test>'
+            '<Test type="gl" name="spec@fake@gone"><option name="command" value="[\'gone\']" />'
+            '</Test>'))
         for name in ("shader_runner", "program"):
             self.fake(f"piglit/bin/{name}", PIGLIT)
         suite = ["piglit", "--build", self.folder / "piglit"]
-        self.assertEqual(len(self.call("list", *suite).split()), 6)
+        self.assertEqual(len(self.call("list", *suite).split()), 7)
         cache = self.folder / "cache.csv"
         for out in ("one", "two"):
             results, printed = self.run_suite(suite, "--reference", cache, "--include", "shader|_1",
@@ -359,9 +361,9 @@ class Fakes(unittest.TestCase):
             self.assertRegex(printed, r"model \\ llvmpipe +Pass +Fail\nPass +1\nFail +1 +1\n")
         started = (self.folder / "started").read_text().split("\n")
         self.assertEqual(sum(line.endswith(" 1") for line in started), 3, "the cache is used")
-        results, _ = self.run_suite(suite, "--include", "none|warn|constants", code=0)
-        self.assertEqual(results, {"glx@none": "Skip", "spec@fake@warn": "Pass",
-                                   "spec@fake@constants": "Pass"})
+        results, _ = self.run_suite(suite, "--include", "none|warn|constants|gone", code=0)
+        self.assertEqual(results, {"glx@none": "Skip", "spec@fake@gone": "Skip",
+                                   "spec@fake@warn": "Pass", "spec@fake@constants": "Pass"})
         arguments = (self.folder / "arguments").read_text().splitlines()
         tests = self.folder / "piglit/tests"
         self.assertIn("['pass_2', 'GL_RGBA', '-auto', '-fbo']", arguments)

@@ -187,12 +187,12 @@ class Piglit(Suite):
             words[0] = str(self.build / words[0])
         return [str(self.build / "bin" / program), *words]
 
-    def platform(self, options):
-        """Why the test does not run on this platform; empty if it does."""
+    def skipped(self, command, options):
+        """Why the test does not run; empty if it does."""
         needed, refused = options.get("require_platforms"), options.get("exclude_platforms", ())
         if needed and self.PLATFORM not in needed or self.PLATFORM in refused:
             return f"not for the platform {self.PLATFORM}"
-        return ""
+        return "" if pathlib.Path(command[0]).exists() else f"{command[0]} is missing"
 
     def run(self, cases, target, limit, emit):
         environment = {"PIGLIT_PLATFORM": self.PLATFORM, "PIGLIT_SOURCE_DIR": str(self.build),
@@ -203,12 +203,12 @@ class Piglit(Suite):
                 emit(Result(case, "Missing", 0, f"not in {' and '.join(self.lists())}"))
                 continue
             kind, options = self.tests[case]
-            why = self.platform(options)
+            command = self.command(kind, options)
+            why = self.skipped(command, options)
             if why:
                 emit(Result(case, "Skip", 0, why))
                 continue
-            command = target.command(self.command(kind, options))
-            outcome = watch(command, limit, environment)
+            outcome = watch(target.command(command), limit, environment)
             found = self.piglit.RESULT.findall(outcome.text)
             word = json.loads(found[-1]).get("result", "") if found else ""
             status = {"pass": "Pass", "warn": "Warn", "skip": "Skip"}.get(word, "Fail")
