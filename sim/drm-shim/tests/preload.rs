@@ -355,6 +355,12 @@ fn ends() {
     }
     for way in ["_exit", "_Exit", "quick_exit", "vfork", "TERM", "INT", "KILL", "ABRT", "HUP"] {
         let directory = std::env::temp_dir().join(format!("genx-ends-{}", std::process::id()));
+        if let Some(signal) = signal_of(way) {
+            // Shells start programs in the background with some signals ignored, and children
+            // inherit that. For SIGKILL the call fails, and has no effect.
+            // SAFETY: no handler is installed.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
         let output = captured("ends", &directory, way);
         let text = String::from_utf8(output.stderr).unwrap();
         let found = submissions(&directory);
