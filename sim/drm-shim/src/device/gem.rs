@@ -107,7 +107,7 @@ pub struct Object {
     pub caching: u32,
     /// The object's global name, if a client has requested one (FLINK).
     pub name: Option<u32>,
-    /// True if a client may have mapped the object's own memory, not its linear view.
+    /// True if a client may have mapped the object's own memory, not only its linear view.
     pub is_mapped: bool,
     /// The object's linear view through the aperture, if a client has requested one.
     pub view: Option<SharedView>,
@@ -128,7 +128,8 @@ impl Object {
     /// # Errors
     /// EINVAL for the client's own pages, which the client has mapped already; EMFILE if there are
     /// too many descriptors.
-    pub fn mappable(&self, offset: u64) -> Result<Mappable, Errno> {
+    pub fn mappable(&mut self, offset: u64) -> Result<Mappable, Errno> {
+        self.is_mapped = true;
         let Storage::File(pages) = &self.storage else { return Err(Errno::INVAL) };
         let keeper = match &self.imported_from {
             Some(buffer) => Keeper::of_buffer(buffer.clone()),

@@ -1,8 +1,7 @@
 //! Linear views of tiled objects. Hardware makes a tiled object look linear through the aperture.
-//! Here, clients map a linear copy instead. The copy is refreshed by GEM_SET_DOMAIN, if
-//! something else may have accessed the object, by GEM_PWRITE, and after each submission that uses
-//! the object. The client's changes are written back before the
-//! object is used.
+//! Here, clients map a linear copy instead. The copy is refreshed by GEM_SET_DOMAIN, if something
+//! else may have accessed the object, by GEM_PWRITE, and after each submission that uses the object.
+//! The client's changes are written back before the object is used.
 
 use super::host::{FilePages, Pages};
 use genxml_sim::surface::tiling::TileMode;
@@ -115,16 +114,12 @@ impl SharedView {
         }
         for (there, here, length) in view.runs() {
             let (new, old) = (&now[here..here + length], &view.contents[here..here + length]);
-            let mut at = there;
-            let changes = new.iter().zip(old).map(|(new, old)| new != old).collect::<Vec<_>>();
             // Only changed bytes are written, because the GPU may have written the others.
-            for part in changes.chunk_by(|a, b| a == b) {
-                if part[0] {
-                    // The view is as long as the object, so the range is valid.
-                    let first = here + at - there;
-                    let _ = object.write(at as u64, &now[first..first + part.len()]);
-                }
-                at += part.len();
+            let mut next = 0;
+            while let Some(first) = (next..length).find(|&n| new[n] != old[n]) {
+                next = (first..length).find(|&n| new[n] == old[n]).unwrap_or(length);
+                // The view is as long as the object, so the range is valid.
+                let _ = object.write((there + first) as u64, &new[first..next]);
             }
         }
         view.contents = now;

@@ -3,7 +3,7 @@
 //! p.399-400: U4.8, S4.8), relative to the first level of the surface.
 
 use super::state::{MipFilter, Sampler};
-use crate::assumptions::{LOD_IS_ROUNDED, RESOURCE_MIN_LOD_BOUNDS_LEVELS};
+use crate::assumptions::LOD_IS_ROUNDED;
 use std::sync::LazyLock;
 
 /// One level, in 1/256 level.
@@ -97,10 +97,9 @@ impl Chooser {
     pub fn new(sampler: &Sampler, last: u32, resource: i32, base: i32) -> Chooser {
         let last = last as i32;
         let count = last * LEVEL;
-        let least = if RESOURCE_MIN_LOD_BOUNDS_LEVELS { resource } else { 0 };
         Chooser {
             bias: sampler.bias,
-            min: sampler.min_lod.min(count).max(least),
+            min: sampler.min_lod.min(count).max(resource),
             max: sampler.max_lod.min(count),
             base: if sampler.base == 0 { base } else { sampler.base },
             mip: sampler.mip,

@@ -268,15 +268,14 @@ impl<'v, 'a> Texels<'v, 'a> {
         };
         let own = pair(self, x & !1)?[(x & 1) as usize];
         let between = x & 1 == 1 && x + 1 < place.size[0];
-        if !between || CHROMA_BETWEEN_PAIRS_IS_SHARED && self.view.key.is_none() {
-            self.matched |= u64::from(self.keyed(&own)) << self.count;
-            return Ok(own);
+        let mut between_pairs = own;
+        if between && (self.view.key.is_some() || !CHROMA_BETWEEN_PAIRS_IS_SHARED) {
+            let next = pair(self, x + 1)?[0];
+            let mean = |n: usize| (f32::from_bits(own[n]) + f32::from_bits(next[n])) / 2.0;
+            between_pairs = [mean(0).to_bits(), own[1], mean(2).to_bits(), own[3]];
         }
-        let next = pair(self, x + 1)?[0];
-        let mean = |n: usize| (f32::from_bits(own[n]) + f32::from_bits(next[n])) / 2.0;
-        let color = [mean(0).to_bits(), own[1], mean(2).to_bits(), own[3]];
-        self.matched |= u64::from(self.keyed(&color)) << self.count;
-        Ok(if CHROMA_BETWEEN_PAIRS_IS_SHARED { own } else { color })
+        self.matched |= u64::from(self.keyed(&between_pairs)) << self.count;
+        Ok(if CHROMA_BETWEEN_PAIRS_IS_SHARED { own } else { between_pairs })
     }
 
     /// True if there is a chroma key, and a colour matches it.

@@ -176,7 +176,11 @@ impl View {
             Numeric::Float => filter,
             _ => MapFilter::Nearest,
         };
-        let resource = state.resource_min_lod.bits() as i32 - 256 * surface.first_level as i32;
+        let resource = match RESOURCE_MIN_LOD_BOUNDS_LEVELS {
+            true => state.resource_min_lod.bits() as i32 - 256 * surface.first_level as i32,
+            false => 0,
+        };
+        let resource = resource.max(0);
         let base = (state.base_mip_level.get() * 256.0) as i32;
         let last =
             surface.mip_count.min((MOST_LEVELS as u32 - 1).saturating_sub(surface.first_level));
@@ -188,9 +192,8 @@ impl View {
         View {
             surface,
             sampler,
-            chooser: Chooser::new(&sampler, last, resource.max(0), base),
-            first_present: u32::from(RESOURCE_MIN_LOD_BOUNDS_LEVELS)
-                * (resource.max(0) as u32 / 256),
+            chooser: Chooser::new(&sampler, last, resource, base),
+            first_present: resource as u32 / 256,
             places,
             // If the first level of an image does not exist, there are no texels.
             source: match places[0].size[0] {

@@ -317,9 +317,7 @@ impl Device {
             return Err(Errno::INVAL.into());
         }
         let id = self.part(file, arg.handle, arg.offset, arg.size)?;
-        let object = self.object_mut(id)?;
-        object.is_mapped = true;
-        let memory = object.mappable(arg.offset)?;
+        let memory = self.object_mut(id)?.mappable(arg.offset)?;
         arg.addr_ptr = self.host.map(memory, arg.size)?;
         Ok(())
     }
@@ -346,8 +344,6 @@ impl Device {
         let through_aperture = kind == i915::MMAP_OFFSET_GTT && self.object(id)?.tiling != 0;
         if through_aperture {
             self.make_view(id)?;
-        } else {
-            self.object_mut(id)?.is_mapped = true;
         }
         arg.offset = offset_of(id, through_aperture);
         Ok(())
@@ -359,9 +355,9 @@ impl Device {
     /// # Errors
     /// EINVAL for an offset that no object has, or a range beyond the end of the object; EMFILE if
     /// there are too many descriptors.
-    pub fn mapping(&self, offset: u64, length: u64) -> Result<Mappable, Errno> {
+    pub fn mapping(&mut self, offset: u64, length: u64) -> Result<Mappable, Errno> {
         let (id, aperture, within) = object_at(offset);
-        let object = self.object(id).map_err(|_| Errno::INVAL)?;
+        let object = self.object_mut(id).map_err(|_| Errno::INVAL)?;
         if aperture {
             let view = object.view.as_ref().ok_or(Errno::INVAL)?.pages();
             inside(within, length, view.size())?;

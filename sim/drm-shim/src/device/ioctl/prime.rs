@@ -121,7 +121,7 @@ impl Device {
     /// ENODEV for a descriptor that is not a buffer; EINVAL beyond the end of the buffer; those of
     /// open.
     pub fn shared_mapping(
-        &self,
+        &mut self,
         descriptor: BorrowedFd<'_>,
         offset: u64,
         length: u64,
@@ -136,7 +136,7 @@ impl Device {
             return Err(Errno::INVAL);
         }
         if let Some(known) = self.known(&buffer) {
-            return self.object(known)?.mappable(offset);
+            return self.object_mut(known)?.mappable(offset);
         }
         let keeper = Keeper::of_buffer(Arc::new(descriptor::keep(descriptor)?));
         Ok(Mappable { file: file_of(descriptor, id.pid, file)?, offset: start + offset, keeper })

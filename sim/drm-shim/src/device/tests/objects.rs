@@ -198,6 +198,7 @@ fn aperture() {
     // copy the object again.
     map.flags = i915::MMAP_OFFSET_UC;
     client.i915(i915::nr::GEM_MMAP_OFFSET, &mut map).unwrap();
+    client.i915(i915::nr::GEM_SET_DOMAIN, &mut domains).unwrap();
     let host::Mappable { file, offset, .. } = client.device.mapping(map.offset, 8192).unwrap();
     let direct = PROCESS.import(file, offset, 8192).unwrap();
     client.i915(i915::nr::GEM_SET_DOMAIN, &mut domains).unwrap();
