@@ -68,6 +68,9 @@ pub struct Args {
     /// video. Also do not print registers that commands load from memory or from other registers
     #[arg(long)]
     no_data: bool,
+    /// Also print viewports and scissors 0 to 3 if a draw does not use them, as Mesa's decoder does
+    #[arg(long)]
+    unused: bool,
     /// Decode only one piece of memory of an error state or device coredump: the one that holds
     /// this address, or all with this name (rcs0 user, HW context). Data that are not commands are
     /// printed as dwords
@@ -130,6 +133,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         offsets: !args.no_offsets,
         follow: !args.no_follow,
         data: !args.no_data,
+        unused: args.unused,
         max_vertices: args.max_vertices,
         max_data: args.max_data,
         ..Options::default()

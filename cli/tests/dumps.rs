@@ -361,3 +361,18 @@ fn check_speaks_sarif() {
     let (code, _, err) = finish(genx(["check", "--list", "--format", "sarif"]));
     assert_eq!(code, 2, "{err}");
 }
+
+/// A draw uses one viewport. Mesa's decoder prints four, and `--unused` does it, too.
+#[test]
+fn unused_viewports_are_printed_on_request() {
+    let Some(corpus) = genxml_testkit::corpus::folder() else {
+        eprintln!("skipped: the corpus is not there");
+        return;
+    };
+    let capture = corpus.join("drivers/kmscube");
+    let remark = "CC_VIEWPORT of viewports 1 to 3; the draw uses 1";
+    for (options, shown) in [(&[][..], false), (&["--unused"], true)] {
+        let (code, out, err) = finish(genx([&["decode", text(&capture)][..], options].concat()));
+        assert_eq!((code, out.contains(remark)), (0, shown), "{err}");
+    }
+}

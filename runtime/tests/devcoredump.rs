@@ -172,7 +172,8 @@ fn its_batches_are_decoded() {
     let summary = hang::of_devcoredump(&dump, Tables::gen8());
     assert_eq!(summary.engines[0].engine, "rcs0");
     assert_eq!(summary.engines[0].command.as_ref().unwrap().name, "PIPE_CONTROL");
-    assert_eq!(summary.idle, ["bcs0"]);
+    assert_eq!(summary.idle.len(), 1);
+    assert_eq!(summary.idle[0].engine, "bcs0");
 }
 
 /// A dump of two queues: the bytes of a context belong to the queue above them.

@@ -17,6 +17,9 @@ use std::io;
 /// The first generation, times ten, with a pool of binding tables for software.
 const FIRST_POOL: u32 = 110;
 
+/// Number of viewports that are emitted with option `unused`, as by Mesa's decoder.
+const SHOWN_VIEWPORTS: u32 = 4;
+
 impl Follower<'_> {
     /// Emits the state that the stages of a draw use. Tables that an earlier draw of the batch used
     /// with the same state of the stage are emitted again only with option `every_draw`.
@@ -118,10 +121,11 @@ impl Follower<'_> {
         self.part(id, at, targets, depth + 1)
     }
 
-    /// Emits as many viewports and scissors as the clipper uses, without the first ones, which were
-    /// emitted after their pointers.
+    /// Emits as many viewports and scissors as the clipper uses, and with option `unused` at least
+    /// four. The first ones were emitted after their pointers.
     fn viewports(&mut self, depth: u32) -> io::Result<()> {
-        let count = self.state.draw.viewports;
+        let used = self.state.draw.viewports;
+        let count = if self.options.unused { used.max(SHOWN_VIEWPORTS) } else { used };
         if count <= 1 {
             return Ok(());
         }
@@ -134,7 +138,11 @@ impl Follower<'_> {
             if !self.seen.new_array(at, count) {
                 continue;
             }
-            self.note(depth, at, format_args!("{name} of viewports 1 to {}", count - 1))?;
+            let which = format_args!("{name} of viewports 1 to {}", count - 1);
+            match used < count {
+                false => self.note(depth, at, which)?,
+                true => self.note(depth, at, format_args!("{which}; the draw uses {used}"))?,
+            }
             let size = u64::from(self.tables.plan(id).container.bits / 8);
             for index in 1..count {
                 self.structure(id, at + u64::from(index) * size, Some(index), depth + 1, 1)?;

@@ -115,7 +115,11 @@ impl Dump {
             }
             return text::read(name, io::Cursor::new(text).chain(stream), notes);
         }
-        text::read(name, stream, notes)
+        let mut dump = text::read(name, stream, Vec::new())?;
+        // Reading on may have found the end of a truncated file again.
+        let again = dump.notes.iter().any(|note| note.cut);
+        dump.notes.extend(notes.into_iter().filter(|note| !(again && note.cut)));
+        Ok(dump)
     }
 
     /// Reads a dump from bytes that a text encodes.

@@ -3,7 +3,7 @@
 use super::message;
 use super::registers::Registers;
 use super::walk::{self, Submissions};
-use super::{Hang, Summary, fault};
+use super::{Hang, Idle, Summary, fault};
 use crate::decode::Tables;
 use crate::devcoredump::Devcoredump;
 use crate::error_state::{Engine, ErrorState, Process};
@@ -38,7 +38,9 @@ fn of(state: &ErrorState, tables: &Tables, submissions: &mut Submissions<'_>) ->
         let because = because(state, engine);
         let named = engine.registers.is_empty() && engine.process.is_some();
         if because.is_empty() && !named && !is_at_work(registers, state, engine) {
-            summary.idle.push(engine.name.clone());
+            let mut units = registers.units(engine);
+            units.retain(|units| !units.busy.is_empty());
+            summary.idle.push(Idle { engine: engine.name.clone(), units });
             continue;
         }
         let mut hang = Hang {

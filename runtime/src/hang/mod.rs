@@ -45,12 +45,21 @@ pub struct Summary {
     pub kernel: String,
     /// The engines that hung or were busy; those that hung come first.
     pub engines: Vec<Hang>,
-    /// Names of the engines without unfinished work.
-    pub idle: Vec<String>,
+    /// The engines without unfinished work.
+    pub idle: Vec<Idle>,
     /// The page fault in the device's registers.
     pub fault: Option<Fault>,
     /// Errors in the device's registers, by name.
     pub errors: Vec<Flags>,
+}
+
+/// An engine without unfinished work.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Idle {
+    /// Name of the engine.
+    pub engine: String,
+    /// Registers that name units as busy all the same.
+    pub units: Vec<Units>,
 }
 
 /// An engine with unfinished work.

@@ -5,6 +5,7 @@ use crate::engine::EngineId;
 use crate::error_state::{Engine, ErrorState};
 use genxml_core::bits;
 use genxml_core::reflect::{Container, Kind, Type};
+use std::ptr;
 
 /// The busy units of a register.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +16,9 @@ pub struct Units {
     pub value: u32,
     /// The units whose done bit is not set.
     pub busy: Vec<&'static str>,
+    /// The names are those of the render engine, because the units of this engine are not
+    /// described. It may not have these units.
+    pub of_render: bool,
 }
 
 /// The bits that are set in a register.
@@ -89,17 +93,19 @@ impl<'a> Registers<'a> {
     pub fn units(self, engine: &Engine) -> Vec<Units> {
         let units = engine.registers.iter().filter_map(|register| {
             let value = register.value as u32;
-            let busy = self.instdone(engine, &register.name)?.busy(value);
-            Some(Units { register: register.name.clone(), value, busy })
+            let described = self.instdone(engine, &register.name)?;
+            let older = ptr::eq(described.tables, Tables::other());
+            let of_render = older && engine.id() != Some(EngineId::Render);
+            let busy = described.busy(value);
+            Some(Units { register: register.name.clone(), value, busy, of_render })
         });
         units.collect()
     }
 
     /// The description of a register of `DONE`.
     fn instdone(self, engine: &Engine, kernel: &str) -> Option<Described<'a>> {
-        // For older GPUs, only the units of the render engine are described.
-        let render = engine.id() == Some(EngineId::Render);
-        if render && let Some(container) = Tables::other_register(self.generation, kernel) {
+        // For older GPUs, these are the units of the render engine.
+        if let Some(container) = Tables::other_register(self.generation, kernel) {
             return Some(Described { tables: Tables::other(), container });
         }
         let name = kernel.split('[').next().unwrap_or_default();

@@ -1,6 +1,8 @@
 //! A summary as lines of text.
 
-use super::{Fault, Flags, Hang, Header, Location, Near, Quoted, RingPosition, Semaphore, Summary};
+use super::{
+    Fault, Flags, Hang, Header, Location, Near, Quoted, RingPosition, Semaphore, Summary, Units,
+};
 use std::fmt;
 
 /// A line of a summary.
@@ -78,7 +80,13 @@ impl Summary {
             lines.add(Style::Note, "no engine had anything to do, as far as the file says");
         }
         if !self.idle.is_empty() {
-            lines.add(Style::Plain, format!("idle: {}", self.idle.join(", ")));
+            let names: Vec<&str> = self.idle.iter().map(|idle| idle.engine.as_str()).collect();
+            lines.add(Style::Plain, format!("idle: {}", names.join(", ")));
+        }
+        for idle in &self.idle {
+            for units in &idle.units {
+                lines.add(Style::Plain, format!("  {} {units}", idle.engine));
+            }
         }
         lines.0
     }
@@ -134,20 +142,7 @@ impl Hang {
             near(fault, lines);
         }
         for units in &self.units {
-            let value = units.value;
-            match units.busy.as_slice() {
-                [] => lines.add(
-                    Style::Plain,
-                    format!("  {}: {value:#010x}, all units are done", units.register),
-                ),
-                busy => {
-                    let busy = busy.join(", ");
-                    lines.add(
-                        Style::Plain,
-                        format!("  {}: {value:#010x}, not done: {busy}", units.register),
-                    );
-                }
-            }
+            lines.add(Style::Plain, format!("  {units}"));
         }
         for flags in &self.flags {
             lines.add(Style::Plain, format!("  {flags}"));
@@ -275,6 +270,22 @@ impl fmt::Display for Flags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {:#010x}", self.register, self.value)?;
         if self.set.is_empty() { Ok(()) } else { write!(f, ", {}", self.set.join(", ")) }
+    }
+}
+
+impl fmt::Display for Units {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Units { register, value, busy, of_render } = self;
+        write!(f, "{register}: {value:#010x}, ")?;
+        match (busy.is_empty(), of_render) {
+            (true, _) => write!(f, "all units are done"),
+            (false, false) => write!(f, "not done: {}", busy.join(", ")),
+            (false, true) => write!(
+                f,
+                "no units of this engine are described; as units of the render engine, not done: {}",
+                busy.join(", ")
+            ),
+        }
     }
 }
 

@@ -269,6 +269,19 @@ fn there_are_as_many_viewports_as_the_clipper_knows() {
         .collect();
     let depths = [(0.0, 1.0), (0.25, 0.5), (0.125, 0.75)]
         .map(|(low, high)| (Value::Float(low), Value::Float(high)));
+    // With option `unused`, there are at least four. The clipper knows one here.
+    let clip = batch.iter().position(|&dword| dword == 0x7812_0002).unwrap();
+    batch[clip + 3] = 0;
+    let four = bytes(&[&dynamic[..], &[0; 2]].concat());
+    let memory = Buffers(vec![(0x1000, bytes(&batch)), (0x5_0000, four)]);
+    for (unused, indices) in [(false, vec![None]), (true, vec![None, Some(1), Some(2), Some(3)])] {
+        let options = Options { unused, ..Options::default() };
+        let (seen, _) = with(&options, EngineId::Render, &memory, 0x1000);
+        let viewports = seen.iter().filter(|record| record.name == "CC_VIEWPORT");
+        assert_eq!(viewports.map(|record| record.index).collect::<Vec<_>>(), indices);
+        let why = "CC_VIEWPORT of viewports 1 to 3; the draw uses 1";
+        assert_eq!(notes(&seen).contains(&why), unused, "{:?}", notes(&seen));
+    }
     assert_eq!(
         found,
         [

@@ -117,6 +117,9 @@ def arguments(words):
                      metavar="FILE", help="path of genx (also: GENX)")
     run.add_argument("--shim", action="append", default=[], metavar="OPTION",
                      help="option of `genx shim`, for example --shim=--async; repeat for more")
+    run.add_argument("--argument", action="append", default=[], metavar="WORD", dest="words",
+                     help="argument of each program of opencl-cts, for example "
+                     "--argument=--wimpy; repeat for more")
     run.add_argument("--no-logs", action="store_true", help="do not keep outputs of failures")
     reports = new("report", "merge results of shards and machines, one table for each suite")
     reports.add_argument("folders", nargs="+", type=pathlib.Path, metavar="DIR",
@@ -152,7 +155,8 @@ def run_parameters(options, names):
     """What must be equal when a run is resumed."""
     return {"suite": options.suite, "shard": options.shard, "include": options.include,
             "exclude": options.exclude, "count": options.count, "cases": len(names),
-            "seed": options.seed if options.count else None, "shim": options.shim}
+            "seed": options.seed if options.count else None, "shim": options.shim,
+            "arguments": options.words or None}
 
 
 def run(options):
@@ -164,6 +168,9 @@ def run(options):
     if options.reference is not None and not suite.reference:
         raise Problem(f"{options.suite} has no software driver to compare with: leave out "
                       "--reference")
+    if options.words and not suite.takes_arguments:
+        raise Problem(f"--argument is for programs of opencl-cts, not of {options.suite}")
+    suite.words = options.words
     names = cases_of(options, suite)
     parameters = run_parameters(options, names)
     old = engine.prepare(options.out, parameters, options.resume)

@@ -83,9 +83,11 @@ if sys.argv[1] == "--help":
     sys.exit(0)
 def say(kind):
     with open(os.environ["CL_CONFORMANCE_RESULTS_FILENAME"], "w") as file:
-        json.dump({"cmd": "fake", "results": {sys.argv[1]: kind}}, file)
+        json.dump({"cmd": "fake", "results": {sys.argv[-1]: kind}}, file)
     sys.exit(1 if kind == "fail" else 0)
-behave(sys.argv[1], say)
+with open("arguments", "a") as file:
+    file.write(f"{sys.argv[1:]}\\n")
+behave(sys.argv[-1], say)
 '''
 
 KINDS = ["pass_1", "fail_1", "skip_1", "crash_1", "pass_2", "hang_1", "pass_3", "fault_1", "pass_4"]
@@ -376,6 +378,13 @@ class Fakes(unittest.TestCase):
         results, _ = self.run_suite(suite)
         self.assertEqual(results, {f"test_basic@{name}": wanted(name)
                                    for name in ("pass_1", "fail_1", "crash_1")})
+        self.run_suite(suite, "--include", "pass_1", "--argument=-w", "--argument", "x", code=0,
+                       out=self.folder / "words")
+        arguments = (self.folder / "cl/test_conformance/basic/arguments").read_text()
+        self.assertEqual(arguments.splitlines()[-1], "['-w', 'x', 'pass_1']")
+        self.assertIn("--argument is for programs of opencl-cts",
+                      self.call("run", *self.igt(), "--argument=-w", "--out",
+                                self.folder / "igt-out", code=2))
 
     def tools(self, code=0):
         """Fakes of cmake, meson and ninja that write their arguments to a file, first in PATH."""

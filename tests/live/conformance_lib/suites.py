@@ -104,6 +104,9 @@ class Suite:
     # Options of `genx shim` that the suite needs.
     shim = ()
     needs = ""
+    # True if arguments of the caller (`words`) may be added to each program.
+    takes_arguments = False
+    words = ()
 
     def __init__(self, sources=None, build=None, isolate=True):
         self.sources, self.build, self.isolate = sources, build, isolate
@@ -496,6 +499,7 @@ class OpenClCts(Suite):
     """The conformance tests of OpenCL, with NEO. A case is PROGRAM@TEST, a process for each."""
 
     name, reference = "opencl-cts", "pocl"
+    takes_arguments = True
     needs = "a build of OpenCL-CTS, with test_conformance"
 
     def problems(self):
@@ -530,7 +534,7 @@ class OpenClCts(Suite):
                 table = pathlib.Path(folder) / "results.json"
                 environment = {**self.environment(target),
                                "CL_CONFORMANCE_RESULTS_FILENAME": str(table)}
-                command = target.command([str(programs[name].resolve()), test])
+                command = target.command([str(programs[name].resolve()), *self.words, test])
                 outcome = watch(command, limit, environment, programs[name].parent)
                 try:
                     word = json.loads(table.read_text())["results"].get(test, "")
