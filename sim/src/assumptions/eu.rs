@@ -35,6 +35,14 @@ assumptions! {
         reason "004:2634-2819 says 33 for words. Its example of a sum of dwords reads as if dwords \
             had 33 as well, but its table and text give them 64, which the product macro needs.";
 
+    const ACCUMULATOR_SOURCES_FOLLOW_THE_DESTINATION: bool = true;
+        question "Which element does a channel read from an accumulator whose region is one \
+            element?";
+        choice "That of the channel, as with the region of the destination.";
+        reason "004:2729 asks that the regions of an accumulator source and of the destination \
+            match. Mesa writes `add.sat(8) g19<1>UD, -acc0<0,1,0>UD, g14<8,8,1>UD` for \
+            subtractSaturate. Its results are right only if each channel reads its own element.";
+
     const MACH_UPDATES_ALL_CHANNELS: bool = true;
         question "Does `mach` write the accumulator in channels that are off?";
         choice "Yes.";

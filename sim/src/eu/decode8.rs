@@ -18,13 +18,14 @@ use super::uop::{
     Shape, Src, Target, Type, Uop, in_accumulators, region, shape,
 };
 use crate::assumptions::{
-    CHANNEL_ENABLES_HOLD_WITH_NO_MASK, QWORD_ROWS_OF_ALIGN16_ARE_ADJACENT,
-    SMOV_MOVES_THE_CHANNELS_OF_A_MASK,
+    ACCUMULATOR_SOURCES_FOLLOW_THE_DESTINATION, CHANNEL_ENABLES_HOLD_WITH_NO_MASK,
+    QWORD_ROWS_OF_ALIGN16_ARE_ADJACENT, SMOV_MOVES_THE_CHANNELS_OF_A_MASK,
 };
 use crate::machine::fault::Refusal;
 use genxml_eu::gen8::eu::EuOpcode;
 use genxml_eu::instruction::{
-    self as isa, AccessMode, Arf, DataType, Descriptor, Instruction, Operand, Register, Vertical,
+    self as isa, AccessMode, Arf, DataType, Descriptor, Instruction, Operand, Region, Register,
+    Vertical,
 };
 use genxml_eu::ops::{Format, Opcode, Traits};
 use std::borrow::Cow;
@@ -527,12 +528,14 @@ fn source(i: &Instruction, operand: &Operand, n: usize) -> Decoded<Src> {
         Register::Arf { file: Arf::Null, .. } => Shape::Immediate(0),
         Register::Arf { file: Arf::Accumulator, number, byte } => {
             let first = usize::from(number) * REGISTER + usize::from(byte);
-            Shape::Accumulator(accumulator(
-                number,
-                table(i, source, first, size, 1 << 16)?,
-                n,
-                size,
-            )?)
+            let one = source.region == Region::SCALAR && !source.replicate;
+            let table = if one && ACCUMULATOR_SOURCES_FOLLOW_THE_DESTINATION {
+                let stride = i.destination.map_or(1, |it| usize::from(it.stride));
+                region(first, size, stride, 1, 0, 1 << 16)
+            } else {
+                table(i, source, first, size, 1 << 16)?
+            };
+            Shape::Accumulator(accumulator(number, table, n, size)?)
         }
         Register::Arf { file, number, byte } => {
             let (first, end) = architecture(file, number, byte)?;

@@ -353,6 +353,37 @@ fn implied_accumulators_lie_where_the_destination_does() {
     assert_eq!(f32::from_bits(read(&thread, 23, 12, 4) as u32), 7.0);
 }
 
+/// Oracle: Mesa's two instructions for `subtractSaturate` of GL_INTEL_shader_integer_functions2,
+/// whose definition is the difference, or 0 if it is negative. The region of the accumulator is one
+/// element.
+#[test]
+fn accumulator_sources_follow_the_destination() {
+    let register = Register::Arf { file: Arf::Accumulator, number: 0, byte: 0 };
+    let set = Instruction {
+        destination: Some(Destination::new(register, Ud)),
+        ..alu(Opcode::Mov, 8, Ud, 0, &[grf(18, Ud, 8)])
+    };
+    let subtrahend = Source { negate: true, ..Source::new(register, Ud, Region::SCALAR) };
+    let add = Instruction {
+        saturate: true,
+        ..alu(Opcode::Add, 8, Ud, 19, &[Operand::Register(subtrahend), grf(14, Ud, 8)])
+    };
+    let values = [0u32, 1, 0xf0f0_f0f0, 7, 0x7fff_ffff, 0x8000_0000, u32::MAX, 48];
+    for shift in 0..8 {
+        let other = |n: usize| values[(n + shift) % 8];
+        let thread = run(&[set.clone(), add.clone()], 0xff, |thread| {
+            for n in 0..8 {
+                write(thread, 14, 4 * n, 4, values[n].into());
+                write(thread, 18, 4 * n, 4, other(n).into());
+            }
+        })
+        .unwrap();
+        let found: Vec<u32> = (0..8).map(|n| read(&thread, 19, 4 * n, 4) as u32).collect();
+        let wanted: Vec<u32> = (0..8).map(|n| values[n].saturating_sub(other(n))).collect();
+        assert_eq!(found, wanted, "shift {shift}");
+    }
+}
+
 /// Oracle: kernels of Intel's compiler (compiler_double_div) compare channels 0 to 15 and 16 to 31
 /// into f1.0 with two instructions and branch on all 32. The upper half writes the upper 16 bits.
 #[test]
