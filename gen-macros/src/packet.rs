@@ -107,7 +107,8 @@ impl Packet<'_> {
                 return Err(Error::new_spanned(index, "fields of packets have names"));
             }
             path.push(member.to_token_stream().to_string().trim_start_matches("r#").to_owned());
-            let value = self.value(&field.expr, path)?;
+            let place = Place { ty, member, depth: 0 };
+            let value = self.value(&field.expr, place, path)?;
             path.pop();
             fields.push(match field.colon_token {
                 // Keep the shorthand; otherwise lints report code that the user did not write.
@@ -135,19 +136,20 @@ impl Packet<'_> {
     }
 
     /// Expands the value of a field.
-    fn value(&self, expr: &Expr, path: &mut Vec<String>) -> Result<TokenStream> {
+    fn value(&self, expr: &Expr, place: Place<'_>, path: &mut Vec<String>) -> Result<TokenStream> {
         match expr {
-            Expr::Lit(literal) => self.number(&literal.lit, None, expr, path),
+            Expr::Lit(literal) => self.number(&literal.lit, None, expr, place, path),
             // A group contains a value from the `$value:expr` of another macro.
-            Expr::Group(group) => self.value(&group.expr, path),
+            Expr::Group(group) => self.value(&group.expr, place, path),
             Expr::Unary(unary) => match (&unary.op, &*unary.expr) {
                 (UnOp::Neg(minus), Expr::Lit(literal)) => {
-                    self.number(&literal.lit, Some(quote!(#minus)), expr, path)
+                    self.number(&literal.lit, Some(quote!(#minus)), expr, place, path)
                 }
                 _ => Ok(self.evaluated(expr, quote!(#expr))),
             },
             Expr::Array(array) => {
-                let elements = array.elems.iter().map(|element| self.value(element, path));
+                let place = Place { depth: place.depth + 1, ..place };
+                let elements = array.elems.iter().map(|element| self.value(element, place, path));
                 let elements = elements.collect::<Result<Vec<_>>>()?;
                 let mut tokens = TokenStream::new();
                 array
@@ -156,7 +158,8 @@ impl Packet<'_> {
                 Ok(tokens)
             }
             Expr::Repeat(repeat) => {
-                let (element, length) = (self.value(&repeat.expr, path)?, &repeat.len);
+                let place = Place { depth: place.depth + 1, ..place };
+                let (element, length) = (self.value(&repeat.expr, place, path)?, &repeat.len);
                 let mut tokens = TokenStream::new();
                 repeat
                     .bracket_token
@@ -217,21 +220,20 @@ impl Packet<'_> {
         literal: &Lit,
         minus: Option<TokenStream>,
         whole: &Expr,
+        place: Place<'_>,
         path: &[String],
     ) -> Result<TokenStream> {
         let span = whole.span();
         match literal {
             Lit::Int(int) if int.suffix().is_empty() => {
-                let at = self.at(span, path);
                 let number = quote_spanned!(span=> ::genxml::core::literal::integer_for::<{ #minus #int }, _>);
-                Ok(quote_spanned!(span=> const { #number(#at) }))
+                Ok(self.constant(span, &number, place, path))
             }
             Lit::Float(float) if float.suffix().is_empty() => {
-                let at = self.at(span, path);
                 let bits = quote_spanned!(span=> f64::to_bits(#minus #float));
                 let number =
                     quote_spanned!(span=> ::genxml::core::literal::float_for::<{ #bits }, _>);
-                Ok(quote_spanned!(span=> const { #number(#at) }))
+                Ok(self.constant(span, &number, place, path))
             }
             Lit::Int(_) | Lit::Float(_) => {
                 let suffix = match literal {
@@ -247,6 +249,40 @@ impl Packet<'_> {
         }
     }
 
+    /// A constant of the field's type that the function `number` makes.
+    ///
+    /// The compiler evaluates a constant of an expression only when it generates code, which
+    /// `cargo check` does not do, but an item always. An item names its type, which the macro does
+    /// not know. So the item makes the value next to a closure that stores it in the field, from
+    /// which the compiler infers the type. An item cannot name `Self`.
+    fn constant(
+        &self,
+        span: Span,
+        number: &TokenStream,
+        place: Place<'_>,
+        path: &[String],
+    ) -> TokenStream {
+        let at = self.at(span, path);
+        let of_self = |path: &Path| path.segments.iter().any(|segment| segment.ident == "Self");
+        if of_self(&self.literal.path) || of_self(place.ty) {
+            return quote_spanned!(span=> const { #number(#at) });
+        }
+        let value = Ident::new("value", span.resolved_at(Span::mixed_site()));
+        let same_type = place.same_type(&value, span);
+        quote_spanned! {span=>
+            const {
+                const AT: &::genxml::core::At = #at;
+                // A literal may give all fields, and a set may have no other alternatives.
+                #[allow(unused, unreachable_patterns, clippy::all)]
+                const _: () = {
+                    let #value = #number(AT);
+                    let _ = #same_type;
+                };
+                #number(AT)
+            }
+        }
+    }
+
     /// The constant that describes the field.
     fn at(&self, span: Span, path: &[String]) -> TokenStream {
         let path = path.iter();
@@ -256,6 +292,37 @@ impl Packet<'_> {
                 #[allow(unused_imports)]
                 use ::genxml::core::fit::NoTables as _;
                 &::genxml::core::At::new(::genxml::core::fit::Probe::<#ty>::TABLES, #name, &[#(#path),*])
+            }
+        }
+    }
+}
+
+/// Where a value is: in the field `member` of a literal of the type or alternative `ty`, inside
+/// `depth` arrays.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    ty: &'a Path,
+    member: &'a Member,
+    depth: usize,
+}
+
+impl Place<'_> {
+    /// A closure that is never called. Its type says that the value `name` has the type of the
+    /// field. It is written such that a wrong field gives the error of the literal itself, which
+    /// the compiler then prints once.
+    fn same_type(self, name: &Ident, span: Span) -> TokenStream {
+        let Place { ty, member, depth } = self;
+        if container(ty).0.segments.len() == ty.segments.len() {
+            let value =
+                (0..depth).fold(quote!(#name), |value, _| quote_spanned!(span=> [#value; _]));
+            return quote_spanned!(span=> |base| #ty { #member: #value, ..base });
+        }
+        // There is no base of an alternative.
+        let index = vec![quote_spanned!(span=> [0]); depth];
+        quote_spanned! {span=>
+            |set| match set {
+                #ty { #member: mut field, .. } => field #(#index)* = #name,
+                _ => {}
             }
         }
     }

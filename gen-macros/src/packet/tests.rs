@@ -19,22 +19,52 @@ fn at(path: TokenStream) -> TokenStream {
     })
 }
 
-fn integer(number: TokenStream, path: TokenStream) -> TokenStream {
+fn integer(number: TokenStream, path: TokenStream, field: TokenStream) -> TokenStream {
+    constant(quote!(::genxml::core::literal::integer_for::<{ #number }, _>), path, field)
+}
+
+fn constant(number: TokenStream, path: TokenStream, field: TokenStream) -> TokenStream {
     let at = at(path);
-    quote!(const { ::genxml::core::literal::integer_for::<{ #number }, _>(#at) })
+    quote!(const {
+        const AT: &::genxml::core::At = #at;
+        #[allow(unused, unreachable_patterns, clippy::all)]
+        const _: () = {
+            let value = #number(AT);
+            let _ = #field;
+        };
+        #number(AT)
+    })
 }
 
 #[test]
 fn numbers_become_checked() {
-    let (b, c) = (integer(quote!(3), quote!("b")), integer(quote!(-4), quote!("c")));
+    let b = integer(quote!(3), quote!("b"), quote!(|base| A { b: value, ..base }));
+    let c = integer(quote!(-4), quote!("c"), quote!(|base| A { c: value, ..base }));
     let expected = quote! {
         match () { #[allow(clippy::needless_update)] () => A { b: #b, c: #c, ..A::new() } }
     };
     assert_eq!(text("A { b: 3, c: -4, .. }"), Ok(plain(expected)));
-    let (b, d) = (integer(quote!(1), quote!("b")), at(quote!("c", "B", "d")));
+    let b = integer(quote!(1), quote!("b"), quote!(|base| A { b: [value; _], ..base }));
     let float = quote!(::genxml::core::literal::float_for::<{ f64::to_bits(0.5) }, _>);
-    let expected = quote!(A { b: [#b, x], c: B { d: const { #float(#d) } } });
+    let d = constant(float, quote!("c", "B", "d"), quote!(|base| B { d: value, ..base }));
+    let expected = quote!(A { b: [#b, x], c: B { d: #d } });
     assert_eq!(text("A { b: [1, x], c: B { d: 0.5 } }"), Ok(plain(expected)));
+}
+
+/// A field of an alternative, and a literal of `Self`, which an item cannot name.
+#[test]
+fn numbers_of_alternatives_and_of_self() {
+    let field = quote! {
+        |set| match set {
+            Set::One { b: mut field, .. } => field = value,
+            _ => {}
+        }
+    };
+    let b = integer(quote!(3), quote!("s", "One", "b"), field);
+    let expected = quote!(A { s: Set::One { b: #b } });
+    assert_eq!(text("A { s: Set::One { b: 3 } }"), Ok(plain(expected)));
+    let own = text("Self { b: 3 }").expect("a packet");
+    assert!(own.contains("integer_for :: < { 3 } , _ >") && !own.contains("AT"), "{own}");
 }
 
 #[test]

@@ -216,14 +216,27 @@ fn with_field<E: Named>(error: E, at: &'static At) -> E::Error {
 /// of alternatives, write the alternative: `fit!(RenderSurfaceState.extent.Buffer.width, value)`.
 #[macro_export]
 macro_rules! fit {
-    ($($container:ident)::+ $(. $member:ident)+, $value:expr $(,)?) => {
+    // An item cannot name `Self`, and `cargo check` evaluates only items.
+    (Self $(. $member:ident)+, $value:expr $(,)?) => {
         $crate::fit::Fit::fit(
             $value,
             const {
                 &$crate::At::known(
-                    <$($container)::+ as $crate::Packed>::INFO,
+                    <Self as $crate::Packed>::INFO,
                     &[$(::core::stringify!($member)),+],
                 )
+            },
+        )
+    };
+    ($($container:ident)::+ $(. $member:ident)+, $value:expr $(,)?) => {
+        $crate::fit::Fit::fit(
+            $value,
+            {
+                const AT: &$crate::At = &$crate::At::known(
+                    <$($container)::+ as $crate::Packed>::INFO,
+                    &[$(::core::stringify!($member)),+],
+                );
+                AT
             },
         )
     };

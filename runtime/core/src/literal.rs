@@ -7,6 +7,7 @@ use crate::fit::{Pattern, integer};
 use crate::fixed::{SFix, UFix};
 use crate::int::{MinusOne, OutOfRange, PowerOfTwo, S, S64, Shifted, U, U64};
 use crate::message::Text;
+use core::marker::PhantomData;
 
 /// Types that may hold the integer literal `V`. Use it through [`lit!`](crate::lit).
 #[diagnostic::on_unimplemented(
@@ -71,19 +72,49 @@ pub enum LiteralError {
 /// assert_eq!((mask.get(), threads.bits(), bias.get()), (65535, 63, -1.5));
 /// ```
 ///
-/// A literal that does not fit does not compile:
+/// The type cannot depend on a parameter of a generic function. A literal that does not fit does
+/// not compile:
 /// ```compile_fail,E0080
 /// # use genxml_core::{lit, U};
 /// let mask: U<16> = lit!(0x10000); // 65536 does not fit 0..=65535
 /// ```
 #[macro_export]
 macro_rules! lit {
-    (float $value:expr) => {
-        const { $crate::literal::checked(<_ as $crate::FloatLiteral<{ f64::to_bits($value) }>>::RESULT) }
+    (float $value:expr) => { $crate::lit!(@ FloatLiteral, u64, f64::to_bits($value)) };
+    ($value:expr) => { $crate::lit!(@ Literal, i128, $value) };
+    // `cargo check` evaluates no constants of expressions, but those of patterns. The constant is
+    // declared here, so that the compiler points to the literal.
+    (@ $kind:ident, $number:ty, $value:expr) => {
+        const {
+            trait Checked<T, const V: $number> {
+                const DONE: ::core::marker::PhantomData<T>;
+            }
+            impl<T: $crate::literal::$kind<V>, const V: $number> Checked<T, V> for () {
+                const DONE: ::core::marker::PhantomData<T> =
+                    $crate::literal::check(<T as $crate::literal::$kind<V>>::RESULT);
+            }
+            let value = $crate::literal::checked(<_ as $crate::literal::$kind<{ $value }>>::RESULT);
+            match $crate::literal::type_of(&value) {
+                <() as Checked<_, { $value }>>::DONE => value,
+                #[allow(unreachable_patterns)]
+                _ => value,
+            }
+        }
     };
-    ($value:expr) => {
-        const { $crate::literal::checked(<_ as $crate::Literal<{ $value }>>::RESULT) }
-    };
+}
+
+/// Does the same as [`checked`] without a value, for `lit!`.
+#[doc(hidden)]
+#[track_caller]
+pub const fn check<T: Copy>(result: Result<T, LiteralError>) -> PhantomData<T> {
+    checked(result);
+    PhantomData
+}
+
+/// The type of a value, for `lit!`.
+#[doc(hidden)]
+pub const fn type_of<T>(_: &T) -> PhantomData<T> {
+    PhantomData
 }
 
 /// Calls [`for_field`] with an integer literal.
