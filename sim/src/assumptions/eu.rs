@@ -9,6 +9,14 @@ assumptions! {
         reason "2b p.8 says that it overrides them. The worked example 004:1992-2020 and G45's \
             Evaluate (vol 4, 13.1) keep them.";
 
+    const CHANNEL_ENABLES_OF_QWORDS_ARE_PAIRS: bool = true;
+        question "Which channel enables does a destination of 64-bit elements in Align16 use?";
+        choice "x and y for even channels, z and w for odd ones.";
+        reason "000:294 applies the four enables to successive channels of any size. But Intel's \
+            OpenCL compiler writes a single double with two channels and the enables xy, and uses \
+            the double beside it later (`mad (2) r1.0.xy:df`, then r1.1). The swizzles of such \
+            sources are pairs, too (2b p.9).";
+
     const VERTICAL_PREDICATE_COMBINES_REGISTERS: bool = true;
         question "Which two flags do the predicates anyv and allv combine?";
         choice "f0 and f1. The alternative is f0.0 and f0.1.";

@@ -19,7 +19,8 @@ use super::uop::{
 };
 use crate::assumptions::{
     ACCUMULATOR_SOURCES_FOLLOW_THE_DESTINATION, CHANNEL_ENABLES_HOLD_WITH_NO_MASK,
-    QWORD_ROWS_OF_ALIGN16_ARE_ADJACENT, SMOV_MOVES_THE_CHANNELS_OF_A_MASK,
+    CHANNEL_ENABLES_OF_QWORDS_ARE_PAIRS, QWORD_ROWS_OF_ALIGN16_ARE_ADJACENT,
+    SMOV_MOVES_THE_CHANNELS_OF_A_MASK,
 };
 use crate::machine::fault::Refusal;
 use genxml_eu::gen8::eu::EuOpcode;
@@ -435,8 +436,12 @@ fn target(
     let ty = scalar_type(destination.ty);
     let size = ty.size();
     if i.access_mode == AccessMode::Align16 && (CHANNEL_ENABLES_HOLD_WITH_NO_MASK || !i.no_mask) {
-        let tuple = u32::from(destination.write_mask & 15);
-        *lanes &= tuple * 0x1111_1111;
+        let enables = u32::from(destination.write_mask & 15);
+        *lanes &= if size == 8 && CHANNEL_ENABLES_OF_QWORDS_ARE_PAIRS {
+            (u32::from(enables & 3 != 0) | u32::from(enables & 12 != 0) << 1) * 0x5555_5555
+        } else {
+            enables * 0x1111_1111
+        };
     }
     let stride = usize::from(destination.stride);
     if stride == 0 && n > 1 {

@@ -790,3 +790,22 @@ fn example_of_a_swizzle() {
     let thread = run_with(&[i], 0xff, 0, tuples).unwrap();
     assert_eq!(row(&thread, 50), [3.0, 2.0, 4.0, 3.0, 7.0, 6.0, 8.0, 7.0]);
 }
+
+/// Oracle: Intel's OpenCL compiler (driver 22.43) keeps a double in the upper half of the register
+/// whose lower half this instruction writes, `mad (2) r1.0.xy:df r34.0 + r4.1 * r121.0`, and adds
+/// it afterwards (`cospi` of a constant).
+#[test]
+fn a_pair_of_channel_enables_is_for_a_double() {
+    let dwords = [0x0020_015b, 0x0106_d804, 0x3b82_2088, 0x1e42_2008];
+    let mad = genxml_eu::decode::decode(&dwords).unwrap();
+    let thread = run_with(&[mad], u32::MAX, 0, |thread| {
+        for (register, offset, value) in
+            [(1, 0, 0.5f64), (1, 8, 8.0), (34, 0, 1.0), (4, 8, 2.0), (121, 0, 3.0)]
+        {
+            write(thread, register, offset, 8, value.to_bits());
+        }
+    })
+    .unwrap();
+    let found = [0, 8].map(|offset| f64::from_bits(read(&thread, 1, offset, 8)));
+    assert_eq!(found, [7.0, 8.0]);
+}

@@ -235,7 +235,10 @@ impl<'a> Oracle<'a> {
             let selects = self.i.opcode == Opcode::Sel;
             let enables = self.i.access_mode == AccessMode::Align1
                 || self.i.no_mask && !CHANNEL_ENABLES_HOLD_WITH_NO_MASK
-                || self.i.destination.is_some_and(|to| to.write_mask >> (c % 4) & 1 == 1);
+                || self.i.destination.is_some_and(|to| match to.ty.size() {
+                    8 => to.write_mask >> (c % 2 * 2) & 3 != 0,
+                    _ => to.write_mask >> (c % 4) & 1 == 1,
+                });
             mask |= u32::from(executes && enables && (selects || self.predicate(c))) << c;
         }
         mask
