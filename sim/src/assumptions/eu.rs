@@ -103,6 +103,14 @@ assumptions! {
         reason "Rows have 16 bytes, and the vertical stride of adjacent rows is 2 (2b p.46). \
             Three-source instructions have no such field, and a stride of 4 occurs as well.";
 
+    const SHR_OF_SIGNED_IS_ARITHMETIC: bool = true;
+        question "What does `shr` do with a negative number?";
+        choice "It extends the sign, as `asr` does.";
+        reason "003:13516 allows signed types only for absolute values. Mesa computes \
+            subtractSaturate of signed numbers with `shr` of D and of Q. Its results are right \
+            only if the sign is extended. Mesa's CI runs piglit's tests of it on Kaby Lake and \
+            expects no failure.";
+
     const SMOV_MOVES_THE_CHANNELS_OF_A_MASK: bool = true;
         question "What does `smov` do?";
         choice "It moves the channels whose bits are set in the immediate second source. A mask in \

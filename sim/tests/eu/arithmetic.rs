@@ -384,6 +384,37 @@ fn accumulator_sources_follow_the_destination() {
     }
 }
 
+/// Oracle: Mesa's four instructions for `subtractSaturate` of 16 signed numbers, whose definition is
+/// the difference, or the nearest number of the type. They use `shr` on signed numbers.
+#[test]
+fn shr_extends_the_sign_of_signed_numbers() {
+    let minus = |number| {
+        let Operand::Register(source) = grf(number, D, 16) else { unreachable!() };
+        Operand::Register(Source { negate: true, ..source })
+    };
+    let saturated = |instruction| Instruction { saturate: true, ..instruction };
+    let body = [
+        alu(Opcode::Shr, 16, D, 68, &[grf(31, D, 16), immediate(D, 1)]),
+        alu(Opcode::Add, 16, D, 70, &[grf(31, D, 16), minus(68)]),
+        saturated(alu(Opcode::Add, 16, D, 72, &[grf(23, D, 16), minus(68)])),
+        saturated(alu(Opcode::Add, 16, D, 32, &[grf(72, D, 16), minus(70)])),
+    ];
+    let values = [0, 1, -1, i32::MIN, i32::MIN + 1, i32::MAX, 7, 58, -6, -40, 0x3124, -0x5000];
+    for shift in 0..values.len() {
+        let value = |n: usize| values[n % values.len()];
+        let thread = run(&body, 0xffff, |thread| {
+            for n in 0..16 {
+                write(thread, 23, 4 * n, 4, value(n) as u32 as u64);
+                write(thread, 31, 4 * n, 4, value(n + shift) as u32 as u64);
+            }
+        })
+        .unwrap();
+        let found: Vec<i32> = (0..16).map(|n| read(&thread, 32, 4 * n, 4) as i32).collect();
+        let wanted: Vec<i32> = (0..16).map(|n| value(n).saturating_sub(value(n + shift))).collect();
+        assert_eq!(found, wanted, "shift {shift}");
+    }
+}
+
 /// Oracle: kernels of Intel's compiler (compiler_double_div) compare channels 0 to 15 and 16 to 31
 /// into f1.0 with two instructions and branch on all 32. The upper half writes the upper 16 bits.
 #[test]

@@ -298,6 +298,7 @@ fn int(x: &Context, s: [Value; 3], tuple: &[[Value; 2]]) -> Outcome {
         Opcode::Or => a | b,
         Opcode::Xor => a ^ b,
         Opcode::Shl => a << count,
+        Opcode::Shr if x.first.is_signed() => a.div_euclid(1 << count),
         Opcode::Shr => (a & ((1 << bits) - 1)) >> count,
         Opcode::Asr => a.div_euclid(1 << count),
         Opcode::Add | Opcode::Addc => a + b,
