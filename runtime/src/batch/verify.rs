@@ -259,12 +259,7 @@ impl<'a> Checker<'a> {
     ) -> Result<(), BatchError> {
         let mut targets = Vec::new();
         for (one, slot) in offsets_in(container, packet) {
-            let base = bases[slot].ok_or_else(|| BatchError::NoBase {
-                at: at_name().into(),
-                field: one.field.name,
-                space: one.space.name(),
-            })?;
-            targets.extend(self.pointer(&one, base, at_name)?);
+            targets.extend(self.pointer(&one, bases[slot], at_name)?);
         }
         while let Some((heap, content)) = targets.pop() {
             if self.state.insert((heap.address + content.offset, *bases)) {
@@ -274,8 +269,7 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// Checks the offsets in a piece of state, except those from a base that is not set. The state
-    /// that they lead to is added to `targets`.
+    /// Checks the offsets in a piece of state. The state that they lead to is added to `targets`.
     fn state_in(
         &self,
         heap: &'a Buffer,
@@ -292,22 +286,25 @@ impl<'a> Checker<'a> {
                 format!("{} at +{offset:#x} of {}", container.name, heap.name)
             };
             for (found, slot) in offsets_in(container, &dwords(element)) {
-                if let Some(base) = bases[slot] {
-                    targets.extend(self.pointer(&found, base, &at_name)?);
-                }
+                targets.extend(self.pointer(&found, bases[slot], &at_name)?);
             }
         }
         Ok(())
     }
 
     /// Returns the state that an offset leads to, or `None` if the submission does not record it.
-    /// A wrong offset is an error.
+    /// A wrong offset is an error, and so is an offset from a base that is not set.
     fn pointer(
         &self,
         found: &Found,
-        base: u64,
+        base: Option<u64>,
         at_name: &dyn Fn() -> String,
     ) -> Result<Option<State<'a>>, BatchError> {
+        let base = base.ok_or_else(|| BatchError::NoBase {
+            at: at_name().into(),
+            field: found.field.name,
+            space: found.space.name(),
+        })?;
         let offset = va(found.value);
         let Some(heap) = self.submission.find(base) else { return Ok(None) };
         let at = base - heap.address + offset;

@@ -95,7 +95,7 @@ fn bases_are_there_and_come_first() {
     assert_eq!(
         error(finish(batch()), [heap().finish()]),
         "3DSTATE_BLEND_STATE_POINTERS at +0x0 of batch: Blend State Pointer is an offset of dynamic-state space, whose base \
-         was not set before: emit STATE_BASE_ADDRESS, or call `assume_base`"
+         was not set before: emit STATE_BASE_ADDRESS with this base and its Modify Enable, or call `assume_base`"
     );
     let buffer = Buffer::new("plain", 0x8000, 4096).unwrap();
     finish(batch().assume_base::<DynamicState>(0x8000)).submit([buffer]).unwrap();
@@ -133,6 +133,47 @@ fn state_in_heaps_is_checked_too() {
         "INTERFACE_DESCRIPTOR_DATA at +0x40 of dynamic: Kernel Start Pointer is +0x800 of kernels, but nothing was put there: \
          does the offset belong to another heap?"
     );
+}
+
+/// The bases that state in heaps needs: never set, or set without Modify Enable.
+#[test]
+fn state_in_heaps_needs_its_bases() {
+    let submit = |surface_base: bool, instruction_base: bool| {
+        let mut kernels = Heap::<Instruction>::new("kernels", 0x4000, 4096).unwrap();
+        let kernel = kernels.kernel::<64, 48>(&[0; 16]).unwrap();
+        let mut surfaces = Heap::<SurfaceState>::new("surfaces", 0x6000, 4096).unwrap();
+        let surface = surfaces.put::<_, 64, 32>(&RenderSurfaceState::new()).unwrap();
+        let table = surfaces.binding_table::<32, 16>(&[surface]).unwrap();
+        let mut dynamic = Heap::<DynamicState>::new("dynamic", 0x8000, 4096).unwrap();
+        let descriptor = InterfaceDescriptorData {
+            kernel_start_pointer: kernel,
+            binding_table_pointer: table,
+            ..InterfaceDescriptorData::new()
+        };
+        let load = dynamic.interface_descriptors(&[descriptor]).unwrap();
+        let mut batch =
+            Batch::<Render>::new("batch", 0x1000, 4096).unwrap().select_gpgpu().unwrap();
+        batch
+            .emit(&StateBaseAddress {
+                instruction_base_address: batch.reads(&kernels, 0).unwrap(),
+                instruction_base_address_modify_enable: instruction_base,
+                surface_state_base_address: batch.reads(&surfaces, 0).unwrap(),
+                surface_state_base_address_modify_enable: surface_base,
+                ..dynamic_base(0x8000)
+            })
+            .unwrap();
+        batch.emit(&load).unwrap();
+        batch.finish().unwrap().submit([kernels.finish(), dynamic.finish(), surfaces.finish()])
+    };
+    submit(true, true).unwrap();
+    assert_eq!(
+        submit(true, false).unwrap_err().to_string(),
+        "INTERFACE_DESCRIPTOR_DATA at +0x40 of dynamic: Kernel Start Pointer is an offset of \
+         instruction space, whose base was not set before: emit STATE_BASE_ADDRESS with this base \
+         and its Modify Enable, or call `assume_base`"
+    );
+    let error = submit(false, true).unwrap_err();
+    assert!(matches!(error, BatchError::NoBase { space: "surface-state", .. }), "{error}");
 }
 
 #[test]
