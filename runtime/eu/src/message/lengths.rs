@@ -4,6 +4,7 @@
 
 use crate::gen8::{descriptors as mdc, eu_messages as msd, messages as md};
 use crate::instruction::SharedFunction;
+use core::fmt;
 
 /// A set of allowed register counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,6 +35,25 @@ impl Span {
 
     const fn plus(self, count: u8) -> Span {
         Span { min: self.min + count, max: self.max + count, ..self }
+    }
+}
+
+/// Formats the counts: `2`, `2 to 4`, `2, 4 or 6`.
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Span { min, max, step } = *self;
+        if min == max {
+            return write!(f, "{min}");
+        }
+        if step == 1 {
+            return write!(f, "{min} to {max}");
+        }
+        let mut count = min;
+        while count + step < max {
+            write!(f, "{count}, ")?;
+            count += step;
+        }
+        write!(f, "{count} or {}", count + step)
     }
 }
 

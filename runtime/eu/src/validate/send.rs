@@ -5,6 +5,7 @@ use super::rule::{Check, Report, Rule, error, warning};
 use super::view::View;
 use crate::gen8::eu;
 use crate::instruction::*;
+use crate::message::{Lengths, describe};
 use crate::ops::Format;
 
 pub(super) static RULES: &[Rule] = &[
@@ -49,6 +50,20 @@ pub(super) static RULES: &[Rule] = &[
         "a message may return at most 16 registers",
         "correct the length in the descriptor",
         Check::Instruction(response),
+    ),
+    error(
+        "MSG-PAYLOAD",
+        "2d p.115-501; without a page, Mesa's compiler",
+        "the message length must be that of the message's header and payload",
+        "correct the length in the descriptor, or the fields that say what is sent",
+        Check::Instruction(payload_length),
+    ),
+    error(
+        "MSG-REPLY",
+        "2d p.115-501; without a page, Mesa's compiler",
+        "the response length must be that of the message's reply, or 0",
+        "correct the length in the descriptor, or the fields that say what is returned",
+        Check::Instruction(reply_length),
     ),
     error(
         "EU-SEND-RANGE",
@@ -188,6 +203,30 @@ fn length(view: &View<'_>, report: &mut Report<'_>) {
 fn response(view: &View<'_>, report: &mut Report<'_>) {
     if let Some((_, returned @ 17..)) = message(view).and_then(|send| lengths(&send)) {
         report.add(Place::Destination, format_args!("{returned} registers"));
+    }
+}
+
+/// The numbers of registers that the message sends and returns, and those that its descriptor says.
+fn expected_lengths(view: &View<'_>) -> Option<(Lengths, u8, u8)> {
+    let send = message(view)?;
+    let Descriptor::Immediate(descriptor) = send.descriptor else { return None };
+    let message = describe(send.function, descriptor);
+    Some((message.lengths()?, message.sent, message.returned))
+}
+
+fn payload_length(view: &View<'_>, report: &mut Report<'_>) {
+    let Some((lengths, sent, _)) = expected_lengths(view) else { return };
+    // No register at all has its own rule.
+    if sent != 0 && !lengths.sent.contains(sent) {
+        report.add(Place::Source(0), format_args!("{sent} instead of {}", lengths.sent));
+    }
+}
+
+fn reply_length(view: &View<'_>, report: &mut Report<'_>) {
+    let Some((lengths, _, returned)) = expected_lengths(view) else { return };
+    // More than the longest reply has its own rule.
+    if (1..=16).contains(&returned) && !lengths.returned.contains(returned) {
+        report.add(Place::Destination, format_args!("{returned} instead of {}", lengths.returned));
     }
 }
 

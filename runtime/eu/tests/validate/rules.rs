@@ -138,6 +138,8 @@ const EXAMPLES: &[(&str, &str, Broken)] = &[
     ("EU-SEND-IDLE", "send (8|M0) null r4:d 0xC 0x060A8000", Edit(|i| destination(i).register = ACC0)),
     ("MSG-LENGTH", SEND, Text("send (8|M0) r10:ud r4:ud 0xA 0x00106E00")),
     ("MSG-RESPONSE", SEND, Text("send (8|M0) r10:ud r4:ud 0xA 0x03106E00")),
+    ("MSG-PAYLOAD", "send (8|M0) r10:ud r4:ud 0xA 0x04190801", Text("send (8|M0) r10:ud r4:ud 0xA 0x06190801")),
+    ("MSG-REPLY", "send (8|M0) r10:ud r4:ud 0xA 0x04190801", Text("send (8|M0) r10:ud r4:ud 0xA 0x04290801")),
     ("EU-SEND-RANGE", SEND, Text("send (8|M0) r10:ud r127:ud 0xA 0x04106E00")),
     ("EU-SEND-REPLY", SEND, Text("send (8|M0) null r4:ud 0xA 0x02106E00")),
     ("EU-SEND-FUNCTION", SEND, Text("send (8|M0) r10:ud r4:ud 0xF 0x02106E00")),
