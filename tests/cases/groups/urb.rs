@@ -34,13 +34,13 @@ fn run(kernel: &[u32], constants: &[[u32; 8]], dwords: usize) -> Vec<u32> {
 fn channels() {
     // r1 has handles, r2 offsets, r3 masks, r4 to r6 data. r7 is the header of the block read.
     const KERNEL: &[u32] = &eu! {
-        send (8|M0)      null  r1  0x6  0x0c028037            // write, offset 3, masks, offsets: 6 registers
+        send (8|M0)      null  r1  0x6  0x0c0a8037            // write, offset 3, masks, offsets: 6 registers
         (W) send (8|M0)  r10   r7  0x6  0x02480002            // four hwords
         (W) mov (8|M0)   r9.0<1>:ud  0:ud
         (W) send (8|M0)  null  r9  0xA  0x0a0a0400            // eight owords
         (W) mov (8|M0)   r20.0<1>:ud  r1.0<8;8,1>:ud
         (W) mov (8|M0)   r21.0<1>:ud  r2.0<8;8,1>:ud
-        (W) send (8|M0)  r10   r20  0x6  0x04420038      // read, offset 3, offsets: four components
+        (W) send (8|M0)  r10   r20  0x6  0x044a0038      // read, offset 3, offsets: four components
         (W) mov (1|M0)   r9.2<1>:ud  8:ud
         (W) send (8|M0)  null  r9  0xA  0x0a0a0400
         (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud

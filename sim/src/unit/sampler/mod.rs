@@ -42,16 +42,33 @@ pub use samplers::Samplers;
 pub use view::View;
 
 use crate::eu::Message;
-use crate::eu::regions::Registers;
+use crate::eu::regions::{GRF_BYTES, REGISTER, Registers};
 use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
 use crate::surface::SurfaceKind;
 use crate::surface::format::{Class, Codec};
 use crate::unit::bindings::FIRST_SPECIAL_INDEX;
 use crate::unit::port::Port;
-use genxml::gen8::messages::MessageDescriptorSamplingEngine;
+use genxml::gen8::messages::{
+    MessageDescriptorSamplingEngine,
+    MessageDescriptorSamplingEngineMessageType as SamplerMessageType,
+};
 use genxml::gen8::state::RenderSurfaceStateView;
 use payload::{Action, Kind, Request, Simd};
+
+/// The type of the cache flush. In the modes of 32 and 64 lanes, it has the number that `ld2dss`
+/// has in the others (gen8_facts 4.2).
+const CACHE_FLUSH: SamplerMessageType = SamplerMessageType::LD2DSS;
+
+/// Cache flush. The model's sampler has no cache, so the message has no effect. Compilers use the
+/// response only to wait for the end of the flush. No source describes its contents; the model
+/// returns zeros.
+fn flush(registers: &mut Registers, message: &Message, response: usize) {
+    if let Some(answer) = message.response {
+        let end = (answer + response * REGISTER).min(GRF_BYTES);
+        registers.grf_mut()[answer.min(end)..end].fill(0);
+    }
+}
 
 /// Executes a message to the sampler.
 ///
@@ -65,6 +82,10 @@ pub fn message(
 ) -> Result<(), Fault> {
     let descriptor = MessageDescriptorSamplingEngine::unpack_lossy(&[message.descriptor]);
     let Some(simd) = Simd::of(descriptor.simd_mode_1_0) else {
+        if descriptor.message_type == CACHE_FLUSH {
+            flush(registers, message, descriptor.response_length.get() as usize);
+            return Ok(());
+        }
         let what = format!("the sampler's media message {:#x}", descriptor.message_type.bits());
         return Err(port.missing(
             &what,
