@@ -266,8 +266,8 @@ fn long(
         payload[n / 4][n % 4 * 2] = address as u32;
         payload[n / 4][n % 4 * 2 + 1] = (address >> 32) as u32;
     }
-    // Number of data registers. A dword holds up to four bytes of a slot. For eight slots, dwords
-    // take one register and qwords take two.
+    // Number of data registers. A dword holds up to four bytes of a slot, a qword holds eight. For
+    // eight slots, dwords take one register and qwords take two.
     let registers = match width {
         1 => elements.div_ceil(4),
         4 => elements,
@@ -278,16 +278,17 @@ fn long(
     }
     // Position of byte `k` of element `e` of slot `n`: register and byte in it.
     let stands = |n: usize, e: usize, k: usize| match width {
-        1 => (e / 4, 4 * n + e % 4),
+        1 if elements == 8 => (n / 4, n % 4 * 8 + e),
+        1 => (0, 4 * n + e),
         4 => (e, 4 * n + k),
         _ => (2 * e + n / 4, n % 4 * 8 + k),
     };
     let mut expected = world.clone();
     for n in (0..8).filter(|n| mask >> n & 1 == 1) {
         if width == 1 && !write {
-            // Bytes are zero-extended.
-            for register in 0..registers {
-                expected.answer[register][n] = 0;
+            // Bytes are zero-extended. Eight bytes replace the whole qword.
+            if elements < 8 {
+                expected.answer[0][n] = 0;
             }
         }
         for e in 0..elements {

@@ -5,7 +5,7 @@ use super::elements::{Shape, Transfer};
 use super::slots::{Range, Simd, Slots, whole_dwords};
 use super::target::{self, Allowed, Header};
 use super::window::{Target, Window};
-use crate::assumptions::LOCAL_MEMORY_HAS_A_GLOBAL_OFFSET;
+use crate::assumptions::{EIGHT_BYTES_OF_A_SLOT_ARE_A_QWORD, LOCAL_MEMORY_HAS_A_GLOBAL_OFFSET};
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::machine::fault::Fault;
@@ -138,7 +138,7 @@ pub(super) fn long(
 }
 
 /// A message that moves up to eight bytes for each slot. Up to four bytes are zero-extended to one
-/// dword in the registers. Eight bytes take two dwords.
+/// dword in the registers. Eight bytes are one qword, or two dwords in different registers.
 struct Bytes<'s> {
     write: bool,
     target: Target,
@@ -177,8 +177,12 @@ impl Bytes<'_> {
         let mut bytes = 0;
         for slot in (0..self.slots.simd.count()).filter(|slot| self.slots.has(*slot)) {
             let (offset, end) = (self.slots.offsets[slot], self.slots.ends[slot]);
+            let (pitch, next) = match self.count {
+                8 if EIGHT_BYTES_OF_A_SLOT_ARE_A_QWORD => (8, BYTES),
+                _ => (BYTES, REGISTER),
+            };
             for first in (0..self.count).step_by(BYTES) {
-                let place = at + slot * 4 + first / BYTES * REGISTER;
+                let place = at + slot * pitch + first / BYTES * next;
                 let length = (self.count - first).min(BYTES);
                 let offset = offset + first as u64;
                 let mut dword = [0; BYTES];
