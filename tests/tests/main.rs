@@ -15,6 +15,7 @@ mod mi;
 mod mutations;
 mod no_std;
 mod programs;
+mod readme;
 mod round_trip;
 mod strict;
 mod tables;
