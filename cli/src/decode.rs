@@ -68,7 +68,8 @@ pub struct Args {
     /// video. Also do not print registers that commands load from memory or from other registers
     #[arg(long)]
     no_data: bool,
-    /// Also print viewports and scissors 0 to 3 if a draw does not use them, as Mesa's decoder does
+    /// Always print viewports and scissors 0 to 3, even those that the draw does not use. Mesa's
+    /// decoder does the same
     #[arg(long)]
     unused: bool,
     /// Decode only one piece of memory of an error state or device coredump: the one that holds

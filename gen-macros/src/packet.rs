@@ -251,10 +251,12 @@ impl Packet<'_> {
 
     /// A constant of the field's type that the function `number` makes.
     ///
-    /// The compiler evaluates a constant of an expression only when it generates code, which
-    /// `cargo check` does not do, but an item always. An item names its type, which the macro does
-    /// not know. So the item makes the value next to a closure that stores it in the field, from
-    /// which the compiler infers the type. An item cannot name `Self`.
+    /// The compiler evaluates a `const` block in an expression only when it generates code. `cargo
+    /// check` does not generate code. The compiler always evaluates a `const` item. But an item
+    /// must name its type, and the macro does not know the type of the field. So the item has the
+    /// type `()`. Its body makes the value, and has a closure that stores the value in the field.
+    /// The compiler infers the type of the value from the closure. An item cannot use `Self`, so
+    /// literals of `Self` are checked only when code is generated.
     fn constant(
         &self,
         span: Span,
@@ -272,7 +274,8 @@ impl Packet<'_> {
         quote_spanned! {span=>
             const {
                 const AT: &::genxml::core::At = #at;
-                // A literal may give all fields, and a set may have no other alternatives.
+                // If the literal gives all fields, `..base` is needless. If a set has only one
+                // alternative, the arm `_` is unreachable.
                 #[allow(unused, unreachable_patterns, clippy::all)]
                 const _: () = {
                     let #value = #number(AT);
@@ -297,8 +300,8 @@ impl Packet<'_> {
     }
 }
 
-/// Where a value is: in the field `member` of a literal of the type or alternative `ty`, inside
-/// `depth` arrays.
+/// The position of a value in a literal. `ty` is the type or the alternative, `member` is the field,
+/// and `depth` is the number of arrays around the value.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     ty: &'a Path,
@@ -307,9 +310,9 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// A closure that is never called. Its type says that the value `name` has the type of the
-    /// field. It is written such that a wrong field gives the error of the literal itself, which
-    /// the compiler then prints once.
+    /// A closure that is never called. It makes the compiler give the value `name` the type of the
+    /// field. If the field is wrong, the closure causes the same error as the literal, and the
+    /// compiler prints equal errors only once.
     fn same_type(self, name: &Ident, span: Span) -> TokenStream {
         let Place { ty, member, depth } = self;
         if container(ty).0.segments.len() == ty.segments.len() {
@@ -317,7 +320,7 @@ impl Place<'_> {
                 (0..depth).fold(quote!(#name), |value, _| quote_spanned!(span=> [#value; _]));
             return quote_spanned!(span=> |base| #ty { #member: #value, ..base });
         }
-        // There is no base of an alternative.
+        // Rust does not allow `..base` in an alternative, so the closure assigns the field.
         let index = vec![quote_spanned!(span=> [0]); depth];
         quote_spanned! {span=>
             |set| match set {

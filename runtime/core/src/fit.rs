@@ -216,7 +216,7 @@ fn with_field<E: Named>(error: E, at: &'static At) -> E::Error {
 /// of alternatives, write the alternative: `fit!(RenderSurfaceState.extent.Buffer.width, value)`.
 #[macro_export]
 macro_rules! fit {
-    // An item cannot name `Self`, and `cargo check` evaluates only items.
+    // A `const` item cannot use `Self`. So this error is found only when code is generated.
     (Self $(. $member:ident)+, $value:expr $(,)?) => {
         $crate::fit::Fit::fit(
             $value,

@@ -72,8 +72,8 @@ pub enum LiteralError {
 /// assert_eq!((mask.get(), threads.bits(), bias.get()), (65535, 63, -1.5));
 /// ```
 ///
-/// The type cannot depend on a parameter of a generic function. A literal that does not fit does
-/// not compile:
+/// In a generic function, the type of the literal cannot use the parameters of the function. A
+/// literal that does not fit does not compile:
 /// ```compile_fail,E0080
 /// # use genxml_core::{lit, U};
 /// let mask: U<16> = lit!(0x10000); // 65536 does not fit 0..=65535
@@ -82,8 +82,9 @@ pub enum LiteralError {
 macro_rules! lit {
     (float $value:expr) => { $crate::lit!(@ FloatLiteral, u64, f64::to_bits($value)) };
     ($value:expr) => { $crate::lit!(@ Literal, i128, $value) };
-    // `cargo check` evaluates no constants of expressions, but those of patterns. The constant is
-    // declared here, so that the compiler points to the literal.
+    // `cargo check` does not evaluate `const` blocks in expressions. It evaluates constants in
+    // patterns, so the constant is used in a pattern. It is declared in the macro. So the error
+    // points to the literal.
     (@ $kind:ident, $number:ty, $value:expr) => {
         const {
             trait Checked<T, const V: $number> {
@@ -103,7 +104,7 @@ macro_rules! lit {
     };
 }
 
-/// Does the same as [`checked`] without a value, for `lit!`.
+/// Does the same as [`checked`], but returns no value. Only `lit!` uses it.
 #[doc(hidden)]
 #[track_caller]
 pub const fn check<T: Copy>(result: Result<T, LiteralError>) -> PhantomData<T> {
@@ -111,7 +112,7 @@ pub const fn check<T: Copy>(result: Result<T, LiteralError>) -> PhantomData<T> {
     PhantomData
 }
 
-/// The type of a value, for `lit!`.
+/// Names the type of a value. Only `lit!` uses it.
 #[doc(hidden)]
 pub const fn type_of<T>(_: &T) -> PhantomData<T> {
     PhantomData

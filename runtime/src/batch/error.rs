@@ -255,7 +255,7 @@ pub enum BatchError {
     },
     /// An offset is relative to a base that no earlier STATE_BASE_ADDRESS has set.
     #[error(
-        "{at}: {field} is an offset of {space} space, whose base was not set before: emit STATE_BASE_ADDRESS with this base and its Modify Enable, or call `assume_base`"
+        "{at}: {field} is an offset from the base of {space} space, which is not set yet: emit STATE_BASE_ADDRESS with this base and its Modify Enable, or call `assume_base`"
     )]
     NoBase {
         /// The packet and its position.

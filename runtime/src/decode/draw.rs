@@ -121,8 +121,9 @@ impl Follower<'_> {
         self.part(id, at, targets, depth + 1)
     }
 
-    /// Emits as many viewports and scissors as the clipper uses, and with option `unused` at least
-    /// four. The first ones were emitted after their pointers.
+    /// Emits the viewports and scissors from index 1 on, as many as the clipper uses. With option
+    /// `unused`, it emits at least indices 1 to 3. Index 0 is not emitted here: it was emitted
+    /// after the packet with the pointer.
     fn viewports(&mut self, depth: u32) -> io::Result<()> {
         let used = self.state.draw.viewports;
         let count = if self.options.unused { used.max(SHOWN_VIEWPORTS) } else { used };

@@ -116,7 +116,7 @@ impl Dump {
             return text::read(name, io::Cursor::new(text).chain(stream), notes);
         }
         let mut dump = text::read(name, stream, Vec::new())?;
-        // Reading on may have found the end of a truncated file again.
+        // If the file is truncated, reading on can reach the end a second time. One note is enough.
         let again = dump.notes.iter().any(|note| note.cut);
         dump.notes.extend(notes.into_iter().filter(|note| !(again && note.cut)));
         Ok(dump)

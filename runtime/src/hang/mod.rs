@@ -58,7 +58,7 @@ pub struct Summary {
 pub struct Idle {
     /// Name of the engine.
     pub engine: String,
-    /// Registers that name units as busy all the same.
+    /// Registers that show busy units although the engine has no unfinished work.
     pub units: Vec<Units>,
 }
 

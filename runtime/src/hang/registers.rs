@@ -16,8 +16,8 @@ pub struct Units {
     pub value: u32,
     /// The units whose done bit is not set.
     pub busy: Vec<&'static str>,
-    /// The names are those of the render engine, because the units of this engine are not
-    /// described. It may not have these units.
+    /// True if `busy` has the unit names of the render engine, because no source describes the
+    /// units of this engine. This engine may not have these units.
     pub of_render: bool,
 }
 

@@ -282,7 +282,8 @@ impl fmt::Display for Units {
             (false, false) => write!(f, "not done: {}", busy.join(", ")),
             (false, true) => write!(
                 f,
-                "no units of this engine are described; as units of the render engine, not done: {}",
+                "the units of this engine are not documented; if the bits are read as those of the \
+                 render engine, these units are not done: {}",
                 busy.join(", ")
             ),
         }

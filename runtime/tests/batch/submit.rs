@@ -94,8 +94,8 @@ fn bases_are_there_and_come_first() {
     };
     assert_eq!(
         error(finish(batch()), [heap().finish()]),
-        "3DSTATE_BLEND_STATE_POINTERS at +0x0 of batch: Blend State Pointer is an offset of dynamic-state space, whose base \
-         was not set before: emit STATE_BASE_ADDRESS with this base and its Modify Enable, or call `assume_base`"
+        "3DSTATE_BLEND_STATE_POINTERS at +0x0 of batch: Blend State Pointer is an offset from the base of dynamic-state space, \
+         which is not set yet: emit STATE_BASE_ADDRESS with this base and its Modify Enable, or call `assume_base`"
     );
     let buffer = Buffer::new("plain", 0x8000, 4096).unwrap();
     finish(batch().assume_base::<DynamicState>(0x8000)).submit([buffer]).unwrap();
@@ -135,7 +135,8 @@ fn state_in_heaps_is_checked_too() {
     );
 }
 
-/// The bases that state in heaps needs: never set, or set without Modify Enable.
+/// State in a heap needs base addresses. The errors: a base was never set, or it was set without
+/// Modify Enable.
 #[test]
 fn state_in_heaps_needs_its_bases() {
     let submit = |surface_base: bool, instruction_base: bool| {
@@ -168,9 +169,9 @@ fn state_in_heaps_needs_its_bases() {
     submit(true, true).unwrap();
     assert_eq!(
         submit(true, false).unwrap_err().to_string(),
-        "INTERFACE_DESCRIPTOR_DATA at +0x40 of dynamic: Kernel Start Pointer is an offset of \
-         instruction space, whose base was not set before: emit STATE_BASE_ADDRESS with this base \
-         and its Modify Enable, or call `assume_base`"
+        "INTERFACE_DESCRIPTOR_DATA at +0x40 of dynamic: Kernel Start Pointer is an offset from the base of \
+         instruction space, which is not set yet: emit STATE_BASE_ADDRESS with this base and its \
+         Modify Enable, or call `assume_base`"
     );
     let error = submit(false, true).unwrap_err();
     assert!(matches!(error, BatchError::NoBase { space: "surface-state", .. }), "{error}");

@@ -36,7 +36,7 @@ fn compressed_or_not() {
         assert_eq!(dump.notes(), []);
         assert_eq!(names(&mut dump), plain);
         assert!(dump.hang(Tables::gen8()).is_some());
-        // A truncated file is read up to the cut, which one note names.
+        // A truncated file is read up to the cut. One note reports the cut.
         let cut = open(bytes[..bytes.len() - 20].to_vec());
         assert_eq!(cut.kind(), Kind::ErrorState);
         assert_eq!(cut.notes().iter().filter(|note| note.cut).count(), 1, "{:?}", cut.notes());

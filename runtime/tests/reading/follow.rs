@@ -269,7 +269,7 @@ fn there_are_as_many_viewports_as_the_clipper_knows() {
         .collect();
     let depths = [(0.0, 1.0), (0.25, 0.5), (0.125, 0.75)]
         .map(|(low, high)| (Value::Float(low), Value::Float(high)));
-    // With option `unused`, there are at least four. The clipper knows one here.
+    // Here the clipper uses only one viewport. With option `unused`, four are shown.
     let clip = batch.iter().position(|&dword| dword == 0x7812_0002).unwrap();
     batch[clip + 3] = 0;
     let four = bytes(&[&dynamic[..], &[0; 2]].concat());

@@ -10,12 +10,13 @@ assumptions! {
             Evaluate (vol 4, 13.1) keep them.";
 
     const CHANNEL_ENABLES_OF_QWORDS_ARE_PAIRS: bool = true;
-        question "Which channel enables does a destination of 64-bit elements in Align16 use?";
-        choice "x and y for even channels, z and w for odd ones.";
-        reason "000:294 applies the four enables to successive channels of any size. But Intel's \
-            OpenCL compiler writes a single double with two channels and the enables xy, and uses \
-            the double beside it later (`mad (2) r1.0.xy:df`, then r1.1). The swizzles of such \
-            sources are pairs, too (2b p.9).";
+        question "In Align16, which channel enables control a destination element of 64 bits?";
+        choice "The enables x and y control even channels. The enables z and w control odd \
+            channels.";
+        reason "000:294 says that the four enables apply to successive channels of any size. \
+            Intel's OpenCL compiler contradicts this. It writes one double with two channels and \
+            the enables xy (`mad (2) r1.0.xy:df`). Later it reads the next double, r1.1, and \
+            expects the old value. The swizzles of such sources are pairs, too (2b p.9).";
 
     const VERTICAL_PREDICATE_COMBINES_REGISTERS: bool = true;
         question "Which two flags do the predicates anyv and allv combine?";
@@ -44,12 +45,14 @@ assumptions! {
             had 33 as well, but its table and text give them 64, which the product macro needs.";
 
     const ACCUMULATOR_SOURCES_FOLLOW_THE_DESTINATION: bool = true;
-        question "Which element does a channel read from an accumulator whose region is one \
-            element?";
-        choice "That of the channel, as with the region of the destination.";
-        reason "004:2729 asks that the regions of an accumulator source and of the destination \
-            match. Mesa writes `add.sat(8) g19<1>UD, -acc0<0,1,0>UD, g14<8,8,1>UD` for \
-            subtractSaturate. Its results are right only if each channel reads its own element.";
+        question "An accumulator source has a region of one element, <0;1,0>. Which element does \
+            each channel read?";
+        choice "Each channel reads its own element, as if the source had the region of the \
+            destination.";
+        reason "004:2729 requires that an accumulator source and the destination have the same \
+            region. Mesa breaks this rule: it writes `add.sat(8) g19<1>UD, -acc0<0,1,0>UD, \
+            g14<8,8,1>UD` for subtractSaturate. This code is right only if each channel reads its \
+            own element.";
 
     const MACH_UPDATES_ALL_CHANNELS: bool = true;
         question "Does `mach` write the accumulator in channels that are off?";

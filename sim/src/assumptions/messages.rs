@@ -46,12 +46,13 @@ assumptions! {
             does not mention slots. Compilers and gen8_facts 4.6 take the bits as ignored.";
 
     const EIGHT_BYTES_OF_A_SLOT_ARE_A_QWORD: bool = true;
-        question "Where are the eight bytes of a slot in the registers of an A64 byte scattered \
-            message?";
-        choice "They are one qword, as in the messages of qwords. The alternative is a dword in \
-            each of two registers.";
-        reason "No source has the payload. Kernels of Intel's OpenCL compiler read the reply as \
-            qwords, and keep the address in the register after the qword of slot 0.";
+        question "An A64 byte scattered message moves eight bytes for each slot. Where are they in \
+            the registers?";
+        choice "They are one qword, as in the messages of qwords. The other possibility is a dword \
+            in each of two registers.";
+        reason "No source describes this payload. Kernels of Intel's OpenCL compiler read the reply \
+            as qwords. They keep the address in the register after the qword of slot 0. A reply in \
+            two registers would overwrite this address.";
 
     const CHANNELS_GUARD_BLOCKS: bool = true;
         question "Do block messages depend on channel enables?";

@@ -36,8 +36,9 @@ fn sources(folder: &str) -> Vec<PathBuf> {
 /// rest of the list changes with each new packet.
 const LISTED: usize = 8;
 
-/// Compiles a program to a file, or only checks it: `kind` is what the compiler emits. `cargo
-/// check`, which editors run, emits `metadata`; it evaluates no constants of expressions.
+/// Compiles a program to a file, or only checks it. `kind` is the value of `--emit`. With `metadata`,
+/// the compiler only checks. `cargo check` uses `metadata`, and editors run `cargo check`. In this
+/// mode, the compiler does not evaluate `const` blocks in expressions.
 fn compile(source: &Path, kind: &str, file: &Path) -> Output {
     let arguments: &[&str] = genxml_compile::compiler!();
     let mut rustc = Command::new(arguments[0]);

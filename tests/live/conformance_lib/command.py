@@ -118,8 +118,8 @@ def arguments(words):
     run.add_argument("--shim", action="append", default=[], metavar="OPTION",
                      help="option of `genx shim`, for example --shim=--async; repeat for more")
     run.add_argument("--argument", action="append", default=[], metavar="WORD", dest="words",
-                     help="argument of each program of opencl-cts, for example "
-                     "--argument=--wimpy; repeat for more")
+                     help="pass this argument to every program of opencl-cts, for example "
+                     "--argument=--wimpy. Repeat the option to pass more arguments")
     run.add_argument("--no-logs", action="store_true", help="do not keep outputs of failures")
     reports = new("report", "merge results of shards and machines, one table for each suite")
     reports.add_argument("folders", nargs="+", type=pathlib.Path, metavar="DIR",
@@ -169,7 +169,7 @@ def run(options):
         raise Problem(f"{options.suite} has no software driver to compare with: leave out "
                       "--reference")
     if options.words and not suite.takes_arguments:
-        raise Problem(f"--argument is for programs of opencl-cts, not of {options.suite}")
+        raise Problem(f"--argument works only with opencl-cts, not with {options.suite}")
     suite.words = options.words
     names = cases_of(options, suite)
     parameters = run_parameters(options, names)

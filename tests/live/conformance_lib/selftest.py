@@ -382,7 +382,7 @@ class Fakes(unittest.TestCase):
                        out=self.folder / "words")
         arguments = (self.folder / "cl/test_conformance/basic/arguments").read_text()
         self.assertEqual(arguments.splitlines()[-1], "['-w', 'x', 'pass_1']")
-        self.assertIn("--argument is for programs of opencl-cts",
+        self.assertIn("--argument works only with opencl-cts",
                       self.call("run", *self.igt(), "--argument=-w", "--out",
                                 self.folder / "igt-out", code=2))
 

@@ -54,14 +54,14 @@ pub(super) static RULES: &[Rule] = &[
     error(
         "MSG-PAYLOAD",
         "2d p.115-501; without a page, Mesa's compiler",
-        "the message length must be that of the message's header and payload",
+        "the message length must be the number of registers of the header and the payload",
         "correct the length in the descriptor, or the fields that say what is sent",
         Check::Instruction(payload_length),
     ),
     error(
         "MSG-REPLY",
         "2d p.115-501; without a page, Mesa's compiler",
-        "the response length must be that of the message's reply, or 0",
+        "the response length must be the number of registers of the reply, or 0",
         "correct the length in the descriptor, or the fields that say what is returned",
         Check::Instruction(reply_length),
     ),
@@ -216,17 +216,20 @@ fn expected_lengths(view: &View<'_>) -> Option<(Lengths, u8, u8)> {
 
 fn payload_length(view: &View<'_>, report: &mut Report<'_>) {
     let Some((lengths, sent, _)) = expected_lengths(view) else { return };
-    // No register at all has its own rule.
+    // Another rule checks the length 0.
     if sent != 0 && !lengths.sent.contains(sent) {
-        report.add(Place::Source(0), format_args!("{sent} instead of {}", lengths.sent));
+        report.add(Place::Source(0), format_args!("it is {sent}, must be {}", lengths.sent));
     }
 }
 
 fn reply_length(view: &View<'_>, report: &mut Report<'_>) {
     let Some((lengths, _, returned)) = expected_lengths(view) else { return };
-    // More than the longest reply has its own rule.
+    // Another rule checks lengths above that of the longest reply.
     if (1..=16).contains(&returned) && !lengths.returned.contains(returned) {
-        report.add(Place::Destination, format_args!("{returned} instead of {}", lengths.returned));
+        report.add(
+            Place::Destination,
+            format_args!("it is {returned}, must be {}", lengths.returned),
+        );
     }
 }
 

@@ -56,8 +56,8 @@ use genxml::gen8::messages::{
 use genxml::gen8::state::RenderSurfaceStateView;
 use payload::{Action, Kind, Request, Simd};
 
-/// The type of the cache flush. In the modes of 32 and 64 lanes, it has the number that `ld2dss`
-/// has in the others (gen8_facts 4.2).
+/// The message type of a cache flush. In the modes SIMD32 and SIMD64, its number is the one that
+/// means `ld2dss` in the other modes (gen8_facts 4.2).
 const CACHE_FLUSH: SamplerMessageType = SamplerMessageType::LD2DSS;
 
 /// Cache flush. The model's sampler has no cache, so the message has no effect. Compilers use the
