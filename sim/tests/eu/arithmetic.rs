@@ -371,9 +371,9 @@ fn accumulator_sources_follow_the_destination() {
     let values = [0u32, 1, 0xf0f0_f0f0, 7, 0x7fff_ffff, 0x8000_0000, u32::MAX, 48];
     for shift in 0..8 {
         let other = |n: usize| values[(n + shift) % 8];
-        let thread = run(&[set.clone(), add.clone()], 0xff, |thread| {
-            for n in 0..8 {
-                write(thread, 14, 4 * n, 4, values[n].into());
+        let thread = run(&[set, add], 0xff, |thread| {
+            for (n, value) in values.into_iter().enumerate() {
+                write(thread, 14, 4 * n, 4, value.into());
                 write(thread, 18, 4 * n, 4, other(n).into());
             }
         })
