@@ -276,7 +276,7 @@ impl Packet<'_> {
                 const AT: &::genxml::core::At = #at;
                 // If the literal gives all fields, `..base` is needless. If a set has only one
                 // alternative, the arm `_` is unreachable.
-                #[allow(unused, unreachable_patterns, clippy::all)]
+                #[allow(unused, clippy::all)]
                 const _: () = {
                     let #value = #number(AT);
                     let _ = #same_type;

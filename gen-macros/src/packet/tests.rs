@@ -27,7 +27,7 @@ fn constant(number: TokenStream, path: TokenStream, field: TokenStream) -> Token
     let at = at(path);
     quote!(const {
         const AT: &::genxml::core::At = #at;
-        #[allow(unused, unreachable_patterns, clippy::all)]
+        #[allow(unused, clippy::all)]
         const _: () = {
             let value = #number(AT);
             let _ = #field;

@@ -115,11 +115,7 @@ impl Dump {
             }
             return text::read(name, io::Cursor::new(text).chain(stream), notes);
         }
-        let mut dump = text::read(name, stream, Vec::new())?;
-        // If the file is truncated, reading on can reach the end a second time. One note is enough.
-        let again = dump.notes.iter().any(|note| note.cut);
-        dump.notes.extend(notes.into_iter().filter(|note| !(again && note.cut)));
-        Ok(dump)
+        text::read(name, stream, notes)
     }
 
     /// Reads a dump from bytes that a text encodes.

@@ -18,15 +18,18 @@ pub(super) fn read(name: &str, stream: impl Read, mut notes: Vec<Note>) -> Resul
         let what = "a text without the marks of an error state, too long to be searched for others";
         return Err(DumpError::Unknown { path: name.into(), what: what.to_owned() });
     }
-    let content = if mark.is_some_and(marks::is_of_coredump) {
+    let (content, found) = if mark.is_some_and(marks::is_of_coredump) {
         let dump = Devcoredump::read(stream);
-        notes.extend(notes_of(&dump.state, None));
-        Content::Devcoredump(Box::new(dump))
+        let found = notes_of(&dump.state, None);
+        (Content::Devcoredump(Box::new(dump)), found)
     } else {
         let state = ErrorState::read(stream);
-        notes.extend(notes_of(&state, None));
-        Content::ErrorState(Box::new(state))
+        let found = notes_of(&state, None);
+        (Content::ErrorState(Box::new(state)), found)
     };
+    // Of a truncated file, `notes` may have the end already. One note is enough.
+    let known = notes.iter().any(|note| note.cut);
+    notes.extend(found.into_iter().filter(|note| !(known && note.cut)));
     Ok(Dump::of(name, content, notes))
 }
 

@@ -20,7 +20,7 @@ use super::uop::{
 use crate::assumptions::{
     ACCUMULATOR_SOURCES_FOLLOW_THE_DESTINATION, CHANNEL_ENABLES_HOLD_WITH_NO_MASK,
     CHANNEL_ENABLES_OF_QWORDS_ARE_PAIRS, QWORD_ROWS_OF_ALIGN16_ARE_ADJACENT,
-    SMOV_MOVES_THE_CHANNELS_OF_A_MASK,
+    SHR_OF_SIGNED_IS_ARITHMETIC, SMOV_MOVES_THE_CHANNELS_OF_A_MASK,
 };
 use crate::machine::fault::Refusal;
 use genxml_eu::gen8::eu::EuOpcode;
@@ -346,15 +346,25 @@ fn widen_immediates(sources: &mut [Src]) {
     }
 }
 
-/// The operation that executes an instruction: `sendc` becomes `send`, `smov` becomes `mov`.
+/// The operation that executes an instruction: `sendc` becomes `send`, `smov` becomes `mov`, and
+/// `shr` of a signed number becomes `asr`.
 fn operation(i: &Instruction) -> Decoded<Opcode> {
     Ok(match i.opcode {
         Opcode::Sendc => Opcode::Send,
+        Opcode::Shr if SHR_OF_SIGNED_IS_ARITHMETIC && is_signed(&i.sources[0]) => Opcode::Asr,
         // The immediate mask of `smov` enables the channels.
         Opcode::Smov if SMOV_MOVES_THE_CHANNELS_OF_A_MASK => Opcode::Mov,
         Opcode::Smov => return Err(missing("(no source says what it does)")),
         opcode => opcode,
     })
+}
+
+fn is_signed(operand: &Operand) -> bool {
+    match operand {
+        Operand::None => false,
+        Operand::Immediate(immediate) => immediate.ty.is_signed(),
+        Operand::Register(source) => source.ty.is_signed(),
+    }
 }
 
 /// First flag bit of the instruction. 32 channels use a whole flag register; fewer channels use the

@@ -1,9 +1,9 @@
 //! Values that `packet!` accepts.
 use genxml::batch::{Batch, BatchError};
-use genxml::core::U;
+use genxml::core::{FieldError, U, fit};
 use genxml::engine::{Blitter, Render};
 use genxml::gen8::blitter::{BlitColorDepth, XyColorBlt};
-use genxml::gen8::mi::MiStoreDataIndex;
+use genxml::gen8::mi::{MiNoop, MiStoreDataIndex};
 use genxml::packet;
 
 const FILL: XyColorBlt = packet! {
@@ -31,6 +31,19 @@ macro_rules! noop {
     };
 }
 
+/// `Self` may be the type, also in a generic function.
+trait Noop: Sized {
+    fn new<T>(value: u32) -> Result<Self, FieldError>;
+}
+
+impl Noop for MiNoop {
+    fn new<T>(value: u32) -> Result<Self, FieldError> {
+        let one = packet! { Self { identification_number: 1, .. } };
+        let two = packet! { MiNoop { identification_number: 2, ..one } };
+        Ok(MiNoop { identification_number: fit!(Self.identification_number, value)?, ..two })
+    }
+}
+
 fn words() -> Vec<U<32>> {
     vec![U::from_bits(7); 3]
 }
@@ -46,6 +59,7 @@ fn main() -> Result<(), BatchError> {
     let wider = packet! { XyColorBlt { destination_pitch: 512, ..FILL } };
     batch.emit(&wider)?;
     batch.emit(&pitch!(64))?;
+    assert_eq!(<MiNoop as Noop>::new::<u8>(7).unwrap().identification_number.get(), 7);
     assert_eq!(FILL.pack()[1], 0x4300_ff00);
     Ok(())
 }

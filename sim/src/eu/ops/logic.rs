@@ -1,8 +1,8 @@
 //! Logic, shifts and bit fields.
 
 use super::family::prelude::*;
-use crate::assumptions::{ACCUMULATOR_WORD_BITS, SHR_OF_SIGNED_IS_ARITHMETIC};
-use crate::eu::uop::{ExecType, Shape, Src, Type};
+use crate::assumptions::ACCUMULATOR_WORD_BITS;
+use crate::eu::uop::{ExecType, Shape, Type};
 
 family! {
     /// Complement.
@@ -37,22 +37,12 @@ family! {
     Shr {
         int(i) {
             let (width, bits) = (shift_width(i.u), shifted_bits(i.u));
-            if keeps_sign(&i.u.src[0]) {
-                i.two(|a, b| asr(a, b, width))
-            } else {
-                i.two(|a, b| shr(a, b, bits, width))
-            }
+            i.two(|a, b| shr(a, b, bits, width))
         }
-        fast ShrSigned Int(f)
-            if keeps_sign(&f.sources[0]) && f.first.signed { f.exact_as(true, f.unsigned) } else { None }
-            => int2(|a, b| ((a as i32) >> (b & 31)) as u32);
         // The result has at most 16 bits, so a signed lane holds it too.
-        fast ShrWord Int(f)
-            if f.word && !keeps_sign(&f.sources[0]) { f.exact_as(true, f.unsigned) } else { None }
+        fast ShrWord Int(f) if f.word { f.exact_as(true, f.unsigned) } else { None }
             => int2(|a, b| (a & 0xffff) >> (b & 31));
-        fast Shr Int(f)
-            if keeps_sign(&f.sources[0]) { None } else { f.low_bits(f.unsigned) }
-            => int2(|a, b| a >> (b & 31));
+        fast Shr Int(f) f.low_bits(f.unsigned) => int2(|a, b| a >> (b & 31));
     }
     /// Arithmetic right shift.
     Asr {
@@ -107,11 +97,6 @@ family! {
             i.one(|a| cbit(a, bits))
         }
     }
-}
-
-/// True if `shr` extends the sign of this source.
-fn keeps_sign(src: &Src) -> bool {
-    SHR_OF_SIGNED_IS_ARITHMETIC && matches!(src.ty, Type::B | Type::W | Type::D | Type::Q)
 }
 
 /// 64 if shift counts have 6 bits, else 32.
