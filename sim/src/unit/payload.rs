@@ -2,7 +2,7 @@
 
 use crate::assumptions::MEDIA_BLOCKS_MAY_HAVE_REGISTERS_TO_SPARE;
 use crate::eu::Message;
-use crate::eu::regions::REGISTER;
+use crate::eu::regions::{REGISTER, Registers};
 use crate::machine::fault::Fault;
 use crate::mem::PageFault;
 use crate::unit::port::Port;
@@ -126,6 +126,23 @@ impl<'m> Payload<'m> {
     /// response length is zero.
     pub fn answer(&self) -> Option<usize> {
         self.message.response.filter(|_| self.returned > 0)
+    }
+
+    /// Executes a message that has no effect on the model, because the model has no caches and
+    /// completes each access immediately. It sends one register, with or without Header Present.
+    /// Its response has `back` registers, of which no source describes the contents; the model
+    /// returns zeros.
+    pub fn acknowledge(
+        &self,
+        port: &Port<'_, '_>,
+        registers: &mut Registers,
+        back: usize,
+    ) -> Result<(), Fault> {
+        self.check(port, usize::from(self.header.is_none()), back)?;
+        if let Some(answer) = self.answer() {
+            registers.grf_mut()[answer..answer + back * REGISTER].fill(0);
+        }
+        Ok(())
     }
 
     /// Byte offset of the header. A message without a header is an error.

@@ -145,25 +145,25 @@ fn selects() {
     }
 }
 
-/// Messages that are refused by name.
 /// Oracle: the cache flush of Intel's OpenCL compiler (descriptor 0x021ff000): one register is sent,
 /// and one is returned.
 #[test]
 fn cache_flush() {
-    let (mut model, mut random) = (model(), Random::new(55));
-    let texture =
-        Texture::plain(&mut random, SurfaceFormat::R8G8B8A8_UNORM, 4, Tiling::X, [8, 8], 1);
-    texture.put(&mut model);
     let send = Send {
         header: Some(SamplerMessageHeader::new()),
         back: 1,
         ..Send::new(Type::LD2DSS, Mode::SIMD32_64, Vec::new())
     };
-    let answer = send.run(&mut model, &texture.state(), &[sampler(false)]).unwrap();
+    let surface = genxml_cases::raw_buffer(SURFACE, 64);
+    let answer = send.run(&mut model(), &surface, &[sampler(false)]).unwrap();
     assert_eq!(answer[0], [0; 8]);
     assert!((1..ANSWER).all(|register| answer[register] == before(register)));
+    let long = Send { back: 2, ..send };
+    let fault = long.run(&mut model(), &surface, &[sampler(false)]).unwrap_err().to_string();
+    assert!(fault.contains("a cache flush"), "{fault}");
 }
 
+/// Messages that are refused by name.
 #[test]
 fn refusals() {
     let (mut model, mut random) = (model(), Random::new(54));

@@ -67,9 +67,8 @@ fn properties(state: &RenderSurfaceState, lod: u64) -> MdpRsi {
     }
 }
 
-/// Memory Fence. The model completes each access immediately, so the fence has no effect, whatever
-/// caches it names. With commit, the response is one register. No source describes the contents of
-/// this register; the model returns zeros.
+/// Memory Fence. It has no effect, whatever caches it names. With commit, the response is one
+/// register.
 pub(super) fn fence(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -77,10 +76,5 @@ pub(super) fn fence(
 ) -> Result<(), Fault> {
     let fence = MsdMemfence::unpack_lossy(&[message.descriptor]);
     let payload = Payload::open(message, "a memory fence");
-    // The message has one register, with or without Header Present.
-    payload.check(port, usize::from(payload.header.is_none()), usize::from(fence.commit))?;
-    if let Some(answer) = payload.answer() {
-        registers.grf_mut()[answer..answer + REGISTER].fill(0);
-    }
-    Ok(())
+    payload.acknowledge(port, registers, usize::from(fence.commit))
 }

@@ -42,12 +42,13 @@ pub use samplers::Samplers;
 pub use view::View;
 
 use crate::eu::Message;
-use crate::eu::regions::{GRF_BYTES, REGISTER, Registers};
+use crate::eu::regions::Registers;
 use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
 use crate::surface::SurfaceKind;
 use crate::surface::format::{Class, Codec};
 use crate::unit::bindings::FIRST_SPECIAL_INDEX;
+use crate::unit::payload::Payload;
 use crate::unit::port::Port;
 use genxml::gen8::messages::{
     MessageDescriptorSamplingEngine,
@@ -59,16 +60,6 @@ use payload::{Action, Kind, Request, Simd};
 /// The message type of a cache flush. In the modes SIMD32 and SIMD64, its number is the one that
 /// means `ld2dss` in the other modes (gen8_facts 4.2).
 const CACHE_FLUSH: SamplerMessageType = SamplerMessageType::LD2DSS;
-
-/// Cache flush. The model's sampler has no cache, so the message has no effect. Compilers use the
-/// response only to wait for the end of the flush. No source describes its contents; the model
-/// returns zeros.
-fn flush(registers: &mut Registers, message: &Message, response: usize) {
-    if let Some(answer) = message.response {
-        let end = (answer + response * REGISTER).min(GRF_BYTES);
-        registers.grf_mut()[answer.min(end)..end].fill(0);
-    }
-}
 
 /// Executes a message to the sampler.
 ///
@@ -83,8 +74,8 @@ pub fn message(
     let descriptor = MessageDescriptorSamplingEngine::unpack_lossy(&[message.descriptor]);
     let Some(simd) = Simd::of(descriptor.simd_mode_1_0) else {
         if descriptor.message_type == CACHE_FLUSH {
-            flush(registers, message, descriptor.response_length.get() as usize);
-            return Ok(());
+            // Compilers use the response only to wait for the end of the flush.
+            return Payload::open(message, "a cache flush").acknowledge(port, registers, 1);
         }
         let what = format!("the sampler's media message {:#x}", descriptor.message_type.bits());
         return Err(port.missing(
