@@ -49,6 +49,14 @@ fn messages_of_kernels() {
     assert!(wrong.is_empty(), "{} kinds of messages contradict their lengths", wrong.len());
 }
 
+#[test]
+fn counts_in_words() {
+    let text = |min, max, step| Span { min, max, step }.to_string();
+    assert_eq!(text(2, 2, 1), "2");
+    assert_eq!(text(1, 16, 1), "1 to 16");
+    assert_eq!([text(2, 4, 2), text(2, 8, 2)], ["2 or 4", "2, 4, 6 or 8"]);
+}
+
 /// One message to each shared function. Oracle: descriptors written by hand from 2d p.115-501 and
 /// Mesa's definitions.
 #[test]

@@ -66,6 +66,18 @@ pub struct Lengths {
     pub returned: Span,
 }
 
+impl Lengths {
+    /// True if the message may send this number of registers.
+    pub const fn may_send(self, count: u8) -> bool {
+        self.sent.contains(count)
+    }
+
+    /// True if the message may return this number of registers. None is always allowed.
+    pub const fn may_return(self, count: u8) -> bool {
+        count == 0 || self.returned.contains(count)
+    }
+}
+
 /// Register counts of the payload without header, and of the response; `None` if unknown.
 type Payload = Option<(Span, Span)>;
 

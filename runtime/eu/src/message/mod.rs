@@ -129,8 +129,7 @@ impl Description {
     /// response length may also be zero.
     pub fn contradicts_lengths(&self) -> bool {
         self.lengths().is_some_and(|lengths| {
-            !lengths.sent.contains(self.sent)
-                || !lengths.returned.contains(self.returned) && self.returned != 0
+            !lengths.may_send(self.sent) || !lengths.may_return(self.returned)
         })
     }
 }

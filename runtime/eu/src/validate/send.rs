@@ -217,7 +217,7 @@ fn expected_lengths(view: &View<'_>) -> Option<(Lengths, u8, u8)> {
 fn payload_length(view: &View<'_>, report: &mut Report<'_>) {
     let Some((lengths, sent, _)) = expected_lengths(view) else { return };
     // Another rule checks the length 0.
-    if sent != 0 && !lengths.sent.contains(sent) {
+    if sent != 0 && !lengths.may_send(sent) {
         report.add(Place::Source(0), format_args!("it is {sent}, must be {}", lengths.sent));
     }
 }
@@ -225,7 +225,7 @@ fn payload_length(view: &View<'_>, report: &mut Report<'_>) {
 fn reply_length(view: &View<'_>, report: &mut Report<'_>) {
     let Some((lengths, _, returned)) = expected_lengths(view) else { return };
     // Another rule checks lengths above that of the longest reply.
-    if (1..=16).contains(&returned) && !lengths.returned.contains(returned) {
+    if returned <= 16 && !lengths.may_return(returned) {
         report.add(
             Place::Destination,
             format_args!("it is {returned}, must be {}", lengths.returned),
