@@ -88,6 +88,7 @@ codes! {
         "The folder's index and its files disagree: something is missing, new or changed.";
     Source = "W-SOURCE", "A container or enumeration does not say where it comes from.";
     RegisterOffset = "W-REGISTER-OFFSET", "Two registers have the same offset.";
+    OneBit = "W-ONE-BIT", "A number of one bit in a packet or register is probably a flag.";
     Never = "W-NEVER", "A condition compares a field with a number that the field cannot hold.";
     Target = "W-TARGET",
         "An address points to a container that the specification does not describe.";

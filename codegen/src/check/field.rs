@@ -2,7 +2,7 @@
 
 use super::context::Check;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::model::{Container, Field, Stored, Type};
+use crate::model::{Container, Field, Kind, Stored, Type};
 use crate::value::{SPACES, ones};
 use crate::words::bits_text;
 
@@ -10,6 +10,7 @@ pub(super) fn check(check: &mut Check<'_>, container: &Container, field: &Field)
     width(check, container, field);
     stored(check, field);
     default(check, field);
+    one_bit(check, container, field);
     match &field.ty {
         Type::Address { space, align, .. } => address(check, field, space, *align),
         Type::Enum(id) => {
@@ -112,6 +113,24 @@ fn stored(check: &mut Check<'_>, field: &Field) {
     };
     let place = check.place(&field.span, "stored-as");
     check.report(Diagnostic::new(Code::Stored, place, message));
+}
+
+/// A flag that is described as a number makes programs write `U::MAX` instead of `true`. Numbers of
+/// one bit exist, too: their unit or range says that they count something. The structures of EU
+/// instructions have many, so only packets and registers are checked. Files without any `source`
+/// follow the rules of others.
+fn one_bit(check: &mut Check<'_>, container: &Container, field: &Field) {
+    let number = field.ty == Type::Uint && field.start == field.end;
+    let structure = matches!(container.kind, Kind::Struct { .. });
+    let says_so = !field.unit.is_empty() || field.range.is_some() || field.opcode || field.length;
+    if !number || structure || says_so || check.spec.files[container.file].foreign {
+        return;
+    }
+    let place = check.place(&field.span, "type");
+    let message = format!("`{}` has one bit, but is a number", field.name);
+    check.report(Diagnostic::new(Code::OneBit, place, message).hint(
+        "say `bool` for a flag, name both values, or give the `unit` or `range` of the number",
+    ));
 }
 
 fn default(check: &mut Check<'_>, field: &Field) {

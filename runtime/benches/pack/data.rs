@@ -234,9 +234,10 @@ impl From<&PipeControl> for hand::Flush {
             texture_cache_invalidation_enable instruction_cache_invalidate_enable
             render_target_cache_flush_enable depth_stall_enable generic_media_state_clear
             tlb_invalidate global_snapshot_count_reset command_streamer_stall_enable
+            store_data_index
             ],
             [
-            post_sync_operation store_data_index lri_post_sync_operation destination_address_type
+            post_sync_operation lri_post_sync_operation destination_address_type
             address immediate_data
             ]
         )

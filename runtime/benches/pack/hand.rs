@@ -516,7 +516,7 @@ pub struct Flush {
     pub tlb_invalidate: bool,
     pub global_snapshot_count_reset: bool,
     pub command_streamer_stall_enable: bool,
-    pub store_data_index: u32,
+    pub store_data_index: bool,
     pub lri_post_sync_operation: u32,
     pub destination_address_type: u32,
     pub address: u64,
@@ -546,7 +546,7 @@ impl Flush {
                 | u32::from(self.tlb_invalidate) << 18
                 | u32::from(self.global_snapshot_count_reset) << 19
                 | u32::from(self.command_streamer_stall_enable) << 20
-                | self.store_data_index << 21
+                | u32::from(self.store_data_index) << 21
                 | self.lri_post_sync_operation << 23
                 | self.destination_address_type << 24,
             self.address as u32,

@@ -11,8 +11,9 @@
 //!   [`encode`] writes dwords, [`kernel`] iterates over memory.
 //! * [`disasm`] and [`asm`] convert to and from text in two languages. [`syntax`] has the names of
 //!   both languages.
-//! * [`message`] decodes messages, [`surface`] finds how messages use surfaces, [`native`] finds
-//!   the container that describes an instruction, [`validate`] checks restrictions.
+//! * [`message`] decodes messages, [`surface`] finds how messages use surfaces, [`needs`] finds what
+//!   a kernel needs from the state of its stage, [`native`] finds the container that describes an
+//!   instruction, [`validate`] checks restrictions.
 //! * [`gen8`] is generated from the specification and has every bit position.
 //!
 //! ```
@@ -47,6 +48,7 @@ pub mod instruction;
 pub mod kernel;
 pub mod message;
 pub mod native;
+pub mod needs;
 pub mod ops;
 mod problem;
 mod properties;

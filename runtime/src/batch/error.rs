@@ -282,6 +282,49 @@ pub enum BatchError {
         /// What the buffer has at the offset.
         found: Arc<str>,
     },
+    /// A kernel has no instruction that ends the thread, so the thread runs into what follows it.
+    #[error(
+        "{at}: {kernel} has no instruction that ends the thread: end it with a `send` with {{EOT}}"
+    )]
+    NoEnd {
+        /// The packet or structure that points to the kernel, and its position.
+        at: Arc<str>,
+        /// The kernel and its position.
+        kernel: Arc<str>,
+    },
+    /// A kernel needs more than the state around it has.
+    #[error(
+        "{at}: the {room} has {has} {}, but the instruction at +{position:#x} of {kernel} needs {needed}: {}",
+        room.unit(*has), room.hint()
+    )]
+    TooSmall {
+        /// The packet or structure that runs the kernel, and its position.
+        at: Arc<str>,
+        /// What is too small.
+        room: Room,
+        /// What there is: entries or bytes.
+        has: u32,
+        /// What the kernel needs, in the same unit.
+        needed: u32,
+        /// The kernel and its position.
+        kernel: Arc<str>,
+        /// Bytes from the start of the kernel to the instruction.
+        position: u64,
+    },
+}
+
+/// State whose size a kernel depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Room {
+    /// The binding table: messages name surfaces by their index.
+    BindingTable,
+    /// The table of samplers: messages name samplers by their index.
+    SamplerTable,
+    /// The scratch space of a thread, which scratch block messages access.
+    Scratch,
+    /// The URB entry that a vertex shader or domain shader writes.
+    UrbEntry,
 }
 
 /// Why an expression or another operation of a builder of [`mi`](crate::mi) cannot be put into a

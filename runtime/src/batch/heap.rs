@@ -19,6 +19,9 @@ use crate::gen8::state::{BindingTableState, SamplerState};
 /// Smallest alignment in a heap: a cache line, which is also what most state needs.
 const LINE: u64 = 64;
 
+/// What the contents of a heap call a kernel.
+pub(super) const KERNEL: &str = "kernel";
+
 /// Zero bytes after a kernel: the instruction fetch reads ahead of the thread. Compilers for Gen8
 /// pad with eight instructions of 16 bytes.
 const PREFETCH: usize = 8 * 16;
@@ -319,7 +322,7 @@ impl Heap<Instruction> {
         &mut self,
         instructions: &[u32],
     ) -> Result<Address<Instruction, A, N>, BatchError> {
-        self.place("kernel", instructions, LINE, PREFETCH, None)
+        self.place(KERNEL, instructions, LINE, PREFETCH, None)
     }
 }
 

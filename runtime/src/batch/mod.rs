@@ -40,6 +40,7 @@ mod fields;
 mod heap;
 mod jump;
 mod label;
+mod needs;
 mod object;
 mod position;
 mod reloc;
@@ -50,9 +51,9 @@ mod verify;
 pub use arena::{Allocate, Arena};
 pub use buffer::{Buffer, PAGE};
 pub use builder::{Batch, FinishedBatch};
-pub use error::BatchError;
 #[cfg(all(feature = "std", feature = "registers"))]
 pub use error::MiError;
+pub use error::{BatchError, Room};
 pub use exec::{
     EXEC_OBJECT_PINNED, EXEC_OBJECT_SUPPORTS_48B_ADDRESS, EXEC_OBJECT_WRITE, ExecBuffer,
     ExecObject, I915_EXEC_BATCH_FIRST, I915_EXEC_HANDLE_LUT, I915_EXEC_NO_RELOC,

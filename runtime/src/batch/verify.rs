@@ -4,6 +4,8 @@ use super::buffer::{Buffer, Content};
 use super::builder::FinishedBatch;
 use super::error::BatchError;
 use super::fields::{self, Found};
+use super::heap::KERNEL;
+use super::needs::{Stage, Stages, Target};
 use super::reloc::va;
 use super::submission::{Submission, disjoint};
 use crate::engine::{Engine, EngineId};
@@ -12,7 +14,7 @@ use crate::gen8::mi::{
 };
 use crate::gen8::state::StateBaseAddress;
 use crate::gen8::{BlitterPacket, RenderPacket, VideoEnhancePacket, VideoPacket};
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -20,6 +22,7 @@ use genxml_core::address::SpaceKind;
 use genxml_core::opcodes::unknown_length;
 use genxml_core::reflect::Container;
 use genxml_core::{Fixed, Packed};
+use genxml_eu::needs::Needs;
 
 /// The spaces whose bases STATE_BASE_ADDRESS sets.
 const SPACES: [SpaceKind; 5] = [
@@ -59,6 +62,11 @@ impl<E: Engine> FinishedBatch<E> {
     ///   buffer at the base is not a heap, the offset must be inside the buffer. Offset 0 counts as
     ///   an unused pointer; a heap never returns it. Pointers inside state are checked when a
     ///   packet points to the state, with the bases at that packet.
+    /// * a kernel in a heap ends its thread, and the state of its stage has what the kernel's
+    ///   messages name: entries of the binding table and the sampler table, scratch space, room in
+    ///   the URB entry that a vertex or domain shader writes. For stages of the 3D pipeline it is
+    ///   the state at a draw. Only messages whose descriptor is in the instruction are checked, and
+    ///   only tables in heaps.
     ///
     /// The check reads packets in the order of the command streamer: through jumps, calls and other
     /// batches, as far as they are in the submission. After a predicated jump it reads both
@@ -82,7 +90,8 @@ impl<E: Engine> FinishedBatch<E> {
     ///
     /// # Errors
     /// [`BatchError::Overlap`], [`BatchError::Missing`], [`BatchError::NoBuffer`],
-    /// [`BatchError::NoBase`], [`BatchError::Dangling`].
+    /// [`BatchError::NoBase`], [`BatchError::Dangling`], [`BatchError::NoEnd`],
+    /// [`BatchError::TooSmall`].
     pub fn submit(
         self,
         others: impl IntoIterator<Item = Buffer>,
@@ -98,9 +107,15 @@ impl<E: Engine> FinishedBatch<E> {
 /// Checks the packets of the batch in the order of the command streamer, and the state that they
 /// point to.
 fn offsets(submission: &Submission) -> Result<(), BatchError> {
-    let mut checker =
-        Checker { submission, seen: BTreeSet::new(), state: BTreeSet::new(), open: Vec::new() };
-    checker.go(Point { at: submission.batch_address, back: None, bases: Bases::default() });
+    let mut checker = Checker {
+        submission,
+        seen: BTreeSet::new(),
+        state: BTreeSet::new(),
+        kernels: BTreeMap::new(),
+        open: Vec::new(),
+    };
+    let (bases, stages) = (Bases::default(), Stages::default());
+    checker.go(Point { at: submission.batch_address, back: None, bases, stages });
     while let Some(point) = checker.open.pop() {
         checker.packets(point)?;
     }
@@ -115,6 +130,7 @@ struct Point {
     /// The return address, in a second-level batch.
     back: Option<u64>,
     bases: Bases,
+    stages: Stages,
 }
 
 /// A piece of state: its heap, and its entry in the list of the heap's contents.
@@ -125,8 +141,10 @@ struct Checker<'a> {
     /// Positions that were added to `open`: the start of the batch, targets of jumps, return
     /// addresses, and positions after jumps that may not be taken. Each is checked only once.
     seen: BTreeSet<Point>,
-    /// State that was checked: address and bases.
-    state: BTreeSet<(u64, Bases)>,
+    /// State that was checked: address, bases, and bytes of scratch space of media threads.
+    state: BTreeSet<(u64, Bases, Option<u32>)>,
+    /// What kernels need, by address.
+    kernels: BTreeMap<u64, Needs>,
     /// Positions that are still to be checked.
     open: Vec<Point>,
 }
@@ -149,7 +167,7 @@ impl<'a> Checker<'a> {
     /// Checks consecutive packets, to the end of the batch, a jump, or a position in `seen`.
     fn packets(&mut self, point: Point) -> Result<(), BatchError> {
         let Some(buffer) = self.submission.find(point.at) else { return Ok(()) };
-        let Point { at: start, back, mut bases } = point;
+        let Point { at: start, back, mut bases, mut stages } = point;
         let mut length = buffer.bytes.len();
         if buffer.address == self.submission.batch_address {
             length = length.min(self.submission.batch_length as usize);
@@ -158,7 +176,7 @@ impl<'a> Checker<'a> {
         let mut packet: Vec<u32> = Vec::new();
         let mut at = ((start - buffer.address) / 4) as usize;
         while let Some(header) = words.get(at).copied().map(u32::from_le_bytes) {
-            let here = Point { at: buffer.address + 4 * at as u64, back, bases };
+            let here = Point { at: buffer.address + 4 * at as u64, back, bases, stages };
             if here.at != start && self.seen.contains(&here) {
                 return Ok(());
             }
@@ -174,16 +192,19 @@ impl<'a> Checker<'a> {
             if container == StateBaseAddress::INFO {
                 self.latch(&StateBaseAddress::read_lossy(&packet), &mut bases, &at_name)?;
             } else {
-                self.pointers(container, &packet, &bases, &at_name)?;
+                self.pointers(container, &packet, &bases, &mut stages, &at_name)?;
             }
-            let next = Point { at: buffer.address + 4 * end as u64, back, bases };
+            if container.name == "3DPRIMITIVE" {
+                stages.draw(&mut |address| self.needs(address), &at_name)?;
+            }
+            let next = Point { at: buffer.address + 4 * end as u64, back, bases, stages };
             if container == MiBatchBufferStart::INFO {
                 let start = MiBatchBufferStart::read_lossy(&packet);
                 let target = va(start.batch_buffer_start_address.get());
                 let call =
                     start.second_level_batch_buffer == Level::SECOND_LEVEL_BATCH && back.is_none();
                 let back = if call { Some(next.at) } else { back };
-                self.go(Point { at: target, back, bases });
+                self.go(Point { at: target, back, bases, stages });
                 // A routine outside the submission is assumed to return.
                 let unknown = call && self.submission.find(target).is_none();
                 if start.predication_enable || unknown {
@@ -193,7 +214,7 @@ impl<'a> Checker<'a> {
             }
             if container == MiBatchBufferEnd::INFO {
                 if let Some(at) = back {
-                    self.go(Point { at, back: None, bases });
+                    self.go(Point { at, back: None, bases, stages });
                 }
                 return Ok(());
             }
@@ -255,27 +276,29 @@ impl<'a> Checker<'a> {
         container: &'static Container,
         packet: &[u32],
         bases: &Bases,
+        stages: &mut Stages,
         at_name: &dyn Fn() -> String,
     ) -> Result<(), BatchError> {
-        let mut targets = Vec::new();
-        for (one, slot) in offsets_in(container, packet) {
-            targets.extend(self.pointer(&one, bases[slot], at_name)?);
-        }
-        while let Some((heap, content)) = targets.pop() {
-            if self.state.insert((heap.address + content.offset, *bases)) {
-                self.state_in(heap, content, bases, &mut targets)?;
+        let mut states = Vec::new();
+        let targets = self.offsets(container, packet, bases, at_name, &mut states)?;
+        stages.latch(container, packet, &targets);
+        let scratch = stages.media_scratch;
+        while let Some((heap, content)) = states.pop() {
+            if self.state.insert((heap.address + content.offset, *bases, scratch)) {
+                self.state_in(heap, content, bases, scratch, &mut states)?;
             }
         }
         Ok(())
     }
 
-    /// Checks the offsets in a piece of state. The state that they lead to is added to `targets`.
+    /// Checks the offsets in a piece of state. The state that they lead to is added to `states`.
     fn state_in(
-        &self,
+        &mut self,
         heap: &'a Buffer,
         content: &'a Content,
         bases: &Bases,
-        targets: &mut Vec<State<'a>>,
+        scratch: Option<u32>,
+        states: &mut Vec<State<'a>>,
     ) -> Result<(), BatchError> {
         let Some(container) = content.container else { return Ok(()) };
         let size = 4 * container.dwords();
@@ -285,11 +308,65 @@ impl<'a> Checker<'a> {
                 let offset = content.offset + (index * size) as u64;
                 format!("{} at +{offset:#x} of {}", container.name, heap.name)
             };
-            for (found, slot) in offsets_in(container, &dwords(element)) {
-                targets.extend(self.pointer(&found, bases[slot], &at_name)?);
+            let targets = self.offsets(container, &dwords(element), bases, &at_name, states)?;
+            if container.name == "INTERFACE_DESCRIPTOR_DATA" {
+                let stage = Stage::of_descriptor(&targets, scratch);
+                stage.check(&mut |address| self.needs(address), &at_name)?;
             }
         }
         Ok(())
+    }
+
+    /// Checks the offsets in a packet or structure. The state that they lead to is added to
+    /// `states`; what kernels depend on is returned.
+    fn offsets(
+        &mut self,
+        container: &'static Container,
+        packet: &[u32],
+        bases: &Bases,
+        at_name: &dyn Fn() -> String,
+        states: &mut Vec<State<'a>>,
+    ) -> Result<Vec<Target>, BatchError> {
+        let mut targets = Vec::new();
+        for (found, slot) in offsets_in(container, packet) {
+            let base = bases[slot];
+            // No table: a heap never returns offset 0.
+            if found.value == 0 {
+                let heap = base.and_then(|base| self.submission.find(base));
+                let none = heap.filter(|heap| heap.contents.is_some());
+                targets.extend(none.and_then(|_| table(found.target, 0)));
+                continue;
+            }
+            let Some((heap, content)) = self.pointer(&found, base, at_name)? else { continue };
+            // `pointer` has found the base and the content at this address.
+            let address = base.unwrap_or_default() + va(found.value);
+            let entry = content.container.map_or(0, |container| 4 * container.dwords() as u64);
+            let left = heap.address + content.offset + content.bytes - address;
+            targets.extend(table(found.target, left.checked_div(entry).unwrap_or(0) as u32));
+            if content.what == KERNEL && found.space == SpaceKind::Instruction {
+                // The system routine returns to the thread.
+                if container.name != "STATE_SIP" && !self.needs(address).is_none_or(|it| it.0.ends)
+                {
+                    let kernel = kernel_name(heap, address).into();
+                    return Err(BatchError::NoEnd { at: at_name().into(), kernel });
+                }
+                targets.push(Target::Kernel(address));
+            }
+            states.push((heap, content));
+        }
+        Ok(targets)
+    }
+
+    /// What the kernel at an address of a heap needs, and words for the kernel.
+    fn needs(&mut self, address: u64) -> Option<(Needs, String)> {
+        let heap = self.submission.find(address)?;
+        let at = address - heap.address;
+        let contents = heap.contents.as_deref()?;
+        let before = contents.partition_point(|content| content.offset <= at);
+        let content = contents[..before].last()?;
+        let bytes = heap.bytes.get(at as usize..(content.offset + content.bytes) as usize)?;
+        let needs = self.kernels.entry(address).or_insert_with(|| Needs::of(bytes));
+        Some((*needs, kernel_name(heap, address)))
     }
 
     /// Returns the state that an offset leads to, or `None` if the submission does not record it.
@@ -349,14 +426,25 @@ fn fits(target: &str, what: &str) -> bool {
     target.is_empty() || target == what || KINDS.iter().any(also)
 }
 
-/// The fields of a packet or structure that hold an offset other than 0 from a base of [`SPACES`],
-/// each with the index of this base in [`SPACES`].
+fn kernel_name(heap: &Buffer, address: u64) -> String {
+    format!("the kernel at +{:#x} of {}", address - heap.address, heap.name)
+}
+
+/// The table of a kernel that a pointer to `target` leads to, with this number of entries.
+fn table(target: &str, entries: u32) -> Option<Target> {
+    match target {
+        "BINDING_TABLE_STATE" => Some(Target::Surfaces(entries)),
+        "SAMPLER_STATE" => Some(Target::Samplers(entries)),
+        _ => None,
+    }
+}
+
+/// The fields of a packet or structure that hold an offset from a base of [`SPACES`], each with the
+/// index of this base in [`SPACES`].
 fn offsets_in(container: &'static Container, dwords: &[u32]) -> Vec<(Found, usize)> {
     let mut all = Vec::new();
     fields::addresses(container, dwords, &mut |found| {
-        if let Some(slot) = slot(found.space).filter(|_| found.value != 0) {
-            all.push((found, slot));
-        }
+        all.extend(slot(found.space).map(|slot| (found, slot)));
     });
     all
 }

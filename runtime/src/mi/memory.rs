@@ -197,7 +197,6 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
     pub fn end_unless_greater(&mut self, memory: Mem<Dword>, data: u32) -> Result<(), MiError> {
         let what = MiError::range("the address of the dword that a conditional end compares");
         let packet = MiConditionalBatchBufferEnd {
-            compare_semaphore: U::MAX,
             compare_data_dword: U::from_bits(data.into()),
             compare_address: Address::new(memory.address().get()).map_err(what)?,
             ..MiConditionalBatchBufferEnd::new()
@@ -291,8 +290,8 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
             atomic_opcode: opcode,
             data_size: size,
             // Later commands must see the writes of the atomic to memory and registers.
-            cs_stall: U::MAX,
-            return_data_control: if returns { U::MAX } else { U::ZERO },
+            cs_stall: true,
+            return_data_control: returns,
             memory_address: memory.address(),
             ..MiAtomic::new()
         };
@@ -304,7 +303,7 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
                 operand1_data_dword: dword(one, index),
                 operand2_data_dword: dword(two, index),
             });
-            let packet = MiAtomic { inline_data: U::MAX, operand: (&inline).into(), ..packet };
+            let packet = MiAtomic { inline_data: true, operand: (&inline).into(), ..packet };
             return self.emit(&MiPacket::Atomic(packet), reference);
         }
         // Each operand has room for 16 bytes: a pair of general registers.

@@ -4,6 +4,7 @@ mod chain;
 mod follow;
 mod heap;
 mod jump;
+mod kernels;
 mod packets;
 mod reloc;
 mod stage;

@@ -141,7 +141,9 @@ fn state_in_heaps_is_checked_too() {
 fn state_in_heaps_needs_its_bases() {
     let submit = |surface_base: bool, instruction_base: bool| {
         let mut kernels = Heap::<Instruction>::new("kernels", 0x4000, 4096).unwrap();
-        let kernel = kernels.kernel::<64, 48>(&[0; 16]).unwrap();
+        // send (8|M0) null r112 0x27 0x02000010 {EOT}
+        let end = [0x0780_0031, 0x2000_0a40, 0x0e00_0e00, 0x8200_0010];
+        let kernel = kernels.kernel::<64, 48>(&end).unwrap();
         let mut surfaces = Heap::<SurfaceState>::new("surfaces", 0x6000, 4096).unwrap();
         let surface = surfaces.put::<_, 64, 32>(&RenderSurfaceState::new()).unwrap();
         let table = surfaces.binding_table::<32, 16>(&[surface]).unwrap();

@@ -339,6 +339,103 @@ fn threads_and_their_state() {
     assert_eq!(fires(rule, &[flush(0), walker(), flush(1), walker(), walker()]), [0, 0, 0, 1, 0]);
 }
 
+/// Dispatches that run nothing, run without channels, or read constants that nothing loaded.
+#[test]
+fn dispatches_that_do_nothing() {
+    let size = [
+        ("Thread Group ID X Dimension", 3),
+        ("Thread Group ID Y Dimension", 2),
+        ("Thread Group ID Z Dimension", 1),
+        ("Right Execution Mask", 0xff),
+        ("Bottom Execution Mask", 0xff),
+    ];
+    let walker = |changes: &[(&'static str, u64)]| {
+        // A field is written once.
+        let kept = size.iter().filter(|(name, _)| changes.iter().all(|(other, _)| other != name));
+        let mut fields: Vec<_> = kept.copied().collect();
+        fields.extend(changes);
+        packet("GPGPU_WALKER", &fields)
+    };
+    let one = |rule: &str, changes: &[(&'static str, u64)]| fires(rule, &[walker(changes)])[0];
+    assert_eq!(one("WALKER-SIZE", &[]), 0);
+    for axis in ["X", "Y", "Z"] {
+        let dimension: &str = match axis {
+            "X" => "Thread Group ID X Dimension",
+            "Y" => "Thread Group ID Y Dimension",
+            _ => "Thread Group ID Z Dimension",
+        };
+        assert_eq!(one("WALKER-SIZE", &[(dimension, 0)]), 1, "{axis}");
+        let indirect = ("Indirect Parameter Enable", 1);
+        assert_eq!(one("WALKER-SIZE", &[(dimension, 0), indirect]), 0, "{axis} from a register");
+    }
+    assert_eq!(one("WALKER-SIZE", &[("Thread Group ID Starting X", 3)]), 1);
+    assert_eq!(one("WALKER-SIZE", &[("Thread Group ID Starting X", 2)]), 0);
+
+    assert_eq!(one("WALKER-MASK", &[]), 0);
+    assert_eq!(one("WALKER-MASK", &[("Right Execution Mask", 0)]), 1);
+    assert_eq!(one("WALKER-MASK", &[("Bottom Execution Mask", 0)]), 1);
+    // Bits beyond the SIMD size select no channel.
+    for (simd, mask, violations) in
+        [(0, 0xff00, 1), (1, 0xff00, 0), (1, 0xff_0000, 1), (2, 0xff_0000, 0)]
+    {
+        let fields = [("SIMD Size", simd), ("Right Execution Mask", mask)];
+        assert_eq!(one("WALKER-MASK", &fields), violations, "SIMD {simd}: {mask:#x}");
+    }
+
+    let rule = "MI-COND-END-COMPARE";
+    let end =
+        |compare| packet("MI_CONDITIONAL_BATCH_BUFFER_END", &[("Compare Semaphore", compare)]);
+    assert_eq!(fires(rule, &[end(1), end(0)]), [0, 1]);
+}
+
+/// Constants that threads receive: whether they were loaded, and whether there is room for them.
+#[test]
+fn constants_of_dispatches() {
+    // The packets, then an interface descriptor in the same memory.
+    let run = |rule: &str, own: u64, shared: u64, threads: u64, before: &[Vec<u32>]| {
+        let base =
+            [("Dynamic State Base Address", 0x10), ("Dynamic State Base Address Modify Enable", 1)];
+        let load = |at| {
+            let fields = [
+                ("Interface Descriptor Total Length", 32),
+                ("Interface Descriptor Data Start Address", at),
+            ];
+            packet("MEDIA_INTERFACE_DESCRIPTOR_LOAD", &fields)
+        };
+        let mut packets = before.to_vec();
+        packets.extend([packet("STATE_BASE_ADDRESS", &base), load(0), packet("GPGPU_WALKER", &[])]);
+        let walker = packets.len() - 1;
+        packets.push(packet("MI_BATCH_BUFFER_END", &[]));
+        let used = 4 * packets.concat().len();
+        let at = used.next_multiple_of(64);
+        packets.extend((used..at).step_by(4).map(|_| vec![0]));
+        packets.push(packet(
+            "INTERFACE_DESCRIPTOR_DATA",
+            &[
+                ("Constant/Indirect URB Entry Read Length", own),
+                ("Cross-Thread Constant Data Read Length", shared),
+                ("Number of Threads in GPGPU Thread Group", threads),
+            ],
+        ));
+        packets[walker - 1] = load(at as u64);
+        fires(rule, &packets)[walker]
+    };
+    let vfe = |registers| packet("MEDIA_VFE_STATE", &[("CURBE Allocation Size", registers)]);
+    let curbe = || packet("MEDIA_CURBE_LOAD", &[("CURBE Total Data Length", 64)]);
+    let rule = "WALKER-CURBE";
+    assert_eq!(run(rule, 0, 0, 4, &[vfe(8)]), 0, "no constants");
+    assert_eq!(run(rule, 1, 0, 4, &[vfe(8)]), 1);
+    assert_eq!(run(rule, 0, 1, 4, &[vfe(8)]), 1);
+    assert_eq!(run(rule, 1, 1, 4, &[vfe(8), curbe()]), 0);
+    assert_eq!(run(rule, 1, 1, 4, &[]), 0, "the earlier packets are unknown");
+    let rule = "WALKER-CURBE-FITS";
+    // Each of 4 threads gets 2 registers, and all share 3.
+    assert_eq!(run(rule, 2, 3, 4, &[vfe(11)]), 0);
+    assert_eq!(run(rule, 2, 3, 4, &[vfe(10)]), 1);
+    assert_eq!(run(rule, 0, 0, 4, &[vfe(0)]), 0);
+    assert_eq!(run(rule, 2, 3, 4, &[]), 0, "unknown");
+}
+
 /// A rule reads a structure that a packet points to. The structure is an interface descriptor after
 /// the packets in the same memory.
 #[test]

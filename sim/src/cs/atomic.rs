@@ -56,7 +56,7 @@ pub fn atomic(exec: &mut Exec<'_>, packet: &MiAtomic<'_>) -> Result<(), Fault> {
         Width::Qword => memory::write_u64(exec, global, address, new, FIELD)?,
         Width::Dword => memory::write(exec, global, address, new as u32, FIELD)?,
     }
-    if packet.return_data_control.get() != 0 {
+    if packet.return_data_control {
         let offset = gpr(exec, RESULT);
         exec.state.registers.write(offset, returned as u32);
         if width == Width::Qword || ATOMIC_RETURNS_ZERO_ABOVE {
@@ -90,7 +90,7 @@ fn compare_and_write_16(
     let new = if old == one { two } else { old };
     memory::write_u64(exec, global, address, new as u64, FIELD)?;
     memory::write_u64(exec, global, address + 8, (new >> 64) as u64, FIELD)?;
-    if packet.return_data_control.get() != 0 {
+    if packet.return_data_control {
         for (index, half) in (RESULT..).zip(halves) {
             let offset = gpr(exec, index);
             exec.state.registers.write(offset, half as u32);
@@ -108,7 +108,7 @@ fn gpr(exec: &Exec<'_>, index: u32) -> u32 {
 /// operand 1 and operand 2. Without inline data, the operands are 16 bytes from general registers;
 /// callers use only the lower `bytes` bytes of them.
 fn operands(exec: &Exec<'_>, packet: &MiAtomic<'_>, bytes: u64) -> Result<[u128; 2], Fault> {
-    if packet.inline_data.get() == 0 {
+    if !packet.inline_data {
         let read = |index| u128::from(exec.state.registers.read_u64(gpr(exec, index)));
         return Ok(OPERANDS.map(|index| read(index) | read(index + 1) << 64));
     }

@@ -174,10 +174,10 @@ pub fn copy_mem_mem(exec: &mut Exec<'_>, packet: &MiCopyMemMem) -> Result<(), Fa
 /// already. Immediate data are a qword if the packet is long enough, else a dword (gen8_facts 2.6).
 pub fn flush_dw(exec: &mut Exec<'_>, packet: &MiFlushDw<'_>) -> Result<(), Fault> {
     flushed(exec, Cache::Pipeline);
-    if packet.video_pipeline_cache_invalidate.get() != 0 {
+    if packet.video_pipeline_cache_invalidate {
         invalidated(exec, Cache::Video);
     }
-    if packet.tlb_invalidate.get() != 0 {
+    if packet.tlb_invalidate {
         invalidated(exec, Cache::Translation);
         exec.vm.space.forget();
     }
@@ -216,7 +216,7 @@ pub fn flush_dw(exec: &mut Exec<'_>, packet: &MiFlushDw<'_>) -> Result<(), Fault
     let address = packet.address.va48();
     let data = &data[..dwords];
     if !data.is_empty() && exec.allowed(global) {
-        if packet.store_data_index.get() != 0 {
+        if packet.store_data_index {
             // The address is an offset in the status page of the engine or of the context (Linux
             // i915 gen8_emit_flush_xcs).
             status::write(exec, !global, address, data, "Address")?;
@@ -252,8 +252,8 @@ pub fn conditional_batch_buffer_end(
     exec: &mut Exec<'_>,
     packet: &MiConditionalBatchBufferEnd,
 ) -> Result<Flow, Fault> {
-    let global = packet.use_global_gtt.get() != 0;
-    if packet.compare_semaphore.get() == 0 {
+    let global = packet.use_global_gtt;
+    if !packet.compare_semaphore {
         return Ok(if CONDITIONAL_END_WITHOUT_COMPARISON_ENDS { Flow::End } else { Flow::Next });
     }
     if !exec.allowed(global) {
@@ -314,6 +314,6 @@ pub fn set_context(exec: &mut Exec<'_>, packet: &MiSetContext) -> Result<Flow, F
     }
     Ok(Flow::Context {
         address: packet.logical_context_address.get() as u32,
-        inhibit: packet.restore_inhibit.get() != 0,
+        inhibit: packet.restore_inhibit,
     })
 }

@@ -87,7 +87,7 @@ fn post_sync(exec: &mut Exec<'_>, packet: &PipeControl) -> Result<(), Fault> {
     let global = packet.destination_address_type == PipeControlDestinationAddressType::GGTT;
     let address = packet.address.va48() & !7;
     if exec.allowed(global) {
-        if packet.store_data_index.get() != 0 {
+        if packet.store_data_index {
             status::write(
                 exec,
                 !global,

@@ -117,7 +117,7 @@ pub fn write(
 
 /// MI_STORE_DATA_INDEX: writes dwords at an offset in the status page of the engine or context.
 pub fn store_data_index(exec: &mut Exec<'_>, packet: &MiStoreDataIndex<'_>) -> Result<(), Fault> {
-    let of_context = packet.use_per_process_hardware_status_page.get() != 0;
+    let of_context = packet.use_per_process_hardware_status_page;
     let offset = packet.offset.get();
     let bytes = 4 * packet.data_dword.len() as u64;
     if bytes == 0 {

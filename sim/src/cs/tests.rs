@@ -221,7 +221,7 @@ fn pipe_control() {
     assert!(bench.get::<1>(DATA + 16)[0] > first);
 
     let index = PipeControl {
-        store_data_index: u(1),
+        store_data_index: true,
         ..write(PipeControlPostSyncOperation::WRITE_IMMEDIATE_DATA, DATA)
     };
     let fault = bench.render(&batch![index]).unwrap_err();

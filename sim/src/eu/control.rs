@@ -46,7 +46,7 @@ impl Thread {
         let more = |count: U<16>| U::new((count.get() + 1).min(0xffff)).unwrap_or(count);
         match register {
             0 => counts.thread_notification_count_0 = more(counts.thread_notification_count_0),
-            1 => counts.host_notification = U::from_bits(1),
+            1 => counts.host_notification = true,
             _ => counts.thread_notification_count_2 = more(counts.thread_notification_count_2),
         }
         self.regs.set_dwords(N0, counts.pack());

@@ -362,7 +362,7 @@ fn a_request_of_the_kernel() {
     let scratch = PipeControl {
         command_streamer_stall_enable: true,
         tlb_invalidate: true,
-        store_data_index: u(1),
+        store_data_index: true,
         post_sync_operation: PipeControlPostSyncOperation::WRITE_IMMEDIATE_DATA,
         address: at(0xd0),
         immediate_data: U64::from_bits(0x55),

@@ -136,9 +136,9 @@ fn contexts_of_a_ring() {
     ring(&mut machine, engine);
     let gpr = base(engine) + CsGpr::OFFSET;
     let mut tail = 0;
-    let context = |address: u64, inhibit: u64| MiSetContext {
+    let context = |address: u64, inhibit: bool| MiSetContext {
         logical_context_address: at(address),
-        restore_inhibit: u(inhibit),
+        restore_inhibit: inhibit,
         ..MiSetContext::new()
     };
     append(
@@ -146,16 +146,16 @@ fn contexts_of_a_ring() {
         engine,
         &mut tail,
         &packets![
-            context(0x1000, 1),
+            context(0x1000, true),
             load(&[register(gpr, 1)]),
-            context(0x2000, 1),
+            context(0x2000, true),
             save(gpr, 0),
             load(&[register(gpr, 2)]),
-            context(0x1000, 0),
+            context(0x1000, false),
             save(gpr, 1),
-            context(0x2000, 0),
+            context(0x2000, false),
             save(gpr, 2),
-            context(0x2000, 1),
+            context(0x2000, true),
             save(gpr, 3),
         ],
     );
@@ -176,7 +176,7 @@ fn too_many_contexts() {
     let context = ring(&mut machine, engine);
     let name = |index: u64| MiSetContext {
         logical_context_address: at(4096 * index),
-        restore_inhibit: u(1),
+        restore_inhibit: true,
         ..MiSetContext::new()
     };
     let batch: Vec<u32> = (1..=4097).flat_map(|index| packets![name(index)]).collect();
@@ -318,7 +318,7 @@ fn coherence() {
     };
     let data = [u(0), u(0)];
     let video_flush = MiFlushDw {
-        video_pipeline_cache_invalidate: u(1),
+        video_pipeline_cache_invalidate: true,
         immediate_data: (&data).into(),
         ..MiFlushDw::new()
     };

@@ -327,7 +327,7 @@ fn broken_rings() {
     for (value, ends) in [(0, true), (1, false)] {
         let mut context = machine.context(EngineId::Render, 1, WIDE);
         let end = MiConditionalBatchBufferEnd {
-            compare_semaphore: u(1),
+            compare_semaphore: true,
             compare_address: at(DATA),
             ..MiConditionalBatchBufferEnd::new()
         };
@@ -353,14 +353,14 @@ fn behind_the_status_page() {
             let data = [u(0x11), u(0x22)];
             let batch = match engine {
                 EngineId::Render => packets![PipeControl {
-                    store_data_index: u(1),
+                    store_data_index: true,
                     post_sync_operation: PipeControlPostSyncOperation::WRITE_IMMEDIATE_DATA,
                     address: at(offset),
                     immediate_data: U64::from_bits(0x22_0000_0011),
                     ..PipeControl::new()
                 }],
                 _ => packets![MiFlushDw {
-                    store_data_index: u(1),
+                    store_data_index: true,
                     post_sync_operation: MiFlushDwPostSyncOperation::WRITE_IMMEDIATE_DATA,
                     address: at(offset),
                     immediate_data: (&data).into(),

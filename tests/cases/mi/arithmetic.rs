@@ -162,8 +162,8 @@ impl Variant {
             } else {
                 MiAtomicDataSize::DWORD
             },
-            inline_data: u(self.inline.into()),
-            return_data_control: u(self.returns.into()),
+            inline_data: self.inline,
+            return_data_control: self.returns,
             atomic_opcode: MiAtomicAtomicOpcode::from_bits(
                 self.number + if self.wide_data { 0x20 } else { 0 },
             ),
@@ -297,8 +297,8 @@ fn compare_and_write_of_16_bytes() {
             let packet = MiAtomic {
                 data_size: MiAtomicDataSize::OCTWORD,
                 atomic_opcode: MiAtomicAtomicOpcode::from_bits(0x4e),
-                inline_data: u(inline.into()),
-                return_data_control: u(returns.into()),
+                inline_data: inline,
+                return_data_control: returns,
                 memory_address: at(DATA),
                 operand: if inline { (&pairs[..]).into() } else { (&pairs[..0]).into() },
                 ..MiAtomic::new()
@@ -351,7 +351,7 @@ fn length_of_inline_data() {
                 let packet = MiAtomic {
                     data_size: size,
                     atomic_opcode: MiAtomicAtomicOpcode::from_bits(opcode),
-                    inline_data: u(1),
+                    inline_data: true,
                     memory_address: at(DATA),
                     operand: (&pairs[..count]).into(),
                     ..MiAtomic::new()

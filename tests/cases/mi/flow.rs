@@ -127,7 +127,7 @@ fn conditional_end() {
             (u32::MAX, 0xffff_fffe),
         ] {
             let end = MiConditionalBatchBufferEnd {
-                compare_semaphore: u(1),
+                compare_semaphore: true,
                 compare_data_dword: u(data),
                 compare_address: at(DATA + 8),
                 ..MiConditionalBatchBufferEnd::new()
@@ -139,7 +139,7 @@ fn conditional_end() {
             assert_eq!(model.get(DATA, 2), [goes_on; 2], "{engine} {memory:#x} {data:#x}");
             // Without Compare Semaphore the memory value is not read.
             let end = MiConditionalBatchBufferEnd {
-                compare_semaphore: u(0),
+                compare_semaphore: false,
                 compare_address: at(0x7000_0000),
                 ..end
             };
@@ -345,7 +345,7 @@ fn a_loop() {
             ..MiAtomic::new()
         };
         let end = MiConditionalBatchBufferEnd {
-            compare_semaphore: u(1),
+            compare_semaphore: true,
             compare_address: at(DATA),
             ..MiConditionalBatchBufferEnd::new()
         };

@@ -109,12 +109,12 @@ fn core_mode() {
             ..MiStoreDataImm::new(at(DATA + 8))
         };
         let streamer = MiRsStoreDataImm {
-            core_mode_enable: u(enable.into()),
+            core_mode_enable: enable,
             destination_address: at(DATA + 16),
             data_dword_0: u(7),
         };
         let report = MiReportPerfCount {
-            core_mode_enable: u(enable.into()),
+            core_mode_enable: enable,
             memory_address: at(DATA + 64),
             report_id: u(0xdead_beef),
             ..MiReportPerfCount::new()

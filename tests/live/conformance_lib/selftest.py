@@ -90,6 +90,16 @@ with open("arguments", "a") as file:
 behave(sys.argv[-1], say)
 '''
 
+CONVERSIONS = '''
+import json
+if sys.argv[1] == "--help":
+    print("Test names:\\n  to<_sat>_from\\n  Possible format types are:\\n    int, float, \\n  Examples:")
+    sys.exit(0)
+with open(os.environ["CL_CONFORMANCE_RESULTS_FILENAME"], "w") as file:
+    kind = "fail" if sys.argv[-1] == "int_sat_rte_float" else "pass"
+    json.dump({"results": {"conversions": kind}}, file)
+'''
+
 KINDS = ["pass_1", "fail_1", "skip_1", "crash_1", "pass_2", "hang_1", "pass_3", "fault_1", "pass_4"]
 WANTED = {"pass": "Pass", "fail": "Fail", "skip": "Skip", "crash": "Crash", "hang": "Timeout",
           "fault": "Fault", "flake": "Fail", "warn": "Warn", "software": "Fail"}
@@ -375,6 +385,13 @@ class Fakes(unittest.TestCase):
     def test_opencl(self):
         self.fake("cl/test_conformance/basic/test_basic", OPENCL, ["pass_1", "fail_1", "crash_1"])
         suite = ["opencl-cts", "--build", self.folder / "cl"]
+        self.fake("cl2/test_conformance/conversions/test_conversions", CONVERSIONS)
+        results, _ = self.run_suite(["opencl-cts", "--build", self.folder / "cl2"],
+                                    out=self.folder / "conversions")
+        # Two types; float has no saturation.
+        self.assertEqual(len(results), 2 * 2 * 5 + 2 * 5)
+        self.assertEqual([case for case, status in results.items() if status != "Pass"],
+                         ["test_conversions@int_sat_rte_float"])
         results, _ = self.run_suite(suite)
         self.assertEqual(results, {f"test_basic@{name}": wanted(name)
                                    for name in ("pass_1", "fail_1", "crash_1")})

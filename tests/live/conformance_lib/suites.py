@@ -519,9 +519,31 @@ class OpenClCts(Suite):
         for name, path in sorted(self.programs().items()):
             text = watch([str(path), "--help"], 20, {}).text
             _, found, tests = text.partition("Test names:")
-            if found:
-                names += [f"{name}@{test.strip()}" for test in tests.splitlines() if test.strip()]
+            types = re.search(r"Possible format types are:\s*([\w, ]+)", tests)
+            if types:
+                tests = self.conversions(re.findall(r"\w+", types[1]))
+            else:
+                tests = [test.strip() for test in tests.splitlines() if test.strip()]
+            names += [f"{name}@{test}" for test in tests]
         return names
+
+    @staticmethod
+    def conversions(types):
+        """The cases of test_conversions, which prints only the types: TO[_sat][_rounding]_FROM."""
+        return [f"{to}{saturated}{rounding}_{source}"
+                for to in types for source in types
+                for saturated in ([""] if to in ("half", "float", "double") else ["", "_sat"])
+                for rounding in ("", "_rte", "_rtp", "_rtn", "_rtz")]
+
+    @staticmethod
+    def word(table, test):
+        """The result of a test in the table of its program. test_conversions reports each of its
+        cases by the name `conversions`."""
+        try:
+            results = json.loads(table.read_text())["results"]
+        except (OSError, ValueError, KeyError):
+            return ""
+        return results.get(test) or (next(iter(results.values())) if len(results) == 1 else "")
 
     def run(self, cases, target, limit, emit):
         programs = self.programs()
@@ -536,10 +558,7 @@ class OpenClCts(Suite):
                                "CL_CONFORMANCE_RESULTS_FILENAME": str(table)}
                 command = target.command([str(programs[name].resolve()), *self.words, test])
                 outcome = watch(command, limit, environment, programs[name].parent)
-                try:
-                    word = json.loads(table.read_text())["results"].get(test, "")
-                except (OSError, ValueError, KeyError):
-                    word = ""
+                word = self.word(table, test)
             status = {"pass": "Pass", "skip": "Skip"}.get(word, "Fail")
             if outcome.code and status != "Fail":
                 status = "Fail"
