@@ -30,8 +30,8 @@ use std::error::Error;
 /// Width and height of the render target in pixels.
 pub const SIZE: usize = 64;
 
-/// The corners: x, y, z, in pixels.
-pub const CORNERS: [[f32; 3]; 3] = [[8.0, 8.0, 0.0], [56.0, 8.0, 0.0], [32.0, 56.0, 0.0]];
+/// The corners: x, y, z in clip space.
+pub const CORNERS: [[f32; 3]; 3] = [[-0.75, 0.75, 0.0], [0.75, 0.75, 0.0], [0.0, -0.75, 0.0]];
 
 /// The kernel of the pixel shader: it writes one colour for all pixels through the render data
 /// port.
@@ -58,7 +58,7 @@ fn pixel_shader() -> Result<Vec<u32>, Box<dyn Error>> {
     let mut send = Instruction::new(Opcode::Send, 8);
     send.destination = Some(Destination::new(Register::NULL, DataType::Ud));
     send.sources[0] =
-        Operand::Register(Source::new(Register::grf(114), DataType::F, Region::packed(8)));
+        Operand::Register(Source::new(Register::grf(114), DataType::Ud, Region::packed(8)));
     send.send = Some(Send {
         function: SharedFunction::DataPortRender,
         descriptor: Descriptor::Immediate(write.pack()[0]),
@@ -77,9 +77,9 @@ const STALL: PipeControl = PipeControl {
     ..PipeControl::new()
 };
 
-/// Emits the state of the stages from vertex shader to rasteriser. The shader stages are disabled,
-/// because the vertices already are positions in pixels.
-fn geometry(batch: &mut Batch<Render, ThreeD>) -> Result<(), BatchError> {
+/// Emits the state of the stages before the rasteriser. The shader stages are disabled, because the
+/// vertices already are positions in clip space.
+fn stages(batch: &mut Batch<Render, ThreeD>) -> Result<(), BatchError> {
     batch.emit(&packet! { ThreeDStatePushConstantAllocVs { constant_buffer_size: 16, .. } })?;
     batch.emit(&ThreeDStatePushConstantAllocHs::new())?;
     batch.emit(&ThreeDStatePushConstantAllocDs::new())?;
@@ -94,7 +94,11 @@ fn geometry(batch: &mut Batch<Render, ThreeD>) -> Result<(), BatchError> {
     batch.emit(&ThreeDStateConstantGs::new())?;
     batch.emit(&ThreeDStateConstantPs::new())?;
     batch.emit(&packet! {
-        ThreeDStateUrbVs { vs_urb_starting_address: 4, vs_number_of_urb_entries: 64, .. }
+        ThreeDStateUrbVs {
+            vs_urb_starting_address: 4,
+            vs_urb_entry_allocation_size: 1,
+            vs_number_of_urb_entries: 64,
+        }
     })?;
     batch.emit(&packet! { ThreeDStateUrbHs { hs_urb_starting_address: 8, .. } })?;
     batch.emit(&packet! { ThreeDStateUrbDs { ds_urb_starting_address: 8, .. } })?;
@@ -105,12 +109,92 @@ fn geometry(batch: &mut Batch<Render, ThreeD>) -> Result<(), BatchError> {
     batch.emit(&ThreeDStateDs::new())?;
     batch.emit(&ThreeDStateGs::new())?;
     batch.emit(&ThreeDStateStreamout::new())?;
-    batch.emit(&ThreeDStateClip { perspective_divide_disable: true, ..ThreeDStateClip::new() })?;
-    batch.emit(&packet! { ThreeDStateSf { point_width: 1, .. } })?;
+    Ok(())
+}
+
+/// Emits the transformation from clip space to 64 x 64 pixels, clipping, and the rasteriser.
+fn raster(
+    batch: &mut Batch<Render, ThreeD>,
+    dynamic: &mut Heap<DynamicState>,
+) -> Result<(), BatchError> {
+    let viewport = dynamic.put(&SfClipViewport {
+        // x from -1 to 1 goes from left to right, y from bottom to top; z is unchanged.
+        viewport_matrix_element_m00: 32.0,
+        viewport_matrix_element_m30: 32.0,
+        viewport_matrix_element_m11: -32.0,
+        viewport_matrix_element_m31: 32.0,
+        viewport_matrix_element_m22: 1.0,
+        viewport_matrix_element_m32: 0.0,
+        // Clipping cuts triangles only outside of this area, which is 16 times the viewport.
+        x_min_clip_guardband: -16.0,
+        x_max_clip_guardband: 16.0,
+        y_min_clip_guardband: -16.0,
+        y_max_clip_guardband: 16.0,
+        x_min_view_port: 0.0,
+        x_max_view_port: 63.0,
+        y_min_view_port: 0.0,
+        y_max_view_port: 63.0,
+    })?;
+    let depths = dynamic.put(&CcViewport { minimum_depth: 0.0, maximum_depth: 1.0 })?;
+    batch.emit(&ThreeDStateViewportStatePointersSfClip { sf_clip_viewport_pointer: viewport })?;
+    batch.emit(&ThreeDStateViewportStatePointersCc { cc_viewport_pointer: depths })?;
+    batch.emit(&ThreeDStateClip {
+        clip_enable: true,
+        clipper_statistics_enable: true,
+        api_mode: ThreeDStateClipApiMode::D3D, // z from 0 on
+        viewport_xy_clip_test_enable: true,
+        guardband_clip_test_enable: true,
+        ..ThreeDStateClip::new()
+    })?;
+    batch.emit(&packet! {
+        ThreeDStateSf {
+            viewport_transform_enable: true,
+            statistics_enable: true,
+            point_width: 1,
+            ..
+        }
+    })?;
     batch.emit(&ThreeDStateRaster {
-        cull_mode: ThreeDStateRasterCullMode::CULLMODE_NONE,
+        viewport_z_clip_test_enable: true,
         ..ThreeDStateRaster::new()
     })?;
+    batch.emit(&ThreeDStateMultisample::new())?;
+    batch.emit(&packet! { ThreeDStateSampleMask { sample_mask: 1 } })?;
+    batch.emit(&packet! {
+        ThreeDStateDrawingRectangle {
+            clipped_drawing_rectangle_x_max: 63,
+            clipped_drawing_rectangle_y_max: 63,
+            ..
+        }
+    })?;
+    Ok(())
+}
+
+/// Emits the state for pixels: they are not tested, and they replace the old pixels.
+fn pixels(
+    batch: &mut Batch<Render, ThreeD>,
+    dynamic: &mut Heap<DynamicState>,
+) -> Result<(), BatchError> {
+    let blend = dynamic.put(&BlendState::new())?;
+    let constants = dynamic.put(&ColorCalcState::new())?;
+    batch.emit(&ThreeDStateWmDepthStencil::new())?;
+    batch.emit(&ThreeDStateDepthBuffer {
+        surface_type: SurfaceType::SURFTYPE_NULL,
+        surface_format: ThreeDStateDepthBufferSurfaceFormat::D32_FLOAT,
+        ..ThreeDStateDepthBuffer::new()
+    })?;
+    batch.emit(&ThreeDStateHierDepthBuffer::new())?;
+    batch.emit(&ThreeDStateStencilBuffer::new())?;
+    batch.emit(&ThreeDStateClearParams::new())?;
+    batch.emit(&ThreeDStateBlendStatePointers {
+        blend_state_pointer_valid: true,
+        blend_state_pointer: blend,
+    })?;
+    batch.emit(&ThreeDStateCcStatePointers {
+        color_calc_state_pointer_valid: true,
+        color_calc_state_pointer: constants,
+    })?;
+    batch.emit(&ThreeDStatePsBlend { has_writeable_rt: true, ..ThreeDStatePsBlend::new() })?;
     Ok(())
 }
 
@@ -124,7 +208,7 @@ fn fetch(batch: &mut Batch<Render, ThreeD>, vertices: &Buffer) -> Result<(), Box
             buffer_pitch: 12,
             address_modify_enable: true,
             buffer_starting_address: batch.reads(vertices, 0)?,
-            buffer_size: 36,
+            buffer_size: 4096,
             ..
         }
     }];
@@ -135,7 +219,7 @@ fn fetch(batch: &mut Batch<Render, ThreeD>, vertices: &Buffer) -> Result<(), Box
         component_0_control: Component::VFCOMP_STORE_0,
         component_1_control: Component::VFCOMP_STORE_0,
         component_2_control: Component::VFCOMP_STORE_0,
-        component_3_control: Component::VFCOMP_STORE_0,
+        component_3_control: Component::VFCOMP_STORE_1_FP,
         ..VertexElementState::new()
     };
     let position = VertexElementState {
@@ -148,90 +232,71 @@ fn fetch(batch: &mut Batch<Render, ThreeD>, vertices: &Buffer) -> Result<(), Box
         ..VertexElementState::new()
     };
     batch.emit(&ThreeDStateVertexElements { element: (&[header, position]).into() })?;
-    batch.emit(&ThreeDStateVf::new())?;
-    batch.emit(&ThreeDStateVfSgvs::new())?;
     for element in [lit!(0), lit!(1)] {
         batch.emit(&ThreeDStateVfInstancing {
             vertex_element_index: element,
             ..ThreeDStateVfInstancing::new()
         })?;
     }
+    batch.emit(&ThreeDStateVfStatistics { statistics_enable: true })?;
+    batch.emit(&ThreeDStateVf::new())?;
+    batch.emit(&ThreeDStateVfSgvs::new())?;
     batch.emit(&ThreeDStateVfTopology {
         primitive_topology_type: ThreeDPrimTopoType::_3DPRIM_TRILIST,
     })?;
     Ok(())
 }
 
-/// The batch with all that it points to.
+/// The batch with all that it points to. The example `triangle_short` makes the same with
+/// `genxml::setup`.
 ///
 /// # Errors
 /// None in practice.
 pub fn submission() -> Result<Submission, Box<dyn Error>> {
     let target = Buffer::new("target", 0x100_0000, 4 * SIZE * SIZE)?;
-    let mut vertices = Buffer::new("vertices", 0x110_0000, 4096)?;
-    let floats = CORNERS.as_flattened().iter().flat_map(|value| value.to_le_bytes());
-    vertices.bytes_mut().iter_mut().zip(floats).for_each(|(byte, value)| *byte = value);
+    let vertices = Buffer::with_values("vertices", 0x110_0000, CORNERS.as_flattened())?;
 
-    let mut surfaces = Heap::<SurfaceState>::new("surface state", 0x20_0000, 4096)?;
+    let mut surfaces = Heap::<SurfaceState>::new("surface state", 0x20_0000, 0x1_0000)?;
     let surface = packet! {
         RenderSurfaceState {
             surface_type: SurfaceType::SURFTYPE_2D,
             surface_format: SurfaceFormat::R8G8B8A8_UNORM,
             extent: RenderSurfaceStateExtent::Image { width: lit!(64), height: lit!(64), depth: lit!(1) },
-            surface_horizontal_alignment: RenderSurfaceStateSurfaceHorizontalAlignment::HALIGN_4,
-            surface_vertical_alignment: RenderSurfaceStateSurfaceVerticalAlignment::VALIGN_4,
             surface_pitch: 256,
             surface_base_address: surfaces.writes(&target, 0)?,
-            shader_channel_select_red: ShaderChannelSelect::RED,
-            shader_channel_select_green: ShaderChannelSelect::GREEN,
-            shader_channel_select_blue: ShaderChannelSelect::BLUE,
-            shader_channel_select_alpha: ShaderChannelSelect::ALPHA,
             ..
         }
     };
     let surface = surfaces.put(&surface)?;
-    // The offset of a binding table has 16 bits, the offset of a surface state 32. Each method
-    // returns the type of its field.
-    let table = surfaces.binding_table(&[surface])?;
-    let mut instructions = Heap::<Instructions>::new("instructions", 0x30_0000, 4096)?;
-    let kernel = instructions.kernel(&pixel_shader()?)?;
-    let mut dynamic = Heap::<DynamicState>::new("dynamic state", 0x40_0000, 4096)?;
-    let blend = dynamic.put(&BlendState::new())?;
-    let depths = dynamic.put(&CcViewport { minimum_depth: 0.0, maximum_depth: 1.0 })?;
+    let mut dynamic = Heap::<DynamicState>::new("dynamic state", 0x21_0000, 0x1_0000)?;
+    let mut instructions = Heap::<Instructions>::new("instructions", 0x22_0000, 0x1_0000)?;
 
     let mut batch = Batch::<Render>::new("batch", 0x10_0000, 4096)?.select_3d()?;
+    // A heap of 64 KiB has 16 pages. The bases that this batch does not use are 0.
     batch.emit(&StateBaseAddress {
+        general_state_base_address_modify_enable: true,
         surface_state_base_address_modify_enable: true,
         surface_state_base_address: batch.reads(&surfaces, 0)?,
         dynamic_state_base_address_modify_enable: true,
         dynamic_state_base_address: batch.reads(&dynamic, 0)?,
         dynamic_state_buffer_size_modify_enable: true,
-        dynamic_state_buffer_size: lit!(1), // pages
+        dynamic_state_buffer_size: lit!(16),
+        indirect_object_base_address_modify_enable: true,
         instruction_base_address_modify_enable: true,
         instruction_base_address: batch.reads(&instructions, 0)?,
         instruction_buffer_size_modify_enable: true,
-        instruction_buffer_size: lit!(1),
+        instruction_buffer_size: lit!(16),
         ..StateBaseAddress::new()
     })?;
-    geometry(&mut batch)?;
+    stages(&mut batch)?;
+    raster(&mut batch, &mut dynamic)?;
+    pixels(&mut batch, &mut dynamic)?;
     fetch(&mut batch, &vertices)?;
 
-    batch.emit(&ThreeDStateViewportStatePointersCc { cc_viewport_pointer: depths })?;
-    batch.emit(&ThreeDStateBlendStatePointers {
-        blend_state_pointer_valid: true,
-        blend_state_pointer: blend,
-    })?;
-    batch.emit(&ThreeDStateMultisample::new())?;
-    batch.emit(&packet! { ThreeDStateSampleMask { sample_mask: 1 } })?;
-    batch.emit(&ThreeDStateWmDepthStencil::new())?;
-    batch.emit(&ThreeDStateDepthBuffer {
-        surface_type: SurfaceType::SURFTYPE_NULL,
-        surface_format: ThreeDStateDepthBufferSurfaceFormat::D32_FLOAT,
-        ..ThreeDStateDepthBuffer::new()
-    })?;
-    batch.emit(&ThreeDStateHierDepthBuffer::new())?;
-    batch.emit(&ThreeDStateStencilBuffer::new())?;
-    batch.emit(&ThreeDStateClearParams::new())?;
+    let kernel = instructions.kernel(&pixel_shader()?)?;
+    // The offset of a binding table has 16 bits, the offset of a surface state 32. Each method
+    // returns the type of its field.
+    let table = surfaces.binding_table(&[surface])?;
     batch.emit(&packet! {
         ThreeDStateSbe {
             force_vertex_urb_entry_read_offset: true,
@@ -241,7 +306,8 @@ pub fn submission() -> Result<Submission, Box<dyn Error>> {
             ..
         }
     })?;
-    batch.emit(&ThreeDStateWm::new())?;
+    batch.emit(&ThreeDStateWm { statistics_enable: true, ..ThreeDStateWm::new() })?;
+    batch.emit(&ThreeDStatePsExtra { pixel_shader_valid: true, ..ThreeDStatePsExtra::new() })?;
     batch.emit(&ThreeDStateBindingTablePointersPs { pointer_to_ps_binding_table: table })?;
     batch.emit(&packet! {
         ThreeDStatePs {
@@ -253,15 +319,6 @@ pub fn submission() -> Result<Submission, Box<dyn Error>> {
             ..
         }
     })?;
-    batch.emit(&ThreeDStatePsExtra { pixel_shader_valid: true, ..ThreeDStatePsExtra::new() })?;
-    batch.emit(&ThreeDStatePsBlend { has_writeable_rt: true, ..ThreeDStatePsBlend::new() })?;
-    batch.emit(&packet! {
-        ThreeDStateDrawingRectangle {
-            clipped_drawing_rectangle_x_max: 63,
-            clipped_drawing_rectangle_y_max: 63,
-            ..
-        }
-    })?;
     batch.emit(
         &packet! { ThreeDPrimitive { vertex_count_per_instance: 3, instance_count: 1, .. } },
     )?;
@@ -270,7 +327,7 @@ pub fn submission() -> Result<Submission, Box<dyn Error>> {
         command_streamer_stall_enable: true,
         ..PipeControl::new()
     })?;
-    let heaps = [surfaces.finish(), dynamic.finish(), instructions.finish(), vertices, target];
+    let heaps = [surfaces.finish(), dynamic.finish(), instructions.finish(), target, vertices];
     Ok(batch.finish()?.submit(heaps)?)
 }
 

@@ -6,6 +6,8 @@
 //! * [`engine`]: the engines and which packets they take
 //! * [`pipeline`]: the pipelines of the render engine and which packets they take
 //! * [`batch`](mod@batch): batches and the state that they point to
+//! * [`setup`]: state that programs set up again and again: surfaces, samplers, viewports, thread
+//!   groups, draws
 //! * [`merge`]: packets merged from a part packed in advance and a part packed at draw time
 //! * [`aub`]: files for simulators: memory, page tables, registers and submissions as a stream
 //! * [`capture`]: recorded submissions of programs, with the contents of memory
@@ -42,6 +44,8 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 
 extern crate alloc;
+// The macros name this crate `genxml`.
+extern crate self as genxml;
 
 #[cfg(feature = "std")]
 pub mod aub;
@@ -78,6 +82,7 @@ pub mod pasted;
 #[cfg(feature = "std")]
 pub mod query;
 pub mod read;
+pub mod setup;
 #[cfg(feature = "std")]
 mod submission;
 

@@ -2,7 +2,7 @@
 //! typed instructions, the state that points to it, and a walker that starts 8 x 8 threads. Each
 //! thread writes 8 x 8 pixels.
 
-use genxml::batch::{Batch, Buffer, Heap};
+use genxml::batch::{Batch, Buffer, Heap, Submission};
 use genxml::core::address::{DynamicState, Instruction as Instructions, SurfaceState};
 use genxml::core::lit;
 use genxml::engine::Render;
@@ -84,29 +84,27 @@ fn kernel(color: u32) -> Result<Vec<u32>, Box<dyn Error>> {
     Ok(encoded?.concat())
 }
 
-/// The pixels of a picture filled with `color`.
+/// The batch that fills the target with `color`, and everything that it points to. `fill_short`
+/// makes the same with `genxml::setup`.
 ///
 /// # Errors
 /// None in practice.
-pub fn filled(color: u32) -> Result<Vec<u32>, Box<dyn Error>> {
+pub fn submission(color: u32) -> Result<Submission, Box<dyn Error>> {
     let target = Buffer::new("target", TARGET, 4 * SIZE * SIZE)?;
-    let mut surfaces = Heap::<SurfaceState>::new("surface state", 0x20_0000, 4096)?;
+    let mut surfaces = Heap::<SurfaceState>::new("surface state", 0x20_0000, 0x1_0000)?;
     let surface = packet! {
         RenderSurfaceState {
             surface_type: SurfaceType::SURFTYPE_2D,
             surface_format: SurfaceFormat::R8G8B8A8_UNORM,
-            tile_mode: TileMode::LINEAR,
             extent: RenderSurfaceStateExtent::Image { width: lit!(64), height: lit!(64), depth: lit!(1) },
-            surface_horizontal_alignment: RenderSurfaceStateSurfaceHorizontalAlignment::HALIGN_4,
-            surface_vertical_alignment: RenderSurfaceStateSurfaceVerticalAlignment::VALIGN_4,
             surface_pitch: 256,
             surface_base_address: surfaces.writes(&target, 0)?,
             ..
         }
     };
     let surface = surfaces.put(&surface)?;
-    let mut instructions = Heap::<Instructions>::new("instructions", 0x30_0000, 4096)?;
-    let mut dynamic = Heap::<DynamicState>::new("dynamic state", 0x40_0000, 4096)?;
+    let mut instructions = Heap::<Instructions>::new("instructions", 0x22_0000, 0x1_0000)?;
+    let mut dynamic = Heap::<DynamicState>::new("dynamic state", 0x21_0000, 0x1_0000)?;
     let descriptor = packet! {
         InterfaceDescriptorData {
             kernel_start_pointer: instructions.kernel(&kernel(color)?)?,
@@ -118,13 +116,20 @@ pub fn filled(color: u32) -> Result<Vec<u32>, Box<dyn Error>> {
     };
 
     let mut batch = Batch::<Render>::new("batch", 0x10_0000, 4096)?.select_gpgpu()?;
+    // A heap of 64 KiB has 16 pages. The bases that this batch does not use are 0.
     batch.emit(&StateBaseAddress {
+        general_state_base_address_modify_enable: true,
         surface_state_base_address_modify_enable: true,
         surface_state_base_address: batch.reads(&surfaces, 0)?,
         dynamic_state_base_address_modify_enable: true,
         dynamic_state_base_address: batch.reads(&dynamic, 0)?,
+        dynamic_state_buffer_size_modify_enable: true,
+        dynamic_state_buffer_size: lit!(16),
+        indirect_object_base_address_modify_enable: true,
         instruction_base_address_modify_enable: true,
         instruction_base_address: batch.reads(&instructions, 0)?,
+        instruction_buffer_size_modify_enable: true,
+        instruction_buffer_size: lit!(16),
         ..StateBaseAddress::new()
     })?;
     batch.emit(&packet! {
@@ -142,22 +147,25 @@ pub fn filled(color: u32) -> Result<Vec<u32>, Box<dyn Error>> {
             thread_group_id_x_dimension: 8,
             thread_group_id_y_dimension: 8,
             thread_group_id_z_dimension: 1,
-            right_execution_mask: 0xff,
+            right_execution_mask: 0xffff_ffff,
             bottom_execution_mask: 0xffff_ffff,
             ..
         }
     })?;
     batch.emit(&MediaStateFlush::new())?;
     let heaps = [surfaces.finish(), dynamic.finish(), instructions.finish(), target];
-    let submission = batch.finish()?.submit(heaps)?;
+    Ok(batch.finish()?.submit(heaps)?)
+}
 
+/// The pixels of a picture filled with `color`.
+///
+/// # Errors
+/// None in practice.
+pub fn filled(color: u32) -> Result<Vec<u32>, Box<dyn Error>> {
     let mut gpu = Gpu::new();
     let context = gpu.create_context()?;
-    for buffer in &submission.buffers {
-        gpu.load(context, buffer.address(), buffer.bytes())?;
-    }
-    gpu.submit(context, submission.engine, submission.batch_address, submission.batch_length)?;
-    (0..SIZE * SIZE).map(|pixel| Ok(gpu.vm(context).read_u32(TARGET + 4 * pixel as u64)?)).collect()
+    gpu.execute(context, &submission(color)?)?;
+    Ok(gpu.values(context, TARGET, SIZE * SIZE)?)
 }
 
 /// Fills the picture with blue. Prints the number of pixels and the first pixel.

@@ -1,16 +1,15 @@
 //! Two intersecting cubes with lighting: vertices by index, a vertex shader with a matrix in push
 //! constants, and a depth test that selects the front face for each pixel.
 
-use super::initial::{self, BUFFERS, Heaps};
-use genxml::batch::Submission;
+use super::initial::{self, BUFFERS, HEAPS};
+use genxml::batch::{Buffer, Submission};
 use genxml::core::{MinusOne, lit};
 use genxml::gen8::enums::{ThreeDCompareFunction, ThreeDPrimTopoType};
-use genxml::gen8::render3d_binding::ThreeDStateBindingTablePointersPs;
 use genxml::gen8::render3d_constants::{ThreeDStateConstantBody, ThreeDStateConstantVs};
 use genxml::gen8::render3d_depth::*;
 use genxml::gen8::render3d_fetch::*;
-use genxml::gen8::render3d_pixel::ThreeDStatePs;
 use genxml::gen8::state::{SurfaceFormat, SurfaceType};
+use genxml::setup::{Draw, Heaps, element};
 use genxml::{batch, eu};
 use std::error::Error;
 
@@ -85,12 +84,12 @@ fn product(a: &Matrix, b: &Matrix) -> Matrix {
 }
 
 /// The constants of the vertex shader for a cube: three registers.
-fn constants(place: &Matrix, size: f32) -> Vec<u8> {
+fn constants(place: &Matrix, size: f32) -> Vec<[f32; 4]> {
     // The direction to the light is rotated by the inverse, so that no normal needs a rotation.
     let light = [0, 1, 2].map(|n| (0..3).map(|k| place[k][n] * LIGHT[k]).sum::<f32>() / size);
     let mut rows = product(&PERSPECTIVE, place).to_vec();
     rows.extend([[light[0], light[1], light[2], 0.3], [0.7, 0.0, 0.0, 0.0]]);
-    initial::floats(&rows)
+    rows
 }
 
 /// Four vertices and two triangles for each face. A vertex is its position and normal in floats,
@@ -100,10 +99,12 @@ fn cube() -> (Vec<u8>, Vec<u8>) {
     for (face, color) in COLORS.iter().enumerate() {
         let (axis, sign) = (face / 2, if face % 2 == 0 { 1.0 } else { -1.0 });
         for (u, v) in [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)] {
-            let (mut position, mut normal) = ([sign; 3], [0.0; 3]);
+            let (mut position, mut normal) = ([sign; 3], [0f32; 3]);
             (position[(axis + 1) % 3], position[(axis + 2) % 3]) = (u, v);
             normal[axis] = sign;
-            vertices.extend(initial::floats(&[position, normal]));
+            vertices.extend(
+                [position, normal].as_flattened().iter().flat_map(|value| value.to_le_bytes()),
+            );
             vertices.extend(color);
         }
         let first = 4 * face as u16;
@@ -117,32 +118,42 @@ fn cube() -> (Vec<u8>, Vec<u8>) {
 /// # Errors
 /// None in practice: all values fit.
 pub fn submission() -> Result<Submission, Box<dyn Error>> {
-    let mut heaps = Heaps::new()?;
+    let mut heaps = Heaps::new(HEAPS)?;
     let (picture, target) = initial::target(&mut heaps, SIZE, BACKGROUND)?;
-    let table = heaps.surfaces.binding_table(&[target])?;
-    let vertex = heaps.instructions.kernel(VERTEX)?;
-    let pixel = heaps.instructions.kernel(super::triangle::PIXEL)?;
     let (corners, numbers) = cube();
-    let vertices = initial::buffer("vertices", BUFFERS, &corners)?;
-    let indices = initial::buffer("indices", BUFFERS + 0x1_0000, &numbers)?;
+    let vertices = Buffer::with_values("vertices", BUFFERS, &corners)?;
+    let indices = Buffer::with_values("indices", BUFFERS + 0x1_0000, &numbers)?;
     // Depth is 1.0 (the farthest) everywhere, so the tiled layout does not matter here.
-    let far = 1f32.to_le_bytes().repeat((SIZE * SIZE) as usize);
-    let depth = initial::buffer("depth", BUFFERS + 0x10_0000, &far)?;
+    let far = vec![1f32; (SIZE * SIZE) as usize];
+    let depth = Buffer::with_values("depth", BUFFERS + 0x10_0000, &far)?;
     // Rotations whose cosines and sines are fractions: 3-4-5, 5-12-13 and 8-15-17.
     let large = constants(&placed([0.8, 0.6], [12.0 / 13.0, -5.0 / 13.0], 1.0), 1.0);
     let small = constants(&placed([5.0 / 13.0, -12.0 / 13.0], [15.0 / 17.0, 8.0 / 17.0], 1.0), 1.0);
-    let constants = initial::buffer("constants", BUFFERS + 0x2_0000, &[large, small].concat())?;
+    let constants = Buffer::with_values("constants", BUFFERS + 0x2_0000, &[large, small].concat())?;
     const REGISTERS: usize = 3;
 
     let mut batch = initial::begin(&mut heaps, SIZE)?;
-    let elements = [
-        initial::element(SurfaceFormat::R32G32B32_FLOAT, 3, 0)?,
-        initial::element(SurfaceFormat::R32G32B32_FLOAT, 3, 12)?,
-        initial::element(SurfaceFormat::R8G8B8A8_UNORM, 4, 24)?,
-    ];
-    initial::vertices(&mut batch, &vertices, 28, &elements)?;
-    initial::vertex_shader(&mut batch, vertex, 2)?;
-    initial::one_attribute(&mut batch)?;
+    let draw = Draw {
+        elements: vec![
+            element(SurfaceFormat::R32G32B32_FLOAT, 3, 0)?,
+            element(SurfaceFormat::R32G32B32_FLOAT, 3, 12)?,
+            element(SurfaceFormat::R8G8B8A8_UNORM, 4, 24)?,
+        ],
+        vertex: Some(VERTEX),
+        attributes: 1,
+        surfaces: vec![target],
+        ..Draw::new(
+            ThreeDPrimTopoType::_3DPRIM_TRILIST,
+            &vertices,
+            28,
+            numbers.len() as u32 / 2,
+            super::triangle::PIXEL,
+        )
+    };
+    draw.fetch(&mut batch)?;
+    draw.vertex_shader(&mut batch, &mut heaps)?;
+    draw.interpolation(&mut batch)?;
+    draw.pixel_shader(&mut batch, &mut heaps)?;
     batch! { batch =>
         ThreeDStateIndexBuffer {
             index_format: ThreeDStateIndexBufferIndexFormat::WORD,
@@ -150,7 +161,6 @@ pub fn submission() -> Result<Submission, Box<dyn Error>> {
             buffer_size: (numbers.len())?,
             ..
         };
-        ThreeDStateVfTopology { primitive_topology_type: ThreeDPrimTopoType::_3DPRIM_TRILIST };
         ThreeDStateDepthBuffer {
             surface_type: SurfaceType::SURFTYPE_2D,
             surface_format: ThreeDStateDepthBufferSurfaceFormat::D32_FLOAT,
@@ -168,15 +178,6 @@ pub fn submission() -> Result<Submission, Box<dyn Error>> {
             depth_test_function: ThreeDCompareFunction::COMPAREFUNCTION_LESS,
             ..
         };
-        ThreeDStateBindingTablePointersPs { pointer_to_ps_binding_table: table };
-        ThreeDStatePs {
-            kernel_start_pointer_0: pixel,
-            _8_pixel_dispatch_enable: true,
-            maximum_number_of_threads_per_psd: 62,
-            binding_table_entry_count: 1,
-            dispatch_grf_start_register_for_constant_setup_data_0: 4,
-            ..
-        };
     }?;
     for cube in 0..2 {
         let address = batch.reads(&constants, (cube * 32 * REGISTERS) as u64)?;
@@ -189,11 +190,9 @@ pub fn submission() -> Result<Submission, Box<dyn Error>> {
             ThreeDStateConstantVs { constant_body: body, .. };
             ThreeDPrimitive {
                 vertex_access_type: ThreeDPrimitiveVertexAccessType::RANDOM,
-                vertex_count_per_instance: (numbers.len() / 2)?,
-                instance_count: 1,
-                ..
+                ..draw.primitive()
             };
         }?;
     }
-    heaps.submit(batch, [picture, vertices, indices, constants, depth])
+    initial::finish(heaps, batch, [picture, vertices, indices, constants, depth])
 }

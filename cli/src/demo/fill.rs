@@ -2,15 +2,14 @@
 //! and writes them with one media block write.
 
 use super::kernel::{Kernel, dword, number, packed, scalar, words};
-use genxml::batch::{Batch, Buffer, Heap, Submission};
-use genxml::core::address::{DynamicState, Instruction as Instructions, SurfaceState};
-use genxml::core::{MinusOne, lit};
+use genxml::batch::{Batch, Buffer, Submission};
+use genxml::core::lit;
 use genxml::engine::Render;
 use genxml::eu::instruction::{Register, SharedFunction};
 use genxml::eu::{EncodeError, Opcode};
-use genxml::gen8::media::*;
 use genxml::gen8::messages::*;
-use genxml::gen8::state::*;
+use genxml::gen8::state::SurfaceFormat;
+use genxml::setup::{Dispatch, Heaps, Surface};
 use std::error::Error;
 
 /// Width of the picture in pixels.
@@ -24,9 +23,7 @@ const PIXEL_BYTES: u32 = 4;
 
 /// Addresses in the context's address space.
 const BATCH: u64 = 0x10_0000;
-const SURFACES: u64 = 0x20_0000;
-const INSTRUCTIONS: u64 = 0x30_0000;
-const DYNAMIC: u64 = 0x40_0000;
+const HEAPS: u64 = 0x20_0000;
 /// Address of the picture in the context's address space.
 pub const TARGET: u64 = 0x100_0000;
 
@@ -93,66 +90,18 @@ fn kernel() -> Result<Vec<u32>, EncodeError> {
 /// None in practice: all values fit.
 pub fn submission() -> Result<Submission, Box<dyn Error>> {
     let target = Buffer::new("target", TARGET, (WIDTH * HEIGHT * PIXEL_BYTES) as usize)?;
-
-    let mut surfaces = Heap::<SurfaceState>::new("surface state", SURFACES, 4096)?;
-    let surface = RenderSurfaceState {
-        surface_type: SurfaceType::SURFTYPE_2D,
-        surface_format: SurfaceFormat::R8G8B8A8_UNORM,
-        tile_mode: TileMode::LINEAR,
-        extent: RenderSurfaceStateExtent::Image {
-            width: lit!(WIDTH as i128),
-            height: lit!(HEIGHT as i128),
-            depth: MinusOne::ONE,
-        },
-        surface_pitch: lit!((WIDTH * PIXEL_BYTES) as i128),
-        surface_base_address: surfaces.writes(&target, 0)?,
-        ..RenderSurfaceState::new()
+    let mut heaps = Heaps::new(HEAPS)?;
+    let image = Surface::image(SurfaceFormat::R8G8B8A8_UNORM, WIDTH, HEIGHT);
+    let kernel = kernel()?;
+    let dispatch = Dispatch {
+        surfaces: vec![heaps.surface(&target, &image)?],
+        groups: [WIDTH / BLOCK, HEIGHT / BLOCK, 1],
+        ..Dispatch::new(&kernel)
     };
-    let surface = surfaces.put(&surface)?;
-
-    let mut instructions = Heap::<Instructions>::new("instructions", INSTRUCTIONS, 4096)?;
-    let mut dynamic = Heap::<DynamicState>::new("dynamic state", DYNAMIC, 4096)?;
-    let descriptor = InterfaceDescriptorData {
-        kernel_start_pointer: instructions.kernel(&kernel()?)?,
-        binding_table_pointer: surfaces.binding_table(&[surface])?,
-        binding_table_entry_count: lit!(1),
-        number_of_threads_in_gpgpu_thread_group: lit!(1),
-        ..InterfaceDescriptorData::new()
-    };
-
     let mut batch = Batch::<Render>::new("batch", BATCH, 4096)?.select_gpgpu()?;
-    batch.emit(&StateBaseAddress {
-        surface_state_base_address_modify_enable: true,
-        surface_state_base_address: batch.reads(&surfaces, 0)?,
-        dynamic_state_base_address_modify_enable: true,
-        dynamic_state_base_address: batch.reads(&dynamic, 0)?,
-        instruction_base_address_modify_enable: true,
-        instruction_base_address: batch.reads(&instructions, 0)?,
-        ..StateBaseAddress::new()
-    })?;
-    batch.emit(&MediaVfeState {
-        maximum_number_of_threads: lit!(64),
-        number_of_urb_entries: lit!(2),
-        urb_entry_allocation_size: lit!(2),
-        ..MediaVfeState::new()
-    })?;
-    batch.emit(&dynamic.interface_descriptors(&[descriptor])?)?;
-    batch.emit(&GpgpuWalker {
-        simd_size: GpgpuWalkerSimdSize::SIMD8,
-        thread_group_id_x_dimension: lit!((WIDTH / BLOCK) as i128),
-        thread_group_id_y_dimension: lit!((HEIGHT / BLOCK) as i128),
-        thread_group_id_z_dimension: lit!(1),
-        right_execution_mask: lit!(0xff),
-        bottom_execution_mask: lit!(0xffff_ffff),
-        ..GpgpuWalker::new()
-    })?;
-    batch.emit(&MediaStateFlush::new())?;
-    Ok(batch.finish()?.submit([
-        surfaces.finish(),
-        dynamic.finish(),
-        instructions.finish(),
-        target,
-    ])?)
+    batch.emit(&heaps.bases(&batch)?)?;
+    dispatch.emit(&mut batch, &mut heaps)?;
+    Ok(batch.finish()?.submit(heaps.finish().into_iter().chain([target]))?)
 }
 
 #[cfg(test)]

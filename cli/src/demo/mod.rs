@@ -152,20 +152,11 @@ fn excerpt(submission: &Submission, packets: &[&str]) -> io::Result<String> {
 pub fn execute(submission: &Submission, target: u64) -> Result<(Vec<u8>, Stats), String> {
     let mut gpu = Gpu::new();
     let context = gpu.create_context().map_err(|error| error.to_string())?;
-    let mut frames = None;
-    for buffer in &submission.buffers {
-        let loaded = gpu
-            .load(context, buffer.address(), buffer.bytes())
-            .map_err(|error| error.to_string())?;
-        if buffer.address() == target {
-            frames = Some((loaded, buffer.bytes().len()));
-        }
-    }
-    let stats = gpu
-        .submit(context, submission.engine, submission.batch_address, submission.batch_length)
-        .map_err(|fault| fault.to_string())?;
-    let bytes = frames.map(|(frames, length)| gpu.memory.bytes(frames)[..length].to_vec());
-    Ok((bytes.unwrap_or_default(), stats))
+    let stats = gpu.execute(context, submission).map_err(|error| error.to_string())?;
+    let buffer = submission.buffers.iter().find(|buffer| buffer.address() == target);
+    let length = buffer.map_or(0, |buffer| buffer.bytes().len());
+    let bytes = gpu.values(context, target, length).map_err(|error| error.to_string())?;
+    Ok((bytes, stats))
 }
 
 /// Runs the subcommand.

@@ -2,8 +2,8 @@
 //! the sampler blends. Each level has its own colour and shows its number, so that the picture
 //! shows which level the sampler uses where.
 
-use super::initial::{self, BUFFERS, Heaps};
-use genxml::batch::Submission;
+use super::initial::{self, BUFFERS, HEAPS};
+use genxml::batch::{Buffer, Submission};
 use genxml::core::lit;
 use genxml::eu::gen8::eu_messages::{MsdRtw, MtDpRt, RenderTargetWriteSubtype};
 use genxml::gen8::enums::ThreeDPrimTopoType;
@@ -12,10 +12,10 @@ use genxml::gen8::messages::{
     MessageDescriptorSamplingEngineSimdMode10 as Simd,
 };
 use genxml::gen8::render3d_binding::*;
-use genxml::gen8::render3d_fetch::{ThreeDPrimitive, ThreeDStateVfTopology};
 use genxml::gen8::render3d_pixel::ThreeDStatePs;
 use genxml::gen8::render3d_stages::{SamplerCount, VectorMaskEnable};
-use genxml::gen8::state::*;
+use genxml::gen8::state::{SurfaceFormat, TextureCoordinateMode};
+use genxml::setup::{self, Draw, Filter, Heaps, Surface, element};
 use genxml::{batch, eu};
 use std::error::Error;
 
@@ -139,48 +139,43 @@ fn texture() -> Vec<u8> {
     bytes
 }
 
-/// The sampler filters linearly within a level and between two levels, and repeats the texture.
-const SAMPLER: SamplerState = SamplerState {
-    min_mode_filter: SamplerStateMinModeFilter::LINEAR,
-    mag_mode_filter: SamplerStateMagModeFilter::LINEAR,
-    mip_mode_filter: SamplerStateMipModeFilter::LINEAR,
-    max_lod: lit!(14),
-    tcx_address_control_mode: TextureCoordinateMode::WRAP,
-    tcy_address_control_mode: TextureCoordinateMode::WRAP,
-    u_address_min_filter_rounding_enable: true,
-    u_address_mag_filter_rounding_enable: true,
-    v_address_min_filter_rounding_enable: true,
-    v_address_mag_filter_rounding_enable: true,
-    ..SamplerState::new()
-};
-
 /// The batch with everything that it points to.
 ///
 /// # Errors
 /// None in practice: all values fit.
 pub fn submission() -> Result<Submission, Box<dyn Error>> {
-    let mut heaps = Heaps::new()?;
+    let mut heaps = Heaps::new(HEAPS)?;
     let (picture, target) = initial::target(&mut heaps, SIZE, BACKGROUND)?;
-    let vertices = initial::buffer("vertices", BUFFERS, &initial::floats(&VERTICES))?;
-    let texture = initial::buffer("texture", BUFFERS + 0x10_0000, &texture())?;
-    let map = initial::image(heaps.surfaces.reads(&texture, 0)?, TEXTURE as u32, LEVELS)?;
-    let map = heaps.surfaces.put(&map)?;
-    let table = heaps.surfaces.binding_table(&[target, map])?;
-    let samplers = heaps.dynamic.samplers(&[SAMPLER])?;
-    let pixel = heaps.instructions.kernel(PIXEL)?;
+    let vertices = Buffer::with_values("vertices", BUFFERS, VERTICES.as_flattened())?;
+    let texture = Buffer::with_values("texture", BUFFERS + 0x10_0000, &texture())?;
+    let size = TEXTURE as u32;
+    let map = Surface {
+        levels: LEVELS as u32,
+        ..Surface::image(SurfaceFormat::R8G8B8A8_UNORM, size, size)
+    };
+    let map = heaps.surface(&texture, &map)?;
+    // The sampler filters linearly within a level and between two levels, and repeats the texture.
+    let sampler = setup::sampler(Filter::Trilinear, TextureCoordinateMode::WRAP);
+    let draw = Draw {
+        // Without a vertex shader, the elements are its output: header (0, 0, 0 and 1, the width
+        // of points), position, attribute.
+        elements: vec![
+            element(SurfaceFormat::R32G32B32A32_FLOAT, 0, 0)?,
+            element(SurfaceFormat::R32G32B32A32_FLOAT, 4, 0)?,
+            element(SurfaceFormat::R32G32_FLOAT, 2, 16)?,
+        ],
+        attributes: 1,
+        ..Draw::new(ThreeDPrimTopoType::_3DPRIM_TRISTRIP, &vertices, 24, 4, PIXEL)
+    };
 
     let mut batch = initial::begin(&mut heaps, SIZE)?;
-    // Without a vertex shader, the elements are its output: header (0, 0, 0 and 1, the width of
-    // points), position, attribute.
-    let elements = [
-        initial::element(SurfaceFormat::R32G32B32A32_FLOAT, 0, 0)?,
-        initial::element(SurfaceFormat::R32G32B32A32_FLOAT, 4, 0)?,
-        initial::element(SurfaceFormat::R32G32_FLOAT, 2, 16)?,
-    ];
-    initial::vertices(&mut batch, &vertices, 24, &elements)?;
-    initial::one_attribute(&mut batch)?;
+    draw.fetch(&mut batch)?;
+    draw.interpolation(&mut batch)?;
+    // `Draw` is for shaders of eight pixels; this one has sixteen.
+    let table = heaps.surfaces.binding_table(&[target, map])?;
+    let samplers = heaps.dynamic.samplers(&[sampler])?;
+    let pixel = heaps.instructions.kernel(PIXEL)?;
     batch! { batch =>
-        ThreeDStateVfTopology { primitive_topology_type: ThreeDPrimTopoType::_3DPRIM_TRISTRIP };
         ThreeDStateBindingTablePointersPs { pointer_to_ps_binding_table: table };
         ThreeDStateSamplerStatePointersPs { pointer_to_ps_sampler_state: samplers };
         ThreeDStatePs {
@@ -195,7 +190,7 @@ pub fn submission() -> Result<Submission, Box<dyn Error>> {
             dispatch_grf_start_register_for_constant_setup_data_0: 6,
             ..
         };
-        ThreeDPrimitive { vertex_count_per_instance: 4, instance_count: 1, .. };
+        draw.primitive();
     }?;
-    heaps.submit(batch, [picture, vertices, texture])
+    initial::finish(heaps, batch, [picture, vertices, texture])
 }

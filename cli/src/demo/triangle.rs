@@ -1,16 +1,14 @@
 //! A triangle with a red, a green and a blue corner, and colours interpolated between them.
 
-use super::initial::{self, BUFFERS, Heaps};
-use genxml::batch::Submission;
+use super::initial::{self, BUFFERS, HEAPS};
+use genxml::batch::{Buffer, Submission};
 use genxml::core::lit;
+use genxml::eu;
 use genxml::eu::gen8::eu_messages::{MsdRtw, MtDpRt, RenderTargetWriteSubtype};
 use genxml::gen8::enums::ThreeDPrimTopoType;
 use genxml::gen8::messages::{UrbMessageDescriptor, UrbMessageDescriptorUrbOpcode};
-use genxml::gen8::render3d_binding::ThreeDStateBindingTablePointersPs;
-use genxml::gen8::render3d_fetch::{ThreeDPrimitive, ThreeDStateVfTopology};
-use genxml::gen8::render3d_pixel::ThreeDStatePs;
 use genxml::gen8::state::SurfaceFormat;
-use genxml::{batch, eu};
+use genxml::setup::{Draw, Heaps, element};
 use std::error::Error;
 
 /// Width and height of the picture in pixels.
@@ -81,33 +79,20 @@ const _: () = {
 /// # Errors
 /// None in practice: all values fit.
 pub fn submission() -> Result<Submission, Box<dyn Error>> {
-    let mut heaps = Heaps::new()?;
+    let mut heaps = Heaps::new(HEAPS)?;
     let (picture, target) = initial::target(&mut heaps, SIZE, BACKGROUND)?;
-    let table = heaps.surfaces.binding_table(&[target])?;
-    let vertex = heaps.instructions.kernel(VERTEX)?;
-    let pixel = heaps.instructions.kernel(PIXEL)?;
-    let vertices = initial::buffer("vertices", BUFFERS, &initial::floats(&VERTICES))?;
-
+    let vertices = Buffer::with_values("vertices", BUFFERS, VERTICES.as_flattened())?;
     let mut batch = initial::begin(&mut heaps, SIZE)?;
-    let elements = [
-        initial::element(SurfaceFormat::R32G32_FLOAT, 2, 0)?,
-        initial::element(SurfaceFormat::R32G32B32_FLOAT, 3, 8)?,
-    ];
-    initial::vertices(&mut batch, &vertices, 20, &elements)?;
-    initial::vertex_shader(&mut batch, vertex, 1)?;
-    initial::one_attribute(&mut batch)?;
-    batch! { batch =>
-        ThreeDStateVfTopology { primitive_topology_type: ThreeDPrimTopoType::_3DPRIM_TRILIST };
-        ThreeDStateBindingTablePointersPs { pointer_to_ps_binding_table: table };
-        ThreeDStatePs {
-            kernel_start_pointer_0: pixel,
-            _8_pixel_dispatch_enable: true,
-            maximum_number_of_threads_per_psd: 62,
-            binding_table_entry_count: 1,
-            dispatch_grf_start_register_for_constant_setup_data_0: 4,
-            ..
-        };
-        ThreeDPrimitive { vertex_count_per_instance: 3, instance_count: 1, .. };
-    }?;
-    heaps.submit(batch, [picture, vertices])
+    let draw = Draw {
+        elements: vec![
+            element(SurfaceFormat::R32G32_FLOAT, 2, 0)?,
+            element(SurfaceFormat::R32G32B32_FLOAT, 3, 8)?,
+        ],
+        vertex: Some(VERTEX),
+        attributes: 1,
+        surfaces: vec![target],
+        ..Draw::new(ThreeDPrimTopoType::_3DPRIM_TRILIST, &vertices, 20, 3, PIXEL)
+    };
+    draw.emit(&mut batch, &mut heaps)?;
+    initial::finish(heaps, batch, [picture, vertices])
 }

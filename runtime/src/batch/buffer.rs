@@ -6,6 +6,7 @@ use super::reloc::Relocation;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
+use bytemuck::{AnyBitPattern, NoUninit};
 use core::fmt;
 use genxml_core::address::SpaceKind;
 use genxml_core::reflect::Container;
@@ -76,6 +77,36 @@ impl Buffer {
             contents: None,
             assumed: Vec::new(),
         })
+    }
+
+    /// A buffer with these values, rounded up to whole pages.
+    ///
+    /// ```
+    /// use genxml::batch::Buffer;
+    ///
+    /// let vertices = Buffer::with_values("vertices", 0x10000, &[0.0f32, 0.5, 1.0])?;
+    /// assert_eq!(vertices.bytes().len(), 4096);
+    /// assert_eq!(vertices.values::<f32>(3), [0.0, 0.5, 1.0]);
+    /// # Ok::<(), genxml::batch::BatchError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); without values the size is 0.
+    pub fn with_values<T: NoUninit>(
+        name: impl Into<Arc<str>>,
+        address: u64,
+        values: &[T],
+    ) -> Result<Self, BatchError> {
+        let bytes: &[u8] = bytemuck::cast_slice(values);
+        let mut buffer = Buffer::new(name, address, bytes.len().next_multiple_of(PAGE as usize))?;
+        buffer.bytes[..bytes.len()].copy_from_slice(bytes);
+        Ok(buffer)
+    }
+
+    /// The first `count` values of the buffer; fewer if it is shorter.
+    pub fn values<T: AnyBitPattern>(&self, count: usize) -> Vec<T> {
+        let values = self.bytes.chunks_exact(size_of::<T>().max(1)).take(count);
+        values.map(bytemuck::pod_read_unaligned).collect()
     }
 
     /// Name of the buffer, for people and captures.

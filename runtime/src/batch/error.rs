@@ -282,6 +282,24 @@ pub enum BatchError {
         /// What the buffer has at the offset.
         found: Arc<str>,
     },
+    /// A surface does not fit its buffer, or its pitch does not fit its tiling.
+    #[error("the surface of {buffer} does not fit: {problem}")]
+    Surface {
+        /// The buffer's name.
+        buffer: Arc<str>,
+        /// What does not fit, with numbers.
+        problem: Arc<str>,
+    },
+    /// The constants of threads are not whole registers for each thread.
+    #[error(
+        "{dwords} dwords of constants for {threads} threads: each needs the same number, a multiple of 8"
+    )]
+    Constants {
+        /// Dwords of constants of all threads.
+        dwords: usize,
+        /// Number of threads.
+        threads: u32,
+    },
     /// A kernel has no instruction that ends the thread, so the thread runs into what follows it.
     #[error(
         "{at}: {kernel} has no instruction that ends the thread: end it with a `send` with {{EOT}}"

@@ -1,4 +1,4 @@
-//! The guide: from a first packet to a checked batch, in eight chapters. The code in it is tested,
+//! The guide: from a first packet to a checked batch, in nine chapters. The code in it is tested,
 //! and so are the error messages.
 //!
 //! 1. [`packets`]: what a batch buffer is; packets and fields; literals, run-time values,
@@ -7,10 +7,11 @@
 //! 3. [`batches`]: engines and pipelines; chains, jumps, second-level batches; computing in the
 //!    command streamer
 //! 4. [`triangle`]: the whole state of a draw, built but not run
-//! 5. [`reading`]: from dwords to packets, from dumps to text; parts and differences of dumps
-//! 6. [`checking`]: the manual's restrictions; batches on the model
-//! 7. [`mistakes`]: common mistakes and their error messages
-//! 8. [`hangs`]: from the kernel's error state to the command that hung
+//! 5. [`compute`]: a kernel of your own in thread groups, from zero; messages, constants, shared memory
+//! 6. [`reading`]: from dwords to packets, from dumps to text; parts and differences of dumps
+//! 7. [`checking`]: the manual's restrictions; batches on the model
+//! 8. [`mistakes`]: common mistakes and their error messages
+//! 9. [`hangs`]: from the kernel's error state to the command that hung
 
 #[doc = include_str!("packets.md")]
 pub mod packets {}
@@ -27,6 +28,10 @@ pub mod batches {}
 #[doc = include_str!("../../examples/triangle.rs")]
 /// ```
 pub mod triangle {}
+
+#[cfg(feature = "media")]
+#[doc = include_str!("compute.md")]
+pub mod compute {}
 
 #[doc = include_str!("reading.md")]
 pub mod reading {}

@@ -4,12 +4,14 @@
 pub mod context;
 pub mod engine;
 pub mod execlist;
+pub mod execute;
 pub mod image;
 pub mod mmio;
 pub mod schedule;
 pub mod submission_port;
 
 pub use context::ContextId;
+pub use execute::ExecuteError;
 pub use schedule::{Progress, Suspended};
 
 use crate::gpu::context::Context;

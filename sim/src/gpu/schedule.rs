@@ -217,7 +217,7 @@ impl Gpu {
             ring.tail = tail(&self.device, id) % ring.size;
         }
         let source = active.source;
-        let result = self.execute(id, &mut active, stats, listener);
+        let result = self.run_active(id, &mut active, stats, listener);
         for signal in std::mem::take(&mut self.device.signals) {
             self.deliver(signal);
         }
@@ -271,7 +271,7 @@ impl Gpu {
     }
 
     /// Executes packets of the active work.
-    fn execute(
+    fn run_active(
         &mut self,
         id: EngineId,
         active: &mut Active,

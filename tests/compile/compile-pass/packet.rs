@@ -60,6 +60,6 @@ fn main() -> Result<(), BatchError> {
     batch.emit(&wider)?;
     batch.emit(&pitch!(64))?;
     assert_eq!(<MiNoop as Noop>::new::<u8>(7).unwrap().identification_number.get(), 7);
-    assert_eq!(FILL.pack()[1], 0x4300_ff00);
+    assert_eq!(FILL.pack()[1], 0x43f0_ff00);
     Ok(())
 }
