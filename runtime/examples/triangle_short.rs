@@ -18,7 +18,7 @@ const PIXEL: &[u32] = &eu! {
     mov (8|M0)   r115.0<1>:f  0.5:f     // green
     mov (8|M0)   r116.0<1>:f  0:f       // blue
     mov (8|M0)   r117.0<1>:f  1.0:f     // alpha
-    send (8|M0)  null  r114  0x25  0x08031400  {EOT}
+    send (8|M0)  null  r114  MsdRtw { message_type: MT_RTW, message_subtype: SIMD8_LO, last_render_target_select: true, message_length: 4 } {EOT}
 };
 
 /// The batch with all that it points to.

@@ -7,17 +7,18 @@ use genxml::eu;
 use genxml::setup::{Dispatch, Heaps, Surface};
 use genxml_sim::Gpu;
 
-/// A thread computes eight numbers, 32 bytes. r0.1 has the number of its group, and r1.0 has k.
+/// A thread computes eight numbers, 32 bytes (two owords), from surfaces 0 and 1 to surface 2. r0.1
+/// has the number of its group, and r1.0 has k.
 const KERNEL: &[u32] = &eu! {
     (W) mov (8|M0)   r10.0<1>:ud   0:ud                                // header of the messages:
     (W) shl (1|M0)   r10.2<1>:ud   r0.1<0;1,0>:ud   1:ud               // offset in units of 16 bytes
-    (W) send (8|M0)  r20  r10  0xA  0x02180200                         // read a: surface 0
-    (W) send (8|M0)  r21  r10  0xA  0x02180201                         // read b: surface 1
+    (W) send (8|M0)  r20  r10  Msd0rOwb { header_present: true, data_blocks: OW2, binding_table_index: 0 }
+    (W) send (8|M0)  r21  r10  Msd0rOwb { header_present: true, data_blocks: OW2, binding_table_index: 1 }
     (W) mul (8|M0)   r22.0<1>:f    r20.0<8;8,1>:f   r1.0<0;1,0>:f
     (W) add (8|M0)   r11.0<1>:f    r22.0<8;8,1>:f   r21.0<8;8,1>:f
-    (W) send (8|M0)  null  r10  0xA  0x040A0202                        // write out: surface 2
+    (W) send (8|M0)  null  r10  Msd0wOwb { header_present: true, data_blocks: OW2, binding_table_index: 2 }
     (W) mov (8|M0)   r112.0<1>:ud  r0.0<8;8,1>:ud
-    (W) send (8|M0)  null  r112  0x27  0x02000010  {EOT}
+    (W) send (8|M0)  null  r112  TsEot {EOT}
 };
 
 /// Runs the kernel.

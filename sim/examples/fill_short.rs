@@ -21,9 +21,9 @@ const KERNEL: &[u32] = &eu! {
     (W) mov (8|M0)   r16.0<1>:ud  0xFFFF0000:ud
     (W) mov (8|M0)   r17.0<1>:ud  0xFFFF0000:ud
     (W) mov (8|M0)   r18.0<1>:ud  0xFFFF0000:ud
-    (W) send (8|M0)  null  r10  0xC  0x120A8000          // media block write
+    (W) send (8|M0)  null  r10  Msd1wMb { header_present: true, message_length: 9 }
     (W) mov (8|M0)   r112.0<1>:ud r0.0<8;8,1>:ud
-    (W) send (8|M0)  null  r112  0x27  0x02000000  {EOT}
+    (W) send (8|M0)  null  r112  TsEot {EOT}
 };
 
 /// The batch with everything that it points to.

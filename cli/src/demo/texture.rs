@@ -4,13 +4,7 @@
 
 use super::initial::{self, BUFFERS, HEAPS};
 use genxml::batch::{Buffer, Submission};
-use genxml::core::lit;
-use genxml::eu::gen8::eu_messages::{MsdRtw, MtDpRt, RenderTargetWriteSubtype};
 use genxml::gen8::enums::ThreeDPrimTopoType;
-use genxml::gen8::messages::{
-    MessageDescriptorSamplingEngine, MessageDescriptorSamplingEngineMessageType as Message,
-    MessageDescriptorSamplingEngineSimdMode10 as Simd,
-};
 use genxml::gen8::render3d_binding::*;
 use genxml::gen8::render3d_pixel::ThreeDStatePs;
 use genxml::gen8::render3d_stages::{SamplerCount, VectorMaskEnable};
@@ -41,29 +35,8 @@ const VERTICES: [[f32; 6]; 4] = [
 const PIXEL: &[u32] = &eu! {
     pln (16|M0)      r10.0<1>:f  r6.0<0;1,0>:f  r2.0<8;8,1>:f
     pln (16|M0)      r12.0<1>:f  r6.4<0;1,0>:f  r2.0<8;8,1>:f
-    send (16|M0)     r112  r10  0x2  0x08840001
-    sendc (16|M0)    null  r112  0x25  0x10031000  {EOT}
-};
-
-/// Checks that the descriptors in the assembly are those of these messages.
-const _: () = {
-    let sample = MessageDescriptorSamplingEngine {
-        message_type: Message::SAMPLE,
-        simd_mode_1_0: Simd::SIMD16,
-        binding_table_index: lit!(1),
-        message_length: lit!(4),
-        response_length: lit!(8),
-        ..MessageDescriptorSamplingEngine::new()
-    };
-    let color = MsdRtw {
-        message_type: MtDpRt::MT_RTW,
-        message_subtype: RenderTargetWriteSubtype::SIMD16,
-        last_render_target_select: true,
-        message_length: lit!(8),
-        ..MsdRtw::new()
-    };
-    assert!(sample.pack()[0] == 0x0884_0001);
-    assert!(color.pack()[0] == 0x1003_1000);
+    send (16|M0)     r112  r10  MessageDescriptorSamplingEngine { message_type: SAMPLE, simd_mode_1_0: SIMD16, binding_table_index: 1, message_length: 4, response_length: 8 }
+    sendc (16|M0)    null  r112  MsdRtw { message_type: MT_RTW, message_subtype: SIMD16, last_render_target_select: true, message_length: 8 } {EOT}
 };
 
 /// Width and height of level 0 in texels.

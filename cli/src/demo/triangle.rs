@@ -2,11 +2,8 @@
 
 use super::initial::{self, BUFFERS, HEAPS};
 use genxml::batch::{Buffer, Submission};
-use genxml::core::lit;
 use genxml::eu;
-use genxml::eu::gen8::eu_messages::{MsdRtw, MtDpRt, RenderTargetWriteSubtype};
 use genxml::gen8::enums::ThreeDPrimTopoType;
-use genxml::gen8::messages::{UrbMessageDescriptor, UrbMessageDescriptorUrbOpcode};
 use genxml::gen8::state::SurfaceFormat;
 use genxml::setup::{Draw, Heaps, element};
 use std::error::Error;
@@ -34,12 +31,12 @@ const VERTEX: &[u32] = &eu! {
     mov (8|M0)       r118.0<1>:f   r3.0<8;8,1>:f
     mov (8|M0)       r119.0<1>:f   r4.0<8;8,1>:f
     mov (8|M0)       r120.0<1>:f   r5.0<8;8,1>:f
-    send (8|M0)      null  r112  0x6  0x12080007
+    send (8|M0)      null  r112  UrbMessageDescriptor { urb_opcode: SIMD8_WRITE, header_present: true, message_length: 9 }
     mov (8|M0)       r113.0<1>:f   r6.0<8;8,1>:f      // colour, after the position
     mov (8|M0)       r114.0<1>:f   r7.0<8;8,1>:f
     mov (8|M0)       r115.0<1>:f   r8.0<8;8,1>:f
     mov (8|M0)       r116.0<1>:f   r9.0<8;8,1>:f
-    send (8|M0)      null  r112  0x26  0x0A080027  {EOT}
+    send (8|M0)      null  r112  UrbMessageDescriptor { urb_opcode: SIMD8_WRITE, header_present: true, message_length: 5, global_offset: 2 } {EOT}
 };
 
 /// The pixel shader, for eight pixels at a time. r2 and r3 have the barycentric coordinates of the
@@ -50,28 +47,7 @@ pub const PIXEL: &[u32] = &eu! {
     pln (8|M0)       r113.0<1>:f   r4.4<0;1,0>:f  r2.0<8;8,1>:f    // green
     pln (8|M0)       r114.0<1>:f   r5.0<0;1,0>:f  r2.0<8;8,1>:f    // blue
     mov (8|M0)       r115.0<1>:f   1.0:f                           // opaque
-    sendc (8|M0)     null  r112  0x25  0x08031400  {EOT}
-};
-
-/// Checks that the descriptors in the assembly are those of these messages.
-const _: () = {
-    const TO_URB: UrbMessageDescriptor = UrbMessageDescriptor {
-        urb_opcode: UrbMessageDescriptorUrbOpcode::SIMD8_WRITE,
-        header_present: true,
-        ..UrbMessageDescriptor::new()
-    };
-    let start = UrbMessageDescriptor { message_length: lit!(9), ..TO_URB };
-    let after = UrbMessageDescriptor { message_length: lit!(5), global_offset: lit!(2), ..TO_URB };
-    let color = MsdRtw {
-        message_type: MtDpRt::MT_RTW,
-        message_subtype: RenderTargetWriteSubtype::SIMD8_LO,
-        last_render_target_select: true,
-        message_length: lit!(4),
-        ..MsdRtw::new()
-    };
-    assert!(start.pack()[0] == 0x1208_0007);
-    assert!(after.pack()[0] == 0x0a08_0027);
-    assert!(color.pack()[0] == 0x0803_1400);
+    sendc (8|M0)     null  r112  MsdRtw { message_type: MT_RTW, message_subtype: SIMD8_LO, last_render_target_select: true, message_length: 4 } {EOT}
 };
 
 /// The batch with everything that it points to.

@@ -3,6 +3,7 @@
 mod asm_corpus;
 mod asm_errors;
 mod asm_mesa;
+mod asm_messages;
 mod asm_round;
 mod asm_syntax;
 mod compaction;

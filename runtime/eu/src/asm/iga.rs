@@ -5,7 +5,7 @@ use super::error::Fault;
 use super::lex::Kind;
 use super::number::{self, Number};
 use super::parse::{Item, Parse, Parser, Span, SpannedTarget, Statement, Target};
-use super::send;
+use super::{literal, send};
 use crate::instruction::*;
 use crate::ops::{Format, Opcode};
 use crate::syntax::{self, Keyword, Syntax};
@@ -503,8 +503,11 @@ fn region(
 }
 
 /// Parses the shared function and the descriptor of a message: `0x2 0x0C847000`, `0xC a0.0`. Bit 5
-/// of the first number is the end of thread.
+/// of the first number is the end of thread. Or parses a message by name.
 fn message(p: &mut Parser<'_>) -> Parse<Send> {
+    if p.peek_word().is_some() {
+        return literal::message(p);
+    }
     let function = p.integer("the shared function's number", 0x3f)? as u8;
     let descriptor = if p.peek_word() == Some("a0") {
         p.next();

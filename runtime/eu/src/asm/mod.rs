@@ -16,6 +16,24 @@
 //! assert_eq!(errors[0].to_string(), "1:1: `ad` is not an operation; did you mean `add`?");
 //! ```
 //!
+//! A message by name, here a read of two owords from surface 1. The same in numbers is `0xA
+//! 0x02180201`:
+//!
+//! ```
+//! # use genxml_eu::asm::{Options, assemble};
+//! # use genxml_eu::syntax::Syntax;
+//! # let kernel = |text| assemble(text, Syntax::Iga, &Options::default()).map(|kernel| kernel.bytes);
+//! let named = kernel(
+//!     "(W) send (8|M0) r20 r10 Msd0rOwb { header_present: true, data_blocks: OW2, binding_table_index: 1 }",
+//! );
+//! assert_eq!(named, kernel("(W) send (8|M0) r20 r10 0xA 0x02180201"));
+//!
+//! let errors = kernel("(W) send (8|M0) r20 r10 Msd0rOwb { header: true }").unwrap_err();
+//! let error = errors[0].to_string();
+//! assert!(error.starts_with("1:36: Msd0rOwb has no field `header`"), "{error}");
+//! assert!(error.contains("header_present"), "{error}");
+//! ```
+//!
 //! The assembler accepts the output of IGA's and Mesa's disassemblers, and in addition:
 //! * comments `// ...`, `# ...` and `/* ... */`; labels (`NAME:`), which may precede any
 //!   instruction;
@@ -24,6 +42,10 @@
 //!   counts from the start of memory;
 //! * IGA: `{Align16}`, which syntax of Align16 also implies: `<4>` regions, `.xyzw` after a region;
 //!   `[1.0,2,-4,0]:vf`; omitted regions, which mean `<1>` or consecutive elements;
+//! * IGA: messages by name in place of the numbers of shared function and descriptor. A name is that
+//!   of a generated type, such as [`Msd0rOwb`](crate::gen8::messages::Msd0rOwb). Fields that are not
+//!   given have their defaults, and the numbers of registers follow from the other fields where they
+//!   leave no choice;
 //! * Mesa: `goto`, `join`, `call`, `ret`, `brd` and `brc` with their targets and operands, which
 //!   Mesa's disassembler does not print.
 
@@ -32,6 +54,7 @@ mod error;
 mod iga;
 mod layout;
 mod lex;
+mod literal;
 mod mesa;
 mod number;
 mod parse;
