@@ -2,7 +2,7 @@
 //!
 //! Reading order, lowest layer first. A module uses only modules of earlier lines:
 //!
-//! * `source`, `number`, [`suggest`]: files and positions in them, numbers, corrections of names
+//! * `source`: files and positions in them
 //! * [`diagnostic`], `xml`: problems and elements, with their positions
 //! * [`model`]: the specification as data
 //! * `words`, `value`, [`expr`]: parsers and formatters for the values of attributes
@@ -27,11 +27,9 @@ pub mod index;
 pub mod list;
 pub mod load;
 pub mod model;
-mod number;
 pub mod parts;
 pub mod show;
 mod source;
-pub mod suggest;
 mod value;
 mod words;
 mod xml;
@@ -39,6 +37,7 @@ mod xml;
 pub use diagnostic::{Diagnostic, Report};
 pub use embedded::GEN8;
 pub use generate::{build, write};
+pub use genxml_syntax::suggest;
 pub use list::list;
 pub use load::{load_dir, load_files, load_texts};
 pub use show::{show, show_colored};

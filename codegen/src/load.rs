@@ -14,9 +14,9 @@ use crate::convert;
 use crate::diagnostic::{Code, Diagnostic, Report, Severity};
 use crate::index::{self, Index};
 use crate::model::{Container, ContainerId, Enum, EnumId, Group, SourceFile, Spec, Type};
-use crate::suggest;
 use crate::words::{ALL_PIPELINES, PIPELINES};
 use crate::xml::{self, At, Element};
+use genxml_syntax::suggest;
 
 /// The readable part of a specification, and its problems.
 #[derive(Debug, Default)]

@@ -4,6 +4,9 @@
 //! [`crate::check`] finds no error in a [`Spec`], Rust can be generated without further errors.
 
 pub use crate::source::{SourceFile, Span};
+pub use genxml_syntax::condition::{Op, Quantifier, Role};
+
+use genxml_syntax::condition;
 
 /// A specification of one generation: the contents of all its files.
 #[derive(Debug, Clone, Default)]
@@ -421,162 +424,16 @@ impl Expr {
 
 /// A condition of a rule (`require`) or a view (`exists-if`): an [`Expr`] with more operators. It
 /// is about the container and, in rules, about the packets before it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Cond {
-    /// A number or a value of an enumeration.
-    Number(u64),
-    /// The stored value of a field.
-    Field(FieldRef),
-    /// Logical not.
-    Not(Box<Cond>),
-    /// Two operands.
-    Binary(Op, Box<Cond>, Box<Cond>),
-    /// The value is in one of these ranges (first, last). The ranges are ascending and do not
-    /// touch.
-    In(Box<Cond>, Vec<(u64, u64)>),
-    /// The attribute `bits` of an enumeration's value.
-    Bits(Box<Cond>, EnumId),
-    /// Position of the last packet of this instruction before the current packet. With a condition,
-    /// only packets whose fields satisfy the condition count.
-    Last(ContainerId, Option<Box<Cond>>),
-    /// A statement about the elements of a group. The last member is evaluated for each element; it
-    /// is `None` for `Count`.
-    Over(Quantifier, GroupRef, Option<Box<Cond>>),
-    /// Number of the element, inside [`Cond::Over`].
-    Index,
-    /// True if the kernels use the surface in this way.
-    Role(Role),
-}
-
-/// Kinds of statements about the elements of a group.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Quantifier {
-    /// The condition holds for every element.
-    All,
-    /// The condition holds for at least one element.
-    Any,
-    /// The sum of a value.
-    Sum,
-    /// The number of elements.
-    Count,
-    /// No two elements have the same value.
-    Unique,
-}
+pub type Cond = condition::Cond<ContainerId, EnumId>;
 
 /// Where a field or group is looked up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Base {
-    /// In the container of the rule, or in the current group element of a [`Cond::Over`]. The
-    /// number is the number of levels outward from the innermost element.
-    Own(u32),
-    /// In the newest instance of this container before the current one.
-    State(ContainerId),
-}
+pub type Base = condition::Base<ContainerId>;
 
 /// A field that a rule refers to. It may be in a nested structure or in an element of a group.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FieldRef {
-    /// The container or element from which `start` and `end` count.
-    pub base: Base,
-    /// The name as written.
-    pub name: String,
-    /// First bit, from the start of the container or element.
-    pub start: u32,
-    /// Last bit.
-    pub end: u32,
-    /// The enumeration of the field's values, if they have names.
-    pub list: Option<EnumId>,
-}
+pub type FieldRef = condition::FieldRef<ContainerId, EnumId>;
 
 /// A group that a rule names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GroupRef {
-    /// The container or element from which `start` counts.
-    pub base: Base,
-    /// The name as written.
-    pub name: String,
-    /// First bit of the first element.
-    pub start: u32,
-    /// Size of an element in bits.
-    pub bits: u32,
-    /// Number of elements; 0: as many as the packet's length allows.
-    pub count: u32,
-}
-
-/// How the messages of a kernel use a surface of the binding table, as in
-/// `genxml_core::rule::Role`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Role {
-    Sampled,
-    RenderTarget,
-    Typed,
-    Untyped,
-    Scattered,
-    Block,
-    Media,
-    Atomic,
-    Read,
-    Written,
-}
-
-impl Role {
-    /// Every role by its name in conditions.
-    pub const ALL: &[(&str, Role)] = &[
-        ("sampled", Role::Sampled),
-        ("render-target", Role::RenderTarget),
-        ("typed", Role::Typed),
-        ("untyped", Role::Untyped),
-        ("scattered", Role::Scattered),
-        ("block", Role::Block),
-        ("media", Role::Media),
-        ("atomic", Role::Atomic),
-        ("read", Role::Read),
-        ("written", Role::Written),
-    ];
-}
-
-/// Operators, loosest first, as in `genxml_core::reflect::Op`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Op {
-    Or,
-    And,
-    Eq,
-    Ne,
-    Lt,
-    Le,
-    Gt,
-    Ge,
-    BitAnd,
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Rem,
-}
-
-impl Op {
-    /// The result of the operator. Arithmetic wraps; division by zero gives zero.
-    pub fn apply(self, l: u64, r: u64) -> u64 {
-        match self {
-            Op::Or => u64::from(l != 0 || r != 0),
-            Op::And => u64::from(l != 0 && r != 0),
-            Op::Eq => u64::from(l == r),
-            Op::Ne => u64::from(l != r),
-            Op::Lt => u64::from(l < r),
-            Op::Le => u64::from(l <= r),
-            Op::Gt => u64::from(l > r),
-            Op::Ge => u64::from(l >= r),
-            Op::BitAnd => l & r,
-            Op::Add => l.wrapping_add(r),
-            Op::Sub => l.wrapping_sub(r),
-            Op::Mul => l.wrapping_mul(r),
-            Op::Div => l.checked_div(r).unwrap_or(0),
-            Op::Rem => l.checked_rem(r).unwrap_or(0),
-        }
-    }
-}
+pub type GroupRef = condition::GroupRef<ContainerId>;
 
 /// A programming restriction of a container.
 #[derive(Debug, Clone)]

@@ -1,6 +1,6 @@
 //! Files of a specification, and spans of their text.
 
-use std::ops::Range;
+pub use genxml_syntax::xml::Span;
 
 /// A file of the specification.
 #[derive(Debug, Clone)]
@@ -19,13 +19,4 @@ pub struct SourceFile {
     pub text: String,
     /// True if the file is read by Mesa's rules, which allow gaps and overlaps.
     pub foreign: bool,
-}
-
-/// A part of a file of the specification.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Span {
-    /// Index of the file in the specification.
-    pub file: usize,
-    /// Byte range.
-    pub range: Range<usize>,
 }

@@ -1,7 +1,7 @@
 //! Parses values of attributes: types, defaults, ranges, stored forms.
 
 use crate::model::{Enum, Stored, Type};
-use crate::number::number;
+use genxml_syntax::number::number;
 
 /// Limit for positions and sizes in bits. 2^24 bits are 2 MiB.
 pub(crate) const BITS_LIMIT: u64 = 1 << 24;

@@ -65,7 +65,7 @@ fn rule_comparisons(check: &mut Check<'_>, condition: &Cond, place: (&Span, &str
                 never(
                     check,
                     *op,
-                    &format!("{left} {} {right}", expr::symbol(*op)),
+                    &format!("{left} {} {right}", op.symbol()),
                     &field.name,
                     (field.start, field.end),
                     place,

@@ -5,7 +5,7 @@
 use super::context::Check;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Container, Stored, Type};
-use crate::suggest;
+use genxml_syntax::suggest;
 
 /// Maximum width in bits of a field that selects the entry of a table. The GPU model stores one
 /// packet for each number that the field can hold.

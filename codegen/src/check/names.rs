@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::context::{Check, Scope, for_each_scope};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Container, Field, Kind, Span, Spec, Type};
-use crate::suggest;
+use genxml_syntax::suggest;
 
 pub(super) fn check(check: &mut Check<'_>) {
     let spec = check.spec;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::context::Check;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Container, EngineBase, Kind, Span};
-use crate::suggest;
+use genxml_syntax::suggest;
 
 pub(super) fn check(check: &mut Check<'_>) {
     engines(check);

@@ -1,10 +1,10 @@
 //! Reads attributes of an element, and checks its content.
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::number::number;
 use crate::source::Span;
-use crate::suggest;
 use crate::xml::{At, Attribute, Element};
+use genxml_syntax::number::number;
+use genxml_syntax::suggest;
 
 /// Returns the attribute. Reports a problem if it is missing or empty.
 pub(crate) fn required(

@@ -1,8 +1,9 @@
 //! Conditions that are parsed after all names have been collected.
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::expr::{self, ExprError, Scope};
+use crate::expr::{self, Scope};
 use crate::model::{Cond, Expr, Rule, Span, Spec};
+use genxml_syntax::condition::ConditionError;
 
 /// The text and span of a condition that is not parsed yet; `None` if there is no condition.
 pub(crate) type Pending = Option<(String, Span)>;
@@ -63,7 +64,7 @@ pub(super) fn condition(
 }
 
 fn reported<T>(
-    parsed: Result<T, Box<ExprError>>,
+    parsed: Result<T, Box<ConditionError>>,
     text: &str,
     span: &Span,
     lost: &[String],
@@ -72,7 +73,7 @@ fn reported<T>(
     match parsed {
         Ok(expr) => Some(expr),
         Err(error)
-            if error.code == Code::ExpressionName
+            if expr::code(&error) == Code::ExpressionName
                 && lost.iter().any(|name| text.contains(name)) =>
         {
             None
@@ -87,11 +88,11 @@ fn reported<T>(
 /// Converts the problem to a diagnostic at its position inside the attribute's value. If the value
 /// contains entities (`&amp;`), positions differ from those in the condition, so the whole value is
 /// underlined.
-pub(super) fn placed(error: ExprError, text: &str, span: &Span) -> Diagnostic {
+pub(super) fn placed(error: ConditionError, text: &str, span: &Span) -> Diagnostic {
     let place = match span.range.len() == text.len() {
         true => span.range.start + error.range.start..span.range.start + error.range.end,
         false => span.range.clone(),
     };
-    Diagnostic::new(error.code, Span { file: span.file, range: place }, error.message)
+    Diagnostic::new(expr::code(&error), Span { file: span.file, range: place }, error.message)
         .maybe_hint(error.hint)
 }

@@ -8,10 +8,10 @@ use super::converter::Converter;
 use super::enumeration::{sets, values};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Enum, EnumId, Field, Stored, Type};
-use crate::number::number;
-use crate::suggest;
 use crate::value::{self, BITS_LIMIT, BUILT_IN, ones};
 use crate::xml::{self, At, Element};
+use genxml_syntax::number::number;
+use genxml_syntax::suggest;
 
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "kebab-case")]

@@ -1,38 +1,6 @@
 //! Formats conditions as text.
 
-use crate::model::{Expr, Op};
-
-/// The symbol of the operator in conditions.
-pub fn symbol(op: Op) -> &'static str {
-    match op {
-        Op::Or => "||",
-        Op::And => "&&",
-        Op::Eq => "==",
-        Op::Ne => "!=",
-        Op::Lt => "<",
-        Op::Le => "<=",
-        Op::Gt => ">",
-        Op::Ge => ">=",
-        Op::BitAnd => "&",
-        Op::Add => "+",
-        Op::Sub => "-",
-        Op::Mul => "*",
-        Op::Div => "/",
-        Op::Rem => "%",
-    }
-}
-
-/// The precedence of the operator; a larger number binds tighter.
-pub(super) fn level(op: Op) -> u8 {
-    match op {
-        Op::Or => 1,
-        Op::And => 2,
-        Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge => 3,
-        Op::BitAnd => 4,
-        Op::Add | Op::Sub => 5,
-        Op::Mul | Op::Div | Op::Rem => 6,
-    }
-}
+use crate::model::Expr;
 
 /// Formats a condition.
 pub fn display(expr: &Expr) -> String {
@@ -69,14 +37,14 @@ fn write(
         Expr::Not(inner) => format!("!{}", write(inner, 7, None, name)),
         Expr::Binary(op, left, right) => {
             let bits = |side: &Expr| match side {
-                Expr::Field { start, end, .. } if level(*op) == 3 => Some((*start, *end)),
+                Expr::Field { start, end, .. } if op.level() == 3 => Some((*start, *end)),
                 _ => None,
             };
-            let inner = level(*op);
+            let inner = op.level();
             // A comparison cannot be an operand of a comparison without parentheses.
             let left_text = write(left, inner + u8::from(inner == 3), bits(right), name);
             let right_text = write(right, inner + 1, bits(left), name);
-            let text = format!("{left_text} {} {right_text}", symbol(*op));
+            let text = format!("{left_text} {} {right_text}", op.symbol());
             if inner < outer { format!("({text})") } else { text }
         }
     }

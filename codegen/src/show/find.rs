@@ -1,7 +1,7 @@
 //! Finds items by name or offset, and suggests names after a typing error.
 
 use crate::model::{Field, Group, Kind, Spec, Type};
-use crate::suggest;
+use genxml_syntax::suggest;
 
 /// The error if no item has the name.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,13 +2,22 @@
 
 use std::ops::Range;
 
-use crate::diagnostic::Code;
+/// What kind of error it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The text is malformed.
+    Syntax,
+    /// A field, value, container or function does not exist.
+    Name,
+    /// A part of the condition has the wrong kind, such as a group instead of a field.
+    Kind,
+}
 
 /// An error in a condition, with its position in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExprError {
-    /// [`Code::Expression`], [`Code::ExpressionName`] or [`Code::ExpressionKind`].
-    pub code: Code,
+pub struct ConditionError {
+    /// What kind of error it is.
+    pub kind: ErrorKind,
     /// Byte range in the condition's text.
     pub range: Range<usize>,
     /// What is wrong.
@@ -17,22 +26,22 @@ pub struct ExprError {
     pub hint: Option<String>,
 }
 
-impl ExprError {
+impl ConditionError {
     pub(super) fn new(
-        code: Code,
+        kind: ErrorKind,
         range: Range<usize>,
         message: impl Into<String>,
         hint: Option<String>,
     ) -> Box<Self> {
-        Box::new(Self { code, range, message: message.into(), hint })
+        Box::new(Self { kind, range, message: message.into(), hint })
     }
 
     pub(super) fn syntax(range: Range<usize>, message: impl Into<String>) -> Box<Self> {
-        Self::new(Code::Expression, range, message, None)
+        Self::new(ErrorKind::Syntax, range, message, None)
     }
 
     pub(super) fn kind(range: Range<usize>, message: impl Into<String>) -> Box<Self> {
-        Self::new(Code::ExpressionKind, range, message, None)
+        Self::new(ErrorKind::Kind, range, message, None)
     }
 
     pub(super) fn hint(mut self: Box<Self>, hint: impl Into<Option<String>>) -> Box<Self> {
@@ -42,4 +51,4 @@ impl ExprError {
 }
 
 /// A parsed condition or part of one, or the error.
-pub(super) type Result<T> = std::result::Result<T, Box<ExprError>>;
+pub(super) type Result<T> = std::result::Result<T, Box<ConditionError>>;

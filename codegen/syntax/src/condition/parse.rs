@@ -2,10 +2,8 @@
 
 use std::ops::Range;
 
-use super::error::{ExprError, Result};
-use super::text::{level, symbol};
-use crate::diagnostic::Code;
-use crate::model::Op;
+use super::cond::Op;
+use super::error::{ConditionError, ErrorKind, Result};
 use crate::number::number;
 
 /// Maximum nesting depth of operators.
@@ -19,7 +17,7 @@ pub(super) fn tree(text: &str) -> Result<Tree> {
         None => Ok(tree),
         Some((token, range)) => {
             let message = format!("expected an operator or the end, found {}", token.describe());
-            Err(ExprError::syntax(range.clone(), message))
+            Err(ConditionError::syntax(range.clone(), message))
         }
     }
 }
@@ -77,7 +75,7 @@ impl Token {
             Token::Number(value) => format!("the number {value}"),
             Token::Field(name) => format!("the field [{name}]"),
             Token::Name(name) => format!("the name `{name}`"),
-            Token::Op(op) => format!("`{}`", symbol(*op)),
+            Token::Op(op) => format!("`{}`", op.symbol()),
             Token::Not => "`!`".into(),
             Token::Open => "`(`".into(),
             Token::Close => "`)`".into(),
@@ -118,11 +116,21 @@ fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>> {
             ('%', _) => (Token::Op(Op::Rem), 1),
             ('=', _) => {
                 let hint = Some("equality is written ==".to_owned());
-                return Err(ExprError::new(Code::Expression, at..at + 1, "unexpected `=`", hint));
+                return Err(ConditionError::new(
+                    ErrorKind::Syntax,
+                    at..at + 1,
+                    "unexpected `=`",
+                    hint,
+                ));
             }
             ('|', _) => {
                 let hint = Some("or is written ||".to_owned());
-                return Err(ExprError::new(Code::Expression, at..at + 1, "unexpected `|`", hint));
+                return Err(ConditionError::new(
+                    ErrorKind::Syntax,
+                    at..at + 1,
+                    "unexpected `|`",
+                    hint,
+                ));
             }
             ('!', _) => (Token::Not, 1),
             ('(', _) => (Token::Open, 1),
@@ -133,7 +141,7 @@ fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>> {
             ('[' | '"' | '\'', _) => {
                 let end = if c == '[' { ']' } else { c };
                 let Some(length) = closing(&rest[1..], c, end) else {
-                    return Err(ExprError::syntax(
+                    return Err(ConditionError::syntax(
                         at..text.len(),
                         format!("`{c}` without its `{end}`"),
                     ));
@@ -151,14 +159,17 @@ fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>> {
                         || word.starts_with("0x") =>
                     {
                         let message = format!("malformed number `{word}`");
-                        return Err(ExprError::syntax(at..at + word.len(), message));
+                        return Err(ConditionError::syntax(at..at + word.len(), message));
                     }
                     None if word == "in" => (Token::In, 2),
                     None => (Token::Name(word.to_owned()), word.len()),
                 }
             }
             _ => {
-                return Err(ExprError::syntax(at..at + c.len_utf8(), format!("unexpected `{c}`")));
+                return Err(ConditionError::syntax(
+                    at..at + c.len_utf8(),
+                    format!("unexpected `{c}`"),
+                ));
             }
         };
         found.push((token, at..at + length));
@@ -214,7 +225,7 @@ impl Parser {
         let mut compared = false;
         while let Some((token, range)) = self.tokens.get(self.next).cloned() {
             let tight = match &token {
-                Token::Op(op) => level(*op),
+                Token::Op(op) => op.level(),
                 Token::In => IN_LEVEL,
                 _ => break,
             };
@@ -222,8 +233,11 @@ impl Parser {
                 break;
             }
             if compared && tight == IN_LEVEL {
-                return Err(ExprError::syntax(range, "a comparison of the result of a comparison")
-                    .hint("write `a <= b && b <= c`, or parentheses".to_owned()));
+                return Err(ConditionError::syntax(
+                    range,
+                    "a comparison of the result of a comparison",
+                )
+                .hint("write `a <= b && b <= c`, or parentheses".to_owned()));
             }
             compared = tight == IN_LEVEL;
             length += 1; // the tree of a long chain is as deep as that of nested parentheses
@@ -261,14 +275,17 @@ impl Parser {
                         return Ok(Tree::In(Box::new(left), items, range));
                     }
                     if !self.take(&Token::Comma) {
-                        return Err(ExprError::syntax(open, "`{` without its `}`"));
+                        return Err(ConditionError::syntax(open, "`{` without its `}`"));
                     }
                 }
             }
             found => {
                 let (what, place) = self.found(found);
-                Err(ExprError::syntax(place, format!("expected a set after `in`, found {what}"))
-                    .hint(
+                Err(ConditionError::syntax(
+                    place,
+                    format!("expected a set after `in`, found {what}"),
+                )
+                .hint(
                     "a set is written {A, B, 3..5}, or is the name of a <set> of the enumeration"
                         .to_owned(),
                 ))
@@ -291,14 +308,14 @@ impl Parser {
 
     fn limit(&self, depth: usize, range: Range<usize>) -> Result<()> {
         match depth > DEPTH {
-            true => Err(ExprError::syntax(range, format!("more than {DEPTH} operators deep"))),
+            true => Err(ConditionError::syntax(range, format!("more than {DEPTH} operators deep"))),
             false => Ok(()),
         }
     }
 
     fn unary(&mut self, depth: usize) -> Result<Tree> {
         let Some((token, range)) = self.tokens.get(self.next).cloned() else {
-            return Err(ExprError::syntax(
+            return Err(ConditionError::syntax(
                 self.end..self.end,
                 "the condition ends where a value is expected",
             ));
@@ -316,14 +333,14 @@ impl Parser {
             Token::Open => {
                 let inner = self.binary(0, depth + 1)?;
                 if !self.take(&Token::Close) {
-                    return Err(ExprError::syntax(range, "`(` without its `)`"));
+                    return Err(ConditionError::syntax(range, "`(` without its `)`"));
                 }
                 inner
             }
             other => {
                 let message =
                     format!("expected a field, value or number, found {}", other.describe());
-                return Err(ExprError::syntax(range, message));
+                return Err(ConditionError::syntax(range, message));
             }
         })
     }
@@ -343,7 +360,7 @@ impl Parser {
                 return Ok(Tree::Call(name, range, arguments));
             }
             if !self.take(&Token::Comma) {
-                return Err(ExprError::syntax(range, format!("`{name}(` without its `)`")));
+                return Err(ConditionError::syntax(range, format!("`{name}(` without its `)`")));
             }
         }
     }
@@ -362,7 +379,10 @@ impl Parser {
                 }
                 found => {
                     let (what, place) = self.found(found);
-                    return Err(ExprError::syntax(place, format!("expected a name, found {what}")));
+                    return Err(ConditionError::syntax(
+                        place,
+                        format!("expected a name, found {what}"),
+                    ));
                 }
             }
             if !self.take(&Token::Op(Op::Sub)) {

@@ -2,83 +2,58 @@
 //! is needed at its position.
 
 use std::ops::Range;
+use std::rc::Rc;
 
-use super::error::{ExprError, Result};
+use super::cond::{Base, Cond, FieldRef, GroupRef, Op, Quantifier, Role};
+use super::error::{ConditionError, ErrorKind, Result};
+use super::names::{Field, Group, Members, Names, Type};
 use super::parse::Tree;
-use crate::diagnostic::Code;
-use crate::model::{
-    Base, Cond, Container, ContainerId, Enum, Expr, Field, FieldRef, Group, GroupRef, Kind, Op,
-    Quantifier, Role, Spec, Type, View,
-};
 use crate::number::number;
 use crate::suggest;
 
-/// The names that the condition of a field can use.
-#[derive(Debug, Clone, Copy)]
-pub struct Scope<'a> {
-    /// The fields of the container, or of the group's element, that contains the condition.
-    pub fields: &'a [Field],
-    /// All enumerations.
-    pub enums: &'a [Enum],
+/// Kinds of conditions. Each kind allows no more than the kind before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// `require` of a rule.
+    Rule,
+    /// `require` of a rule whose container has no earlier packets: an EU instruction or its
+    /// message.
+    LoneRule,
+    /// The second argument of `last`.
+    Last,
+    /// `exists-if` of a view.
+    View,
+    /// `exists-if` of a field.
+    Field,
+}
+
+/// The names that a condition can use, and what else it can use.
+pub struct Scope<'a, N: Names<'a>> {
+    /// The members of the container, or of the group's element, that contains the condition.
+    pub members: Members<'a, N>,
+    /// The kind of the condition.
+    pub place: Place,
     /// The variant alternative of the field that has the condition. If several fields have the
     /// same name, the field of this alternative is meant.
-    pub variant: Option<&'a (String, String)>,
+    pub variant: Option<(&'a str, &'a str)>,
 }
 
-/// Resolves the condition of a field.
-pub(super) fn small(tree: Tree, scope: Scope<'_>) -> Result<Expr> {
-    let level = Level { fields: scope.fields, groups: &[], views: &[], what: "here" };
-    let resolver = Resolver {
-        enums: scope.enums,
-        containers: &[],
-        levels: vec![level],
-        variant: scope.variant,
-        place: Place::Field,
-    };
-    Ok(plain(resolver.cond(tree, None)?))
-}
-
-/// Converts a condition that [`Place::Field`] allows to an [`Expr`].
-fn plain(cond: Cond) -> Expr {
-    match cond {
-        Cond::Field(FieldRef { name, start, end, .. }) => Expr::Field { name, start, end },
-        Cond::Not(inner) => Expr::Not(Box::new(plain(*inner))),
-        Cond::Binary(op, left, right) => {
-            Expr::Binary(op, Box::new(plain(*left)), Box::new(plain(*right)))
-        }
-        Cond::Number(value) => Expr::Number(value),
-        // `Resolver::only_rules` refuses these conditions.
-        Cond::In(..)
-        | Cond::Bits(..)
-        | Cond::Last(..)
-        | Cond::Over(..)
-        | Cond::Index
-        | Cond::Role(_) => Expr::Number(0),
+impl<'a, N: Names<'a>> Scope<'a, N> {
+    /// The scope of a condition of a container.
+    pub fn of(names: N, container: N::Container, place: Place) -> Scope<'a, N> {
+        Scope { members: names.members(container), place, variant: None }
     }
 }
 
-/// Resolves the condition of a rule.
-pub(super) fn rule(tree: Tree, spec: &Spec, container: usize) -> Result<Cond> {
-    of_container(tree, spec, container, Place::Rule)
-}
-
-/// Resolves the condition of a view.
-pub(super) fn view(tree: Tree, spec: &Spec, container: usize) -> Result<Cond> {
-    of_container(tree, spec, container, Place::View)
-}
-
-fn of_container(tree: Tree, spec: &Spec, container: usize, place: Place) -> Result<Cond> {
-    let Some(own) = spec.containers.get(container) else {
-        return Err(ExprError::syntax(0..0, "a condition of no container"));
-    };
-    let resolver = Resolver {
-        enums: &spec.enums,
-        containers: &spec.containers,
-        levels: vec![Level::of(own, "here")],
-        variant: None,
-        place,
-    };
-    resolver.cond(tree, None)
+/// Resolves a condition.
+pub(super) fn cond<'a, N: Names<'a>>(
+    tree: Tree,
+    names: N,
+    scope: Scope<'a, N>,
+) -> Result<Cond<N::Container, N::List>> {
+    let Scope { members, place, variant } = scope;
+    let level = Level { members: Rc::new(members), what: "here" };
+    Resolver { names, levels: vec![level], variant, place }.cond(tree, None)
 }
 
 /// Sorts ranges and joins those that touch or overlap.
@@ -95,57 +70,61 @@ fn join(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
 }
 
 /// Resolves the items of a `<set>` to ranges.
-pub(super) fn set(items: Vec<(Tree, Option<Tree>)>, list: &Enum) -> Result<Vec<(u64, u64)>> {
+pub(super) fn set<'a, N: Names<'a>>(
+    items: Vec<(Tree, Option<Tree>)>,
+    names: N,
+    list: N::List,
+) -> Result<Vec<(u64, u64)>> {
     let mut ranges = Vec::new();
     for item in items {
-        ranges.extend(members(item, Some(list), &|name, range| Err(no_value(name, range, list)))?);
+        let other = |name: &str, range: &Range<usize>| Err(no_value(name, range, names, list));
+        ranges.extend(in_set(item, names, Some(list), &other)?);
     }
     Ok(join(ranges))
 }
 
 /// Resolves one item of a set to ranges. `other` resolves a name that is not in `list`.
-fn members(
+fn in_set<'a, N: Names<'a>>(
     item: (Tree, Option<Tree>),
-    list: Option<&Enum>,
+    names: N,
+    list: Option<N::List>,
     other: &dyn Fn(&str, &Range<usize>) -> Result<u64>,
 ) -> Result<Vec<(u64, u64)>> {
     let number = |tree: &Tree| match tree {
         Tree::Number(value) => Ok(*value),
-        Tree::Name(name, range) => match list.and_then(|list| value_of(list, name)) {
+        Tree::Name(name, range) => match list.and_then(|list| names.value(list, name)) {
             Some(value) => Ok(value),
             None => other(name, range),
         },
-        tree => Err(ExprError::kind(place(tree), "a set holds numbers and names of values")),
+        tree => Err(ConditionError::kind(place(tree), "a set holds numbers and names of values")),
     };
     if let ((Tree::Name(name, _), None), Some(list)) = (&item, list)
-        && value_of(list, name).is_none()
-        && let Some(set) = list.sets.iter().find(|set| set.name == *name)
+        && names.value(list, name).is_none()
+        && let Some((_, ranges)) = names.sets(list).find(|(set, _)| set == name)
     {
-        return Ok(set.ranges.clone());
+        return Ok(ranges.to_vec());
     }
     let first = number(&item.0)?;
     let last = item.1.as_ref().map_or(Ok(first), number)?;
     match item.1 {
         Some(end) if first > last => {
-            Err(ExprError::kind(place(&end), format!("the range {first}..{last} is empty")))
+            let message = format!("the range {first}..{last} is empty");
+            Err(ConditionError::kind(place(&end), message))
         }
         _ => Ok(vec![(first, last)]),
     }
 }
 
-/// A value by its name, with or without the enumeration's prefix.
-fn value_of(list: &Enum, name: &str) -> Option<u64> {
-    let prefixed =
-        |value: &str| !list.prefix.is_empty() && format!("{}_{value}", list.prefix) == name;
-    let found = list.values.iter().find(|value| value.name == name || prefixed(&value.name));
-    found.map(|value| value.value)
-}
-
-fn no_value(name: &str, range: &Range<usize>, list: &Enum) -> Box<ExprError> {
-    let known = list.values.iter().map(|value| value.name.as_str());
-    let hint = suggest::hint(name, known.chain(list.sets.iter().map(|set| set.name.as_str())));
-    let message = format!("`{}` has no value `{name}`", list.name);
-    ExprError::new(Code::ExpressionName, range.clone(), message, hint)
+fn no_value<'a, N: Names<'a>>(
+    name: &str,
+    range: &Range<usize>,
+    names: N,
+    list: N::List,
+) -> Box<ConditionError> {
+    let known = names.values(list).into_iter();
+    let hint = suggest::hint(name, known.chain(names.sets(list).map(|(set, _)| set)));
+    let message = format!("`{}` has no value `{name}`", names.list_name(list));
+    ConditionError::new(ErrorKind::Name, range.clone(), message, hint)
 }
 
 /// The position in the text of the first name or `in` operator of the tree, as a byte range; `0..0`
@@ -163,65 +142,49 @@ fn place(tree: &Tree) -> Range<usize> {
     }
 }
 
-/// Kinds of conditions. Each kind allows no more than the kind before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// `require` of a rule.
-    Rule,
-    /// The second argument of `last`.
-    Last,
-    /// `exists-if` of a view.
-    View,
-    /// `exists-if` of a field.
-    Field,
-}
-
 /// The fields, groups and views in which a name is looked up: those of a container or of a group's
 /// element.
-#[derive(Clone, Copy)]
-struct Level<'a> {
-    fields: &'a [Field],
-    groups: &'a [Group],
-    views: &'a [View],
+#[derive(Clone)]
+struct Level<'a, N: Names<'a>> {
+    members: Rc<Members<'a, N>>,
     /// Description for error messages.
     what: &'a str,
 }
 
-impl<'a> Level<'a> {
-    fn of(container: &'a Container, what: &'a str) -> Level<'a> {
-        Level {
-            fields: &container.fields,
-            groups: &container.groups,
-            views: &container.views,
-            what,
-        }
-    }
+/// A field with the identifiers of a specification.
+type FieldOf<'a, N> = Field<'a, <N as Names<'a>>::Container, <N as Names<'a>>::List>;
 
+/// A group with the identifiers of a specification.
+type GroupOf<'a, N> = Group<'a, <N as Names<'a>>::Group>;
+
+/// A condition with the identifiers of a specification.
+type CondOf<'a, N> = Cond<<N as Names<'a>>::Container, <N as Names<'a>>::List>;
+
+impl<'a, N: Names<'a>> Members<'a, N> {
     /// Fields, then views.
-    fn all(self) -> impl Iterator<Item = &'a Field> {
-        self.fields.iter().chain(self.views.iter().map(|view| &view.field))
+    fn all(&self) -> impl Iterator<Item = &FieldOf<'a, N>> {
+        self.fields.iter().chain(&self.views)
     }
 }
 
 /// The meaning of a name in brackets.
-enum Found<'a> {
-    Field { base: Base, start: u32, field: &'a Field },
-    Group { base: Base, start: u32, group: &'a Group },
+enum Found<'a, N: Names<'a>> {
+    Field { base: Base<N::Container>, start: u32, field: FieldOf<'a, N> },
+    Group { base: Base<N::Container>, start: u32, group: GroupOf<'a, N> },
 }
 
-struct Resolver<'a> {
-    enums: &'a [Enum],
-    containers: &'a [Container],
+struct Resolver<'a, N: Names<'a>> {
+    names: N,
     /// Levels in which names are looked up, innermost last.
-    levels: Vec<Level<'a>>,
-    variant: Option<&'a (String, String)>,
+    levels: Vec<Level<'a, N>>,
+    variant: Option<(&'a str, &'a str)>,
     place: Place,
 }
 
-impl<'a> Resolver<'a> {
+impl<'a, N: Names<'a>> Resolver<'a, N> {
     /// Resolves a condition. `other` is the field on the other side of a comparison: the names of
     /// values are looked up in its enumeration.
-    fn cond(&self, tree: Tree, other: Option<&'a Field>) -> Result<Cond> {
+    fn cond(&self, tree: Tree, other: Option<FieldOf<'a, N>>) -> Result<CondOf<'a, N>> {
         Ok(match tree {
             Tree::Number(value) => Cond::Number(value),
             Tree::Field(name, range) => Cond::Field(self.field(&name, &range)?),
@@ -243,7 +206,7 @@ impl<'a> Resolver<'a> {
                 let list = self.list(field);
                 let mut ranges = Vec::new();
                 for item in items {
-                    ranges.extend(members(item, list, &|name, range| {
+                    ranges.extend(in_set(item, self.names, list, &|name, range| {
                         self.value(name, range, field)
                     })?);
                 }
@@ -253,14 +216,14 @@ impl<'a> Resolver<'a> {
                 self.only_rules("`in`", &range)?;
                 let Some(list) = self.list(self.first_field(&left)) else {
                     let message = format!("`in {name}` needs a field of an enumeration before it");
-                    return Err(ExprError::kind(range, message));
+                    return Err(ConditionError::kind(range, message));
                 };
-                let Some(set) = list.sets.iter().find(|set| set.name == name) else {
-                    let hint = suggest::hint(&name, list.sets.iter().map(|set| set.name.as_str()));
-                    let message = format!("`{}` has no set `{name}`", list.name);
-                    return Err(ExprError::new(Code::ExpressionName, range, message, hint));
+                let Some((_, set)) = self.names.sets(list).find(|(set, _)| *set == name) else {
+                    let hint = suggest::hint(&name, self.names.sets(list).map(|(set, _)| set));
+                    let message = format!("`{}` has no set `{name}`", self.names.list_name(list));
+                    return Err(ConditionError::new(ErrorKind::Name, range, message, hint));
                 };
-                Cond::In(Box::new(self.cond(*left, None)?), set.ranges.clone())
+                Cond::In(Box::new(self.cond(*left, None)?), set.to_vec())
             }
             Tree::Call(name, range, arguments) => self.call(&name, range, arguments)?,
         })
@@ -273,7 +236,7 @@ impl<'a> Resolver<'a> {
                 let message = format!(
                     "{what} is for rules: a field's condition compares fields of its own container"
                 );
-                Err(ExprError::syntax(range.clone(), message))
+                Err(ConditionError::syntax(range.clone(), message))
             }
             _ => Ok(()),
         }
@@ -283,23 +246,29 @@ impl<'a> Resolver<'a> {
     fn no_state(&self, what: &str, range: &Range<usize>) -> Result<()> {
         self.only_rules(what, range)?;
         match self.place {
+            Place::LoneRule => {
+                let message = format!(
+                    "{what} cannot stand in a rule of an instruction or message, which is about that instruction alone"
+                );
+                Err(ConditionError::kind(range.clone(), message))
+            }
             Place::Last => {
                 let message = format!(
                     "{what} cannot stand in the condition of `last`, which is about that packet alone"
                 );
-                Err(ExprError::kind(range.clone(), message))
+                Err(ConditionError::kind(range.clone(), message))
             }
             Place::View => {
                 let message = format!(
                     "{what} cannot stand in the condition of a view, which is about its container alone"
                 );
-                Err(ExprError::kind(range.clone(), message))
+                Err(ConditionError::kind(range.clone(), message))
             }
             _ => Ok(()),
         }
     }
 
-    fn call(&self, name: &str, range: Range<usize>, arguments: Vec<Tree>) -> Result<Cond> {
+    fn call(&self, name: &str, range: Range<usize>, arguments: Vec<Tree>) -> Result<CondOf<'a, N>> {
         const FUNCTIONS: &[(&str, &str, usize, usize)] = &[
             ("bits", "bits([Field])", 1, 1),
             ("last", "last(PACKET) or last(PACKET, condition)", 1, 2),
@@ -317,12 +286,14 @@ impl<'a> Resolver<'a> {
             let hint = suggest::hint(name, names.clone())
                 .unwrap_or_else(|| format!("there are: {}", names.collect::<Vec<_>>().join(", ")));
             let message = format!("no function `{name}`");
-            return Err(ExprError::new(Code::ExpressionName, range, message, Some(hint)));
+            return Err(ConditionError::new(ErrorKind::Name, range, message, Some(hint)));
         };
         self.only_rules(&format!("`{name}()`"), &range)?;
         if !(*least..=*most).contains(&arguments.len()) {
             let message = format!("`{name}` has {} arguments here", arguments.len());
-            return Err(ExprError::syntax(range, message).hint(format!("it is written {usage}")));
+            return Err(
+                ConditionError::syntax(range, message).hint(format!("it is written {usage}"))
+            );
         }
         let mut arguments = arguments.into_iter();
         let first = arguments.next();
@@ -336,7 +307,7 @@ impl<'a> Resolver<'a> {
             ("sum", Some(group), body) => self.over(Quantifier::Sum, group, body),
             ("count", Some(group), body) => self.over(Quantifier::Count, group, body),
             ("unique", Some(group), body) => self.over(Quantifier::Unique, group, body),
-            _ if self.levels.len() < 2 => Err(ExprError::kind(
+            _ if self.levels.len() < 2 => Err(ConditionError::kind(
                 range,
                 "`index()` is the number of an element: it stands inside all(), any(), sum() or unique()",
             )),
@@ -344,51 +315,59 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    fn bits(&self, value: Tree, range: Range<usize>) -> Result<Cond> {
-        let list = match self.first_field(&value).map(|field| &field.ty) {
-            Some(Type::Enum(id)) => *id,
-            _ => return Err(ExprError::kind(range, "`bits` needs a field of an enumeration")),
+    fn bits(&self, value: Tree, range: Range<usize>) -> Result<CondOf<'a, N>> {
+        let list = match self.first_field(&value).map(|field| field.ty) {
+            Some(Type::List(id)) => id,
+            _ => return Err(ConditionError::kind(range, "`bits` needs a field of an enumeration")),
         };
-        if !self.enums[list.0].values.iter().any(|value| value.bits.is_some()) {
-            let message =
-                format!("no value of `{}` says how many bits it is", self.enums[list.0].name);
-            return Err(ExprError::kind(range, message)
+        if !self.names.has_bits(list) {
+            let name = self.names.list_name(list);
+            let message = format!("no value of `{name}` says how many bits it is");
+            return Err(ConditionError::kind(range, message)
                 .hint("its values need the attribute `bits`".to_owned()));
         }
         Ok(Cond::Bits(Box::new(self.cond(value, None)?), list))
     }
 
-    fn last(&self, packet: Tree, condition: Option<Tree>, range: Range<usize>) -> Result<Cond> {
+    fn last(
+        &self,
+        packet: Tree,
+        condition: Option<Tree>,
+        range: Range<usize>,
+    ) -> Result<CondOf<'a, N>> {
         self.no_state("`last()`", &range)?;
         let Tree::Name(name, place) = &packet else {
-            return Err(ExprError::kind(place(&packet), "`last` needs the name of an instruction"));
+            return Err(ConditionError::kind(
+                place(&packet),
+                "`last` needs the name of an instruction",
+            ));
         };
-        let Some(id) = self.containers.iter().position(|container| container.name == *name) else {
-            let instructions =
-                self.containers.iter().filter(|c| matches!(c.kind, Kind::Instruction { .. }));
-            let hint = suggest::hint(name, instructions.map(|container| container.name.as_str()));
+        let names = self.names;
+        let Some(container) = self.named(name) else {
+            let instructions = names.containers().filter(|id| names.is_instruction(*id));
+            let hint = suggest::hint(name, instructions.map(|id| names.container_name(id)));
             let message = format!("no instruction `{name}`");
-            return Err(ExprError::new(Code::ExpressionName, place.clone(), message, hint));
+            return Err(ConditionError::new(ErrorKind::Name, place.clone(), message, hint));
         };
-        let container = &self.containers[id];
-        if !matches!(container.kind, Kind::Instruction { .. }) {
+        if !names.is_instruction(container) {
             let message = format!("`last` needs an instruction, and `{name}` is not one");
-            return Err(ExprError::kind(place.clone(), message));
+            return Err(ConditionError::kind(place.clone(), message));
         }
+        let what = names.container_name(container);
         let inner = Resolver {
-            levels: vec![Level::of(container, name)],
+            levels: vec![Level { members: Rc::new(names.members(container)), what }],
             place: Place::Last,
             variant: None,
             ..*self
         };
         let condition = condition.map(|tree| inner.cond(tree, None)).transpose()?;
-        Ok(Cond::Last(ContainerId(id), condition.map(Box::new)))
+        Ok(Cond::Last(container, condition.map(Box::new)))
     }
 
-    fn role(&self, role: Tree, range: Range<usize>) -> Result<Cond> {
+    fn role(&self, role: Tree, range: Range<usize>) -> Result<CondOf<'a, N>> {
         self.no_state("`role()`", &range)?;
         let Tree::Name(name, place) = role else {
-            return Err(ExprError::kind(range, "`role` needs a name"));
+            return Err(ConditionError::kind(range, "`role` needs a name"));
         };
         match Role::ALL.iter().find(|(known, _)| *known == name) {
             Some((_, role)) => Ok(Cond::Role(*role)),
@@ -397,29 +376,30 @@ impl<'a> Resolver<'a> {
                 let hint = suggest::hint(&name, names.iter().copied());
                 let hint = hint.unwrap_or_else(|| format!("there are: {}", names.join(", ")));
                 let message = format!("no role `{name}`");
-                Err(ExprError::new(Code::ExpressionName, place, message, Some(hint)))
+                Err(ConditionError::new(ErrorKind::Name, place, message, Some(hint)))
             }
         }
     }
 
-    fn over(&self, what: Quantifier, group: Tree, body: Option<Tree>) -> Result<Cond> {
+    fn over(&self, what: Quantifier, group: Tree, body: Option<Tree>) -> Result<CondOf<'a, N>> {
         let (name, range) = match group {
             Tree::Name(name, range) | Tree::Field(name, range) => (name, range),
-            other => return Err(ExprError::kind(place(&other), "expected the name of a group")),
+            other => {
+                return Err(ConditionError::kind(place(&other), "expected the name of a group"));
+            }
         };
         let (base, start, group) = match self.find(&name, &range, true)? {
             Found::Group { base, start, group } => (base, start, group),
             Found::Field { .. } => {
-                return Err(ExprError::kind(range, format!("`{name}` is a field, not a group")));
+                return Err(ConditionError::kind(
+                    range,
+                    format!("`{name}` is a field, not a group"),
+                ));
             }
         };
         let mut levels = self.levels.clone();
-        levels.push(Level {
-            fields: &group.fields,
-            groups: &group.groups,
-            views: &[],
-            what: "in the element",
-        });
+        let members = Rc::new(self.names.elements(group.id));
+        levels.push(Level { members, what: "in the element" });
         let inner = Resolver { levels, ..*self };
         let body = body.map(|tree| inner.cond(tree, None)).transpose()?;
         let group = GroupRef { base, name, start, bits: group.bits, count: group.count };
@@ -427,7 +407,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// The leftmost field in a tree.
-    fn first_field(&self, tree: &Tree) -> Option<&'a Field> {
+    fn first_field(&self, tree: &Tree) -> Option<FieldOf<'a, N>> {
         match tree {
             Tree::Field(name, range) => match self.find(name, range, false) {
                 Ok(Found::Field { field, .. }) => Some(field),
@@ -443,32 +423,34 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    fn list(&self, field: Option<&Field>) -> Option<&'a Enum> {
+    fn list(&self, field: Option<FieldOf<'a, N>>) -> Option<N::List> {
         match field?.ty {
-            Type::Enum(id) => self.enums.get(id.0),
+            Type::List(list) => Some(list),
             _ => None,
         }
     }
 
-    fn field(&self, name: &str, range: &Range<usize>) -> Result<FieldRef> {
+    /// The container with this name.
+    fn named(&self, name: &str) -> Option<N::Container> {
+        self.names.containers().find(|id| self.names.container_name(*id) == name)
+    }
+
+    fn field(&self, name: &str, range: &Range<usize>) -> Result<FieldRef<N::Container, N::List>> {
         match self.find(name, range, false)? {
             Found::Field { field, .. } if field.end - field.start >= 64 => {
                 let message = format!("`{name}` has more than 64 bits: name a part of it");
-                Err(ExprError::kind(range.clone(), message))
+                Err(ConditionError::kind(range.clone(), message))
             }
             Found::Field { base, start, field } => Ok(FieldRef {
                 base,
                 name: name.to_owned(),
                 start,
-                end: start + (field.end - field.start),
-                list: match field.ty {
-                    Type::Enum(id) => Some(id),
-                    _ => None,
-                },
+                end: start.saturating_add(field.end - field.start),
+                list: self.list(Some(field)),
             }),
             Found::Group { .. } => {
                 let message = format!("`{name}` is a group of elements, not a value");
-                Err(ExprError::kind(range.clone(), message).hint(
+                Err(ConditionError::kind(range.clone(), message).hint(
                     "use all(), any(), sum(), count() or unique(), or name a field of one element"
                         .to_owned(),
                 ))
@@ -478,14 +460,14 @@ impl<'a> Resolver<'a> {
 
     /// Resolves a name: first in the innermost element, then in the enclosing ones, then as a path
     /// that starts with another container. With `group`, the name is that of a group.
-    fn find(&self, name: &str, range: &Range<usize>, group: bool) -> Result<Found<'a>> {
+    fn find(&self, name: &str, range: &Range<usize>, group: bool) -> Result<Found<'a, N>> {
         for (outward, level) in self.levels.iter().rev().enumerate() {
             let base = Base::Own(outward as u32);
             // The condition of a field has plain names only; other conditions also have paths.
             let found = match self.place {
-                Place::Field => own(level, name, range, self.variant)?
-                    .map(|field| (field.start, Part::Field(field))),
-                _ => self.path(*level, 0, name, range, group)?,
+                Place::Field => own(&level.members, name, range, self.variant)?
+                    .map(|field| (field.start, Part::<N>::Field(field))),
+                _ => self.path(&level.members, 0, name, range, group)?,
             };
             if let Some(found) = found {
                 return Ok(found.1.at(base, found.0));
@@ -494,33 +476,27 @@ impl<'a> Resolver<'a> {
         let mut hint = None;
         for (at, _) in name.match_indices('.') {
             let (head, rest) = (name[..at].trim(), name[at + 1..].trim());
-            let Some(id) = self.containers.iter().position(|container| container.name == head)
-            else {
-                continue;
-            };
-            let container = &self.containers[id];
+            let Some(container) = self.named(head) else { continue };
             self.no_state(&format!("`{name}`"), range)?;
-            let level = Level::of(container, "");
-            if let Some((start, part)) = self.path(level, 0, rest, range, group)? {
-                return Ok(part.at(Base::State(ContainerId(id)), start));
+            let members = self.names.members(container);
+            if let Some((start, part)) = self.path(&members, 0, rest, range, group)? {
+                return Ok(part.at(Base::State(container), start));
             }
             let message = match group {
                 true => format!("`{head}` has no group `{rest}`"),
                 false => format!("`{head}` has no field `{rest}`"),
             };
-            let hint = suggest::hint(rest, names(level, group));
-            return Err(ExprError::new(Code::ExpressionName, range.clone(), message, hint));
+            let hint = suggest::hint(rest, names(&members, group));
+            return Err(ConditionError::new(ErrorKind::Name, range.clone(), message, hint));
         }
         if let (Some((head, _)), Place::Rule) = (name.split_once('.'), self.place) {
-            hint = suggest::hint(
-                head.trim(),
-                self.containers.iter().map(|container| container.name.as_str()),
-            );
+            let known = self.names.containers().map(|id| self.names.container_name(id));
+            hint = suggest::hint(head.trim(), known);
         }
         if self.place == Place::Field && name.contains('.') {
             hint = Some("a field's condition names fields of its own container only".to_owned());
         }
-        let known = self.levels.iter().rev().flat_map(|level| names(*level, group));
+        let known = self.levels.iter().rev().flat_map(|level| names(&level.members, group));
         let hint = hint.or_else(|| suggest::hint(name, known));
         let what = self.levels.last().map_or("here", |level| level.what);
         let place = if what == "here" || what == "in the element" {
@@ -532,36 +508,34 @@ impl<'a> Resolver<'a> {
             true => format!("no group `{name}` {place}"),
             false => format!("no field `{name}` {place}"),
         };
-        Err(ExprError::new(Code::ExpressionName, range.clone(), message, hint))
+        Err(ConditionError::new(ErrorKind::Name, range.clone(), message, hint))
     }
 
-    /// Finds a field or group by its path from a level: `Field`, `Struct Field.Field`,
+    /// Finds a field or group by its path from `members`: `Field`, `Struct Field.Field`,
     /// `Group[2].Field`. `Group.Field` is the field of element 0.
     fn path(
         &self,
-        level: Level<'a>,
+        members: &Members<'a, N>,
         from: u32,
         name: &str,
         range: &Range<usize>,
         wants_group: bool,
-    ) -> Result<Option<(u32, Part<'a>)>> {
-        if wants_group
-            && let Some(group) = level.groups.iter().find(|group| group_name(group) == name)
-        {
-            return Ok(Some((from + group.start, Part::Group(group))));
+    ) -> Result<Option<(u32, Part<'a, N>)>> {
+        let group_named = |name: &str| members.groups.iter().find(|group| group.name == name);
+        if wants_group && let Some(group) = group_named(name) {
+            return Ok(Some((from.saturating_add(group.start), Part::Group(*group))));
         }
-        if let Some(field) = own(&level, name, range, self.variant)? {
-            return Ok(Some((from + field.start, Part::Field(field))));
+        if let Some(field) = own(members, name, range, self.variant)? {
+            return Ok(Some((from.saturating_add(field.start), Part::Field(field))));
         }
         for (at, _) in name.match_indices('.') {
             let (head, rest) = (name[..at].trim(), name[at + 1..].trim());
-            if let Some(field) = own(&level, head, range, self.variant)?
-                && let Type::Struct(id) = field.ty
-                && let Some(inner) = self.containers.get(id.0)
+            if let Some(field) = own(members, head, range, self.variant)?
+                && let Type::Struct(inner) = field.ty
             {
-                let inner = Level::of(inner, "");
+                let inner = self.names.members(inner);
                 if let Some(found) =
-                    self.path(inner, from + field.start, rest, range, wants_group)?
+                    self.path(&inner, from.saturating_add(field.start), rest, range, wants_group)?
                 {
                     return Ok(Some(found));
                 }
@@ -572,39 +546,46 @@ impl<'a> Resolver<'a> {
                 None => (head, Some(0)),
             };
             if let Some(index) = index
-                && let Some(group) = level.groups.iter().find(|group| group_name(group) == head)
+                && let Some(group) = group_named(head)
             {
                 if group.count != 0 && index >= u64::from(group.count) || index >= 1 << 16 {
                     let message = format!("`{head}` has {} elements, counted from 0", group.count);
-                    return Err(ExprError::kind(range.clone(), message));
+                    return Err(ConditionError::kind(range.clone(), message));
                 }
-                let inner =
-                    Level { fields: &group.fields, groups: &group.groups, views: &[], what: "" };
-                let start = from + group.start + index as u32 * group.bits;
-                if let Some(found) = self.path(inner, start, rest, range, wants_group)? {
+                let inner = self.names.elements(group.id);
+                let start = from
+                    .saturating_add(group.start)
+                    .saturating_add((index as u32).saturating_mul(group.bits));
+                if let Some(found) = self.path(&inner, start, rest, range, wants_group)? {
                     return Ok(Some(found));
                 }
             }
         }
         // A group is found even if a field is wanted, so that the caller can report that the name
         // is a group.
-        let group = level.groups.iter().find(|group| !wants_group && group_name(group) == name);
-        Ok(group.map(|group| (from + group.start, Part::Group(group))))
+        let group = group_named(name).filter(|_| !wants_group);
+        Ok(group.map(|group| (from.saturating_add(group.start), Part::Group(*group))))
     }
 
     /// The number of a name: `true`, `false`, or a value of the enumeration of `field`. `field` is
     /// the field on the other side of the comparison.
-    fn value(&self, name: &str, range: &Range<usize>, field: Option<&Field>) -> Result<u64> {
-        match (name, field.map(|field| &field.ty)) {
+    fn value(
+        &self,
+        name: &str,
+        range: &Range<usize>,
+        field: Option<FieldOf<'a, N>>,
+    ) -> Result<u64> {
+        match (name, field.map(|field| field.ty)) {
             ("true", None | Some(Type::Bool)) => return Ok(1),
             ("false", None | Some(Type::Bool)) => return Ok(0),
             _ => {}
         }
         if let Some(list) = self.list(field) {
-            return value_of(list, name).ok_or_else(|| no_value(name, range, list));
+            let value = self.names.value(list, name);
+            return value.ok_or_else(|| no_value(name, range, self.names, list));
         }
-        let is_field =
-            self.levels.iter().any(|level| level.fields.iter().any(|field| field.name == name));
+        let mut fields = self.levels.iter().flat_map(|level| &level.members.fields);
+        let is_field = fields.any(|field| field.name == name);
         let (message, hint) = match is_field {
             true => (format!("`{name}` is a field"), format!("fields stand in brackets: [{name}]")),
             false => (
@@ -612,18 +593,18 @@ impl<'a> Resolver<'a> {
                 "a value's name must be compared with a field of an enumeration".to_owned(),
             ),
         };
-        Err(ExprError::new(Code::ExpressionName, range.clone(), message, Some(hint)))
+        Err(ConditionError::new(ErrorKind::Name, range.clone(), message, Some(hint)))
     }
 }
 
 /// A field or group without its base.
-enum Part<'a> {
-    Field(&'a Field),
-    Group(&'a Group),
+enum Part<'a, N: Names<'a>> {
+    Field(FieldOf<'a, N>),
+    Group(GroupOf<'a, N>),
 }
 
-impl<'a> Part<'a> {
-    fn at(self, base: Base, start: u32) -> Found<'a> {
+impl<'a, N: Names<'a>> Part<'a, N> {
+    fn at(self, base: Base<N::Container>, start: u32) -> Found<'a, N> {
         match self {
             Part::Field(field) => Found::Field { base, start, field },
             Part::Group(group) => Found::Group { base, start, group },
@@ -631,42 +612,34 @@ impl<'a> Part<'a> {
     }
 }
 
-/// The name of a group: its own, or that of its only field.
-fn group_name(group: &Group) -> &str {
-    match &group.fields[..] {
-        [field] if group.name.is_empty() => &field.name,
-        _ => &group.name,
-    }
-}
-
-fn names<'a>(level: Level<'a>, group: bool) -> Vec<&'a str> {
+fn names<'a, N: Names<'a>>(members: &Members<'a, N>, group: bool) -> Vec<&'a str> {
     match group {
-        true => level.groups.iter().map(group_name).collect(),
-        false => level.all().map(|field| field.name.as_str()).collect(),
+        true => members.groups.iter().map(|group| group.name).collect(),
+        false => members.all().map(|field| field.name).collect(),
     }
 }
 
 /// The field with exactly this name. If several fields with the name have different bits, the field
 /// in alternative `variant` is meant.
-fn own<'a>(
-    level: &Level<'a>,
+fn own<'a, N: Names<'a>>(
+    members: &Members<'a, N>,
     name: &str,
     range: &Range<usize>,
-    variant: Option<&(String, String)>,
-) -> Result<Option<&'a Field>> {
-    let mut found = level.all().filter(|field| field.name == name);
+    variant: Option<(&str, &str)>,
+) -> Result<Option<FieldOf<'a, N>>> {
+    let mut found = members.all().filter(|field| field.name == name);
     let Some(first) = found.next() else { return Ok(None) };
     if found.all(|field| (field.start, field.end) == (first.start, first.end)) {
-        return Ok(Some(first));
+        return Ok(Some(*first));
     }
-    let same = |field: &&Field| {
-        field.name == name && field.variant.is_some() && field.variant.as_ref() == variant
+    let same = |field: &&FieldOf<'a, N>| {
+        field.name == name && field.variant.is_some() && field.variant == variant
     };
-    match level.fields.iter().find(same) {
-        Some(field) => Ok(Some(field)),
+    match members.fields.iter().find(same) {
+        Some(field) => Ok(Some(*field)),
         None => {
             let message = format!("several fields are named `{name}` and have different bits");
-            Err(ExprError::new(Code::ExpressionName, range.clone(), message, None))
+            Err(ConditionError::new(ErrorKind::Name, range.clone(), message, None))
         }
     }
 }
