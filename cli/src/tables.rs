@@ -173,7 +173,13 @@ fn enumeration(e: &model::Enum) -> &'static Enumeration {
         e.values.iter().filter_map(|v| Some((v.value, u16::try_from(v.bits?).ok()?))).collect();
     bits.sort_unstable();
     bits.dedup_by_key(|(value, _)| *value);
-    leak(Enumeration { name: text(&e.name), values: list(values), bits: list(bits) })
+    leak(Enumeration {
+        name: text(&e.name),
+        values: list(values),
+        bits: list(bits),
+        // The decoder does not use the other members.
+        ..Enumeration::EMPTY
+    })
 }
 
 fn kind(container: &model::Container) -> Kind {

@@ -4,7 +4,7 @@ use super::condition::constant;
 use super::field::{ident, number, pattern, space_type};
 use super::plan::{Plan, length_field, opcode};
 use super::rules::{Lasts, Rules};
-use crate::model::{Access, Container, Enum, Field, Group, Kind, Stored, Type};
+use crate::model::{Access, Container, Enum, Field, Group, Kind, Stored, Type, ValueSet};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
@@ -64,11 +64,25 @@ pub fn enumeration(e: &Enum, rust_name: &str) -> TokenStream {
     let mut values: Vec<(u64, &str)> =
         e.values.iter().map(|value| (value.value, value.name.as_str())).collect();
     values.sort_by_key(|(value, _)| *value);
-    values.dedup_by_key(|(value, _)| *value);
-    let values = values.iter().map(|(value, name)| {
+    let mut aliases = Vec::new();
+    values.dedup_by(|again, first| {
+        let same = again.0 == first.0;
+        if same {
+            aliases.push(*again);
+        }
+        same
+    });
+    let named = |(value, name): &(u64, &str)| {
         let value = pattern(*value);
         quote!((#value, #name))
-    });
+    };
+    let values = values.iter().map(named);
+    let aliases: Vec<TokenStream> = aliases.iter().map(named).collect();
+    let aliases = (!aliases.is_empty()).then(|| quote!(aliases: &[#(#aliases),*],));
+    let prefix = &e.prefix;
+    let prefix = (!prefix.is_empty()).then(|| quote!(prefix: #prefix,));
+    let sets: Vec<TokenStream> = e.sets.iter().map(set).collect();
+    let sets = (!sets.is_empty()).then(|| quote!(sets: &[#(#sets),*],));
     let mut bits: Vec<(u64, u64)> =
         e.values.iter().filter_map(|value| Some((value.value, value.bits?))).collect();
     bits.sort_unstable();
@@ -78,9 +92,25 @@ pub fn enumeration(e: &Enum, rust_name: &str) -> TokenStream {
         quote!((#value, #bits))
     });
     quote! {
-        pub static #ident_: Enumeration =
-            Enumeration { name: #name, values: &[#(#values),*], bits: &[#(#bits),*] };
+        pub static #ident_: Enumeration = Enumeration {
+            name: #name,
+            values: &[#(#values),*],
+            bits: &[#(#bits),*],
+            #aliases
+            #prefix
+            #sets
+            ..Enumeration::EMPTY
+        };
     }
+}
+
+fn set(set: &ValueSet) -> TokenStream {
+    let name = &set.name;
+    let ranges = set.ranges.iter().map(|(first, last)| {
+        let (first, last) = (pattern(*first), pattern(*last));
+        quote!((#first, #last))
+    });
+    quote!((#name, &[#(#ranges),*]))
 }
 
 fn kind(container: &Container) -> TokenStream {

@@ -8,7 +8,7 @@ use crate::address::SpaceKind;
 use crate::rule::{Cond, Frame, Rule};
 use core::fmt;
 
-pub use crate::enumeration::Enumeration;
+pub use crate::enumeration::{Enumeration, ValueSet};
 pub use crate::operator::Op;
 
 /// A structure, instruction or register.

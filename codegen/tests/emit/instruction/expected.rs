@@ -429,6 +429,7 @@ pub static ThreeDToyFillDepth: Enumeration = Enumeration {
     name: "3DTOY_FILL Depth",
     values: &[(0, "8 bits"), (3, "32 bits")],
     bits: &[],
+    ..Enumeration::EMPTY
 };
 
 // ===== packets.rs

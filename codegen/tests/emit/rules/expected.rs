@@ -685,6 +685,8 @@ pub static ToyFormat: Enumeration = Enumeration {
     name: "TOY_FORMAT",
     values: &[(1, "R8"), (2, "RG8"), (3, "YUY2")],
     bits: &[(1, 8), (2, 16)],
+    sets: &[("YUV", &[(3, 3), (5, 7)])],
+    ..Enumeration::EMPTY
 };
 
 // ===== packets.rs

@@ -584,6 +584,7 @@ pub static Index: Enumeration = Enumeration {
     name: "Index",
     values: &[(0, "none"), (1, "Both")],
     bits: &[],
+    ..Enumeration::EMPTY
 };
 
 // ===== rule_tables.rs

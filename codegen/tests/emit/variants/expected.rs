@@ -366,6 +366,7 @@ pub static Kind: Enumeration = Enumeration {
     name: "Kind",
     values: &[(0, "BUFFER"), (1, "IMAGE")],
     bits: &[],
+    ..Enumeration::EMPTY
 };
 
 // ===== rule_tables.rs

@@ -95,8 +95,12 @@ fn sets_and_numbers() {
     assert_eq!(eval(&Cond::Binary(Op::Rem, &SEVEN, &A)), Some(1));
     assert_eq!(eval(&Cond::Binary(Op::Div, &SEVEN, &ZERO)), Some(0));
     assert_eq!(eval(&Cond::Binary(Op::Sub, &ZERO, &SEVEN)), Some(7u64.wrapping_neg()));
-    static LIST: Enumeration =
-        Enumeration { name: "L", values: &[(2, "two"), (3, "three")], bits: &[(3, 24)] };
+    static LIST: Enumeration = Enumeration {
+        name: "L",
+        values: &[(2, "two"), (3, "three")],
+        bits: &[(3, 24)],
+        ..Enumeration::EMPTY
+    };
     assert_eq!(eval(&Cond::Bits(&A, &LIST)), Some(24));
     assert_eq!(eval(&Cond::Bits(&B, &LIST)), None);
 }
