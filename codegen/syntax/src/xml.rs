@@ -101,6 +101,29 @@ impl Element {
     }
 }
 
+impl Attribute {
+    /// The position in `text`, the file's text, of the byte `offset` of the value. An entity such as
+    /// `&amp;` counts as the character that it stands for.
+    pub fn position(&self, text: &str, offset: usize) -> usize {
+        let Range { start, end } = self.value_span.range;
+        let mut raw = text.get(start..end).unwrap_or_default();
+        let mut before = offset;
+        while before > 0
+            && let Some(first) = raw.chars().next()
+        {
+            let entity = raw.find(';').filter(|_| first == '&').map(|end| &raw[..=end]);
+            let (length, stands_for) = match entity.map(quick_xml::escape::unescape) {
+                Some(Ok(character)) => (entity.map_or(1, str::len), character.len()),
+                _ if raw.starts_with("\r\n") => (2, 1),
+                _ => (first.len_utf8(), first.len_utf8()),
+            };
+            raw = &raw[length..];
+            before = before.saturating_sub(stands_for);
+        }
+        end - raw.len()
+    }
+}
+
 /// The span of `part`, which is a slice of `text`.
 fn span_in(file: usize, text: &str, part: &str) -> Span {
     let start = (part.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);

@@ -26,13 +26,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! * [`Rules`]: the rules of a generation, with the severity of each
+//! * [`Rules`]: the rules of a generation, with the severity of each; [`Rules::add`] and
+//!   [`Rules::read`] add rules of your own
 //! * [`dump()`], [`memory`], [`only_batch`], [`raw`], [`kernel`]: a complete check in one call
 //! * [`Finding`]: a violation: its position, the values that cause it, and the packets around the
 //!   position
 
+mod added;
 mod fields;
+mod file;
 mod finding;
+mod names;
 mod operand;
 mod operands;
 mod quote;
@@ -41,6 +45,8 @@ mod tracker;
 mod undefined;
 mod watch;
 
+pub use added::{NewRule, RuleError, RulePart};
+pub use file::{FileError, FileProblem};
 pub use finding::{Finding, InKernel, Validated};
 pub use operand::Operand;
 pub use quote::{Line, Quote};

@@ -9,7 +9,7 @@ use genxml_core::bits;
 use genxml_core::reflect::{Container, Field, Group, Kind, Type, View};
 use genxml_core::rule::{Base, Cond, Last, Rule, Severity};
 use genxml_eu::validate;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 /// The rules of the validator of instructions. The message of each is its condition in words.
@@ -32,7 +32,7 @@ pub struct Rules {
     tables: &'static Tables,
     plans: Vec<Plan>,
     containers: &'static [&'static Container],
-    pub(super) lasts: &'static [Last],
+    pub(super) lasts: Vec<&'static Last>,
     /// For every container, its slot: the index under which a tracker records the container's last
     /// contents. `None` if no rule reads the container.
     slots: Vec<Option<u16>>,
@@ -49,6 +49,8 @@ pub struct Rules {
     of_draws: Option<Severity>,
     /// Severities of the validator's rules, as in `of_fields`; empty without the validator.
     of_instructions: Vec<Option<Severity>>,
+    /// Rules that the program added, each with its container.
+    added: Vec<(&'static Container, &'static Rule)>,
 }
 
 /// How one container is checked and recorded.
@@ -229,7 +231,7 @@ impl Rules {
                     .collect(),
                 slot: index.and_then(|index| slots[*index]),
                 forgets: forgets(container),
-                inside: inside(container, &places),
+                inside: Interest { places: &places, added: &HashSet::new() }.inside(container),
                 part: match container.kind {
                     Kind::Instruction { .. } => Part::of(container.name),
                     _ => Part::default(),
@@ -249,14 +251,14 @@ impl Rules {
             lasts: Vec::new(),
             slot: None,
             forgets: Forgets::Nothing,
-            inside: inside(container, &instructions),
+            inside: Interest { places: &instructions, added: &HashSet::new() }.inside(container),
             part: Part::default(),
         }));
         Rules {
             tables,
             plans,
             containers,
-            lasts,
+            lasts: lasts.iter().collect(),
             slots,
             slot_count: slot_count.into(),
             kernels,
@@ -265,6 +267,7 @@ impl Rules {
             of_fields: fields::RULES.each_ref().map(|rule| Some(rule.severity)),
             of_draws: Some(undefined::RULE[0].severity),
             of_instructions: Vec::new(),
+            added: Vec::new(),
         }
     }
 
@@ -283,15 +286,21 @@ impl Rules {
         &fields::RULES
     }
 
-    /// Every rule of the specification with its container, in order. Then the rules of the
-    /// validator of instructions ([`genxml_eu::validate`]) that the specification does not have,
-    /// with the container that is common to all instructions. The rules about single fields and
-    /// undefined state are not included.
+    /// Every rule of the specification with its container, in order. Then the rules that the program
+    /// added. Then the rules of the validator of instructions ([`genxml_eu::validate`]) that the
+    /// specification does not have, with the container that is common to all instructions. The rules
+    /// about single fields and undefined state are not included.
     pub fn all(&self) -> impl Iterator<Item = (&'static Container, &'static Rule)> {
         let header = genxml_eu::gen8::eu::EuInstructionHeader::INFO;
         let more = OF_INSTRUCTIONS.iter().take(self.of_instructions.len());
         let more = more.filter(|rule| self.specified().all(|(_, other)| other.id != rule.id));
-        self.specified().chain(more.map(move |rule| (header, rule)))
+        self.specified().chain(self.added()).chain(more.map(move |rule| (header, rule)))
+    }
+
+    /// The rules that the program added with [`add`](Self::add) or [`read`](Self::read), each with
+    /// its container, in the order in which they were added.
+    pub fn added(&self) -> impl Iterator<Item = (&'static Container, &'static Rule)> {
+        self.added.iter().copied()
     }
 
     /// The rules of the specification.
@@ -345,6 +354,61 @@ impl Rules {
     /// the largest [`PlanId::index`].
     pub(super) fn plan_count(&self) -> usize {
         self.plans.len() - self.kernels.len()
+    }
+
+    /// The containers that describe packets, structures and registers.
+    pub(super) fn containers(&self) -> &'static [&'static Container] {
+        self.containers
+    }
+
+    /// The containers that describe instructions of kernels and their messages.
+    pub(super) fn kernels(&self) -> &'static [&'static Container] {
+        self.kernels
+    }
+
+    /// Adds a rule of `container`. `lasts` are its searches for earlier packets; their indices in
+    /// the condition count from the number of searches before.
+    pub(super) fn put(
+        &mut self,
+        container: &'static Container,
+        rule: &'static Rule,
+        lasts: &[&'static Last],
+    ) {
+        for last in lasts {
+            let index = self.lasts.len() as u16;
+            self.lasts.push(last);
+            let packet = self.containers.get(usize::from(last.packet));
+            for plan in self.plans.iter_mut().filter(|plan| Some(&plan.container) == packet) {
+                plan.lasts.push(index);
+            }
+        }
+        states(&rule.require, &mut |state| {
+            if let Some(slot @ None) = self.slots.get_mut(usize::from(state)) {
+                *slot = Some(self.slot_count as u16);
+                let found = self.containers.get(usize::from(state));
+                for plan in self.plans.iter_mut().filter(|plan| Some(&plan.container) == found) {
+                    plan.slot = *slot;
+                }
+                self.slot_count += 1;
+            }
+        });
+        for plan in self.plans.iter_mut().filter(|plan| plan.container == container) {
+            let reads = Reads::of(&rule.require, &self.slots);
+            plan.rules.push(RuleReads { rule, severity: Some(rule.severity), reads });
+        }
+        self.added.push((container, rule));
+    }
+
+    /// Finds the structures with rules inside all containers again, after rules were added.
+    pub(super) fn find_inside(&mut self) {
+        let first = self.plan_count();
+        let places = self.plans[..first].iter().enumerate();
+        let places = places.map(|(plan, it)| (address(it.container), plan)).collect();
+        let added = self.added.iter().map(|(container, _)| address(container)).collect();
+        for (index, plan) in self.plans.iter_mut().enumerate() {
+            let places = if index < first { &places } else { &self.instructions };
+            plan.inside = Interest { places, added: &added }.inside(plan.container);
+        }
     }
 
     pub(super) fn tables(&self) -> &'static Tables {
@@ -443,45 +507,54 @@ fn address(container: &'static Container) -> usize {
     std::ptr::from_ref(container).addr()
 }
 
-/// The fields, groups and views of a container that hold structures with rules.
-fn inside(container: &'static Container, places: &HashMap<usize, usize>) -> Vec<Inside> {
-    let mut parts = members(container.fields, container.groups, places);
-    for view in container.views {
-        let Type::Struct(inner) = view.ty else { continue };
-        if let Some(plan) = places.get(&address(inner)) {
-            parts.push(Inside::View { view, plan: *plan });
-        }
-    }
-    parts
+/// Finds the structures with rules inside containers.
+#[derive(Clone, Copy)]
+struct Interest<'a> {
+    /// Plans by the address of their container.
+    places: &'a HashMap<usize, usize>,
+    /// Addresses of the containers with added rules.
+    added: &'a HashSet<usize>,
 }
 
-/// The plan of a structure, if it has rules or contains structures with rules.
-fn of_interest(inner: &'static Container, places: &HashMap<usize, usize>) -> Option<usize> {
-    let plan = *places.get(&address(inner))?;
-    // A structure with views counts too: a view describes bits that no field describes.
-    let more = !inner.rules.is_empty() || !inner.views.is_empty();
-    (more || !inside(inner, places).is_empty()).then_some(plan)
-}
+impl Interest<'_> {
+    /// The fields, groups and views of a container that hold structures with rules.
+    fn inside(self, container: &'static Container) -> Vec<Inside> {
+        let mut parts = self.members(container.fields, container.groups);
+        for view in container.views {
+            let Type::Struct(inner) = view.ty else { continue };
+            if let Some(plan) = self.places.get(&address(inner)) {
+                parts.push(Inside::View { view, plan: *plan });
+            }
+        }
+        parts
+    }
 
-fn members(
-    fields: &'static [Field],
-    groups: &'static [Group],
-    places: &HashMap<usize, usize>,
-) -> Vec<Inside> {
-    let mut parts = Vec::new();
-    for field in fields {
-        let Type::Struct(inner) = field.ty else { continue };
-        if let Some(plan) = of_interest(inner, places) {
-            parts.push(Inside::Struct { field, plan });
-        }
+    /// The plan of a structure, if it has rules or contains structures with rules.
+    fn of_interest(self, inner: &'static Container) -> Option<usize> {
+        let plan = *self.places.get(&address(inner))?;
+        // A structure with views counts too: a view describes bits that no field describes.
+        let more = !inner.rules.is_empty()
+            || !inner.views.is_empty()
+            || self.added.contains(&address(inner));
+        (more || !self.inside(inner).is_empty()).then_some(plan)
     }
-    for group in groups {
-        let inner = members(group.fields, group.groups, places);
-        if !inner.is_empty() {
-            parts.push(Inside::Group { group, parts: inner });
+
+    fn members(self, fields: &'static [Field], groups: &'static [Group]) -> Vec<Inside> {
+        let mut parts = Vec::new();
+        for field in fields {
+            let Type::Struct(inner) = field.ty else { continue };
+            if let Some(plan) = self.of_interest(inner) {
+                parts.push(Inside::Struct { field, plan });
+            }
         }
+        for group in groups {
+            let inner = self.members(group.fields, group.groups);
+            if !inner.is_empty() {
+                parts.push(Inside::Group { group, parts: inner });
+            }
+        }
+        parts
     }
-    parts
 }
 
 /// Registers that are loaded from memory or from other registers are unknown afterwards.

@@ -1,6 +1,7 @@
 //! The rules engine. Tests compare rules with the same conditions written in Rust, sequences of
 //! packets with hand-written results, and real drivers' batches.
 
+mod added;
 mod again;
 mod around;
 mod draws;
