@@ -10,7 +10,7 @@ use genxml_codegen::suggest;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Check a dump against the programming restrictions of the manual.
@@ -26,6 +26,11 @@ use std::sync::Arc;
 /// payloads of messages are in registers, which a dump does not have. So the rules of the
 /// structures MH_*, MHC_* and MACD_* never give a finding, although --list prints them.
 ///
+/// --rules adds rules of your own from an XML file; see below. A container is a packet, structure,
+/// register, EU instruction or message. The `rule` elements are those of the project's files
+/// spec-xml/gen8/*.xml, and spec-xml/SCHEMA.md describes the language of their conditions. --allow,
+/// --warn, --deny, --list and --explain apply to these rules too.
+///
 /// If a file is truncated or damaged, the part before the damage is checked.
 ///
 /// Exit code: 0 no rule of severity error is violated, 1 such a rule is violated, 2 unusable input,
@@ -36,9 +41,18 @@ use std::sync::Arc;
   genx check captures/gpgpu_fill --json | jq -r '.findings[].rule'
   genx check saxpy.aub.xz --format sarif > saxpy.sarif
   genx check captures/gpgpu_fill --allow 'MSF-*' --deny IDD-GROUP-SIZE
+  genx check captures/gpgpu_fill --rules ours.xml
   genx check batch.bin --raw --engine render
   genx check kernel.bin --kernel
-  genx check --explain RSS-MS-2D")]
+  genx check --explain RSS-MS-2D
+
+A file of rules:
+  <rules>
+    <container name=\"3DSTATE_RASTER\">
+      <rule id=\"OURS-CULL\" severity=\"warning\" source=\"our driver's guide\"
+            require=\"[Cull Mode] != CULLMODE_NONE\" message=\"the driver culls in every draw\"/>
+    </container>
+  </rules>")]
 pub struct Args {
     /// The dump, of any kind that `genx decode` reads, or - for standard input. With --raw, a file
     /// of dwords; with --kernel, a file of instructions
@@ -81,9 +95,12 @@ enum OutputFormat {
     Sarif,
 }
 
-/// Severities of rules that replace those of the specification.
+/// Files of rules, and severities that replace those of the rules.
 #[derive(clap::Args, Debug, Default)]
 pub struct Levels {
+    /// Also check the rules in this file. The option may be given several times
+    #[arg(long, value_name = "FILE")]
+    rules: Vec<PathBuf>,
     /// Ignore a rule. A * at the end of the id selects all rules with this prefix
     #[arg(long, value_name = "ID")]
     allow: Vec<String>,
@@ -96,10 +113,13 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// The rules of Broadwell with these levels. If several options name a rule, --allow overrides
+    /// The rules of Broadwell and of the files, with these levels. If several options name a rule, --allow overrides
     /// --deny, and --deny overrides --warn.
     pub fn rules(&self) -> Result<Rules, Error> {
         let mut rules = Rules::gen8();
+        for path in &self.rules {
+            add_file(&mut rules, path)?;
+        }
         for (ids, level) in
             [(&self.warn, Level::Warn), (&self.deny, Level::Deny), (&self.allow, Level::Allow)]
         {
@@ -108,6 +128,20 @@ impl Levels {
             }
         }
         Ok(rules)
+    }
+}
+
+/// Adds the rules of a file. An error has a line for each problem: file, line, column.
+fn add_file(rules: &mut Rules, path: &Path) -> Result<(), Error> {
+    let name = path.display();
+    let text = String::from_utf8(read_bytes(path)?)
+        .map_err(|_| bad_input(format!("{name}: a file of rules is text in UTF-8")))?;
+    match rules.read(&text) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let lines = error.problems.iter().map(|problem| format!("{name}:{problem}"));
+            Err(bad_input(lines.collect::<Vec<_>>().join("\ngenx: ")))
+        }
     }
 }
 
@@ -180,7 +214,8 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
             writeln!(out, "{value:#}")
         }
         OutputFormat::Sarif => {
-            let log = sarif::log(input, &found.list, &summary, found.left_out, cut.as_deref());
+            let log =
+                sarif::log(input, &rules, &found.list, &summary, found.left_out, cut.as_deref());
             writeln!(out, "{log:#}")
         }
         OutputFormat::Text => write_text(out, args, &found, &summary, cut.is_some()),
@@ -392,6 +427,7 @@ fn explain(rules: &Rules, id: &str, json: bool) -> Result<Exit, Error> {
     });
     let (container, source, rule) =
         found.ok_or_else(|| unknown(rules, id, &check::UnknownRule(id.to_owned())))?;
+    let is_added = rules.added().any(|(_, added)| added == rule);
     if json {
         let value = rule_json(container, rule);
         stdout(|out| writeln!(out, "{value:#}"))?;
@@ -406,6 +442,7 @@ fn explain(rules: &Rules, id: &str, json: bool) -> Result<Exit, Error> {
         }
         match if rule.source.is_empty() { source } else { rule.source } {
             "" if container == DRAWS => Ok(()),
+            _ if rule.source.is_empty() && is_added => Ok(()),
             "" => {
                 writeln!(
                     out,

@@ -6,7 +6,7 @@
 //! GPU address in it. Its logical locations are the packet and, if the packet only points to it,
 //! the structure or instruction; their full names start with the submission.
 
-use genxml::check::{Finding, Summary};
+use genxml::check::{Finding, Rules, Summary};
 use genxml::core::rule::Severity;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -15,23 +15,24 @@ use std::path::Path;
 /// The schema that the log follows.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
-/// The log of a check of the dump at `input`. `left_out` is the number of findings that are not in
+/// The log of a check of the dump at `input` with these rules. `left_out` is the number of findings that are not in
 /// `findings`. `cut` says why the dump could not be read to its end; `None` if it was.
 pub fn log(
     input: &Path,
+    rules: &Rules,
     findings: &[Finding],
     summary: &Summary,
     left_out: u64,
     cut: Option<&str>,
 ) -> Value {
     let uri = uri(input);
-    let mut rules: Vec<Value> = Vec::new();
+    let mut violated: Vec<Value> = Vec::new();
     let mut indices: HashMap<&str, usize> = HashMap::new();
     let mut results = Vec::new();
     for finding in findings {
         let index = *indices.entry(finding.rule.id).or_insert_with(|| {
-            rules.push(rule(finding));
-            rules.len() - 1
+            violated.push(rule(finding, rules));
+            violated.len() - 1
         });
         results.push(result(finding, index, &uri));
     }
@@ -56,7 +57,7 @@ pub fn log(
                 "name": "genx check",
                 "version": env!("CARGO_PKG_VERSION"),
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": rules,
+                "rules": violated,
             }},
             "artifacts": [{"location": {"uri": uri}, "roles": ["analysisTarget"]}],
             "invocations": [
@@ -82,14 +83,17 @@ fn sentence(text: &str) -> Value {
     json!({"text": if text.ends_with('.') { text } else { text + "." }})
 }
 
-fn rule(finding: &Finding) -> Value {
+fn rule(finding: &Finding, rules: &Rules) -> Value {
     let rule = finding.rule;
+    let is_added = rules.added().any(|(_, added)| added == rule);
     let mut help = format!("Required: {}.", rule.text);
     if let Some(validated) = &finding.validated {
         help += &format!(" Do: {}.", validated.hint);
     }
-    if !finding.source().is_empty() {
-        help += &format!(" See {} of Intel's Broadwell manual.", finding.source());
+    match finding.source() {
+        "" => {}
+        source if is_added => help += &format!(" See {source}."),
+        source => help += &format!(" See {source} of Intel's Broadwell manual."),
     }
     help += &format!(" genx check --explain {} prints this, too.", rule.id);
     json!({

@@ -309,6 +309,57 @@ fn check_finds_explains_and_obeys() {
     assert_eq!(json["check"]["errors"], 0);
 }
 
+/// Oracle: the file of rules.
+#[test]
+fn check_reads_files_of_rules() {
+    let place = tempdir().unwrap();
+    let path = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
+    let (batch, ours, more, wrong) =
+        (path("batch.bin"), path("ours.xml"), path("more.xml"), path("wrong.xml"));
+    // MI_NOOP with identification number 3, MI_BATCH_BUFFER_END.
+    fs::write(&batch, [0x0000_0003u32, 0x0500_0000].map(u32::to_le_bytes).concat()).unwrap();
+    let rule = |id: &str, rest: &str| {
+        format!(
+            "<rules>\n<container name=\"MI_NOOP\">\n<rule id=\"{id}\" message=\"the number is odd\" \
+             require=\"[Identification Number] % 2 == 0\" {rest}/>\n</container>\n</rules>\n"
+        )
+    };
+    fs::write(&ours, rule("OURS-EVEN", "source=\"our guide\"")).unwrap();
+    fs::write(&more, rule("OURS-MORE", "severity=\"warning\"")).unwrap();
+    let raw = ["check", &batch, "--raw", "--engine", "render", "--rules", &ours];
+    let with = |more: &[&str]| finish(genx(raw.iter().chain(more).copied().collect::<Vec<_>>()));
+    let (code, out, err) = with(&["--rules", &more]);
+    assert_eq!((code, err.as_str()), (1, ""));
+    for line in [
+        "error OURS-EVEN: the number is odd (our guide)",
+        "warning OURS-MORE: the number is odd",
+        "    [Identification Number] = 3",
+        "  required: [Identification Number] % 2 == 0",
+    ] {
+        assert!(out.lines().any(|found| found == line), "{line}\n{out}");
+    }
+    assert_eq!(with(&["--allow", "OURS-*"]).0, 0);
+    assert_eq!(with(&["--warn", "OURS-EVEN"]).0, 0);
+    let (_, out, _) = with(&["--format", "sarif"]);
+    assert!(out.contains("See our guide. genx check --explain OURS-EVEN"), "{out}");
+
+    let (code, out, _) = finish(genx(["check", "--list", "--rules", &more]));
+    assert!(code == 0 && out.contains("MI_NOOP: the number is odd"), "{out}");
+    let (code, out, _) = finish(genx(["check", "--explain", "OURS-MORE", "--rules", &more]));
+    let expected = "OURS-MORE · warning · MI_NOOP\nthe number is odd\n\n\
+                    required: [Identification Number] % 2 == 0\n";
+    assert_eq!((code, out.as_str()), (0, expected));
+
+    fs::write(&wrong, rule("OURS-EVEN", "").replace("Number]", "Numbr]")).unwrap();
+    let (code, out, err) = finish(genx(["check", &batch, "--rules", &wrong]));
+    let expected =
+        format!("genx: {wrong}:3:59: no field `Identification Numbr` here; did you mean");
+    assert!(code == 2 && out.is_empty() && err.starts_with(&expected), "{err}");
+    let (code, _, err) = with(&["--rules", &ours]);
+    assert!(code == 2 && err.contains("there is a rule `OURS-EVEN` already"), "{err}");
+    assert_eq!(with(&["--rules", "/nonexistent"]).0, 2);
+}
+
 #[test]
 fn spec_lists_shows_checks_and_emits() {
     let (code, out, err) = finish(genx(["spec", "list", "--json"]));
