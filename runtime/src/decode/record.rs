@@ -38,7 +38,18 @@ pub const DATA_NAMES: [&str; 18] = [
 /// A packet of a batch, or something that a batch points to.
 #[derive(Debug, Default, Clone)]
 pub struct Record {
-    /// Nesting: 0 for packets of the first level, one more for what a packet points to, and so on.
+    /// Nesting: how many records this one belongs to. Records come in the order of a tree that is
+    /// read from its root: a record belongs to the last record before it with a smaller depth.
+    ///
+    /// | depth | record |
+    /// |---|---|
+    /// | 0 | a packet of the submitted batch, also after jumps; a remark about the batch |
+    /// | 1 | a structure or kernel that such a packet points to; a packet of a second-level batch that such a packet calls |
+    /// | 2 | what the records of depth 1 point to: the surface of a binding table entry, for example |
+    ///
+    /// For a ring, its packets have depth 0, and the packets of the batches that they start depth 1.
+    /// So the depth does not tell packets from other records: [`Kind::is_packet`] does.
+    /// [`is_top_level`](Self::is_top_level) is true for depth 0.
     pub depth: u32,
     /// GPU address of the first byte.
     pub address: u64,
@@ -233,6 +244,37 @@ impl Record {
         self.problems = 0;
         self.read = false;
         self.whole = false;
+    }
+
+    /// True for the packets of the submitted batch or ring itself, and for remarks about it. False
+    /// for what packets point to, and for the packets of batches that it calls.
+    ///
+    /// ```
+    /// use genxml::decode::{Decoder, Options, Record, State, Tables};
+    /// use genxml::engine::EngineId;
+    ///
+    /// // MI_LOAD_REGISTER_IMM of CS_GPR 0, MI_BATCH_BUFFER_END.
+    /// let batch = [0x1100_0001u32, 0x2600, 7, 0x0500_0000].map(u32::to_le_bytes).concat();
+    /// let mut found = Vec::new();
+    /// let mut sink = |record: &Record| {
+    ///     found.push((record.name, record.depth, record.is_top_level()));
+    ///     Ok(())
+    /// };
+    /// let decoder = Decoder::new(Tables::gen8(), Options::default());
+    /// let memory = (0x1000, &batch[..]);
+    /// decoder.batch(&mut State::default(), EngineId::Render, &memory, 0x1000, 16, &mut sink)?;
+    /// assert_eq!(
+    ///     found,
+    ///     [
+    ///         ("MI_LOAD_REGISTER_IMM", 0, true),
+    ///         ("CS_GPR", 1, false), // the register that the packet before writes
+    ///         ("MI_BATCH_BUFFER_END", 0, true),
+    ///     ]
+    /// );
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub const fn is_top_level(&self) -> bool {
+        self.depth == 0
     }
 
     /// The field with this name, at any depth; the first if there are several.
