@@ -25,6 +25,7 @@
 //!   a context
 //! * [`Record`]: one packet, structure, kernel or remark, as a sink receives it
 //! * [`TextWriter`], [`JsonWriter`], [`HtmlWriter`](crate::html::HtmlWriter): sinks that write
+//! * [`Tee`]: several sinks in one pass
 
 mod bases;
 mod buffer;
@@ -61,6 +62,7 @@ mod steps;
 mod surface_state;
 mod surfaces;
 mod tables;
+mod tee;
 mod text;
 mod vertex;
 mod walk;
@@ -76,6 +78,7 @@ pub use record::{DATA_NAMES, Item, Kind, Record, Uses, Value};
 pub use sink::{Sink, Summary};
 pub use state::State;
 pub use tables::{Tables, generation_name};
+pub use tee::Tee;
 pub use text::TextWriter;
 
 pub use crate::memory::Memory;
