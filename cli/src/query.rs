@@ -6,8 +6,10 @@ use crate::input::{Input, address};
 use crate::output::{Error, Exit, bad_input, stdout};
 use genxml::decode::{Decoder, JsonWriter, Options, Sink, Tables, TextWriter};
 use genxml::dump::Dump;
-use genxml::query::{Draw, Draws, Filtered, Glob, What, Write as StateWrite, Writes, in_effect};
-use serde_json::{Value, json};
+use genxml::query::{
+    Draw, Draws, Filtered, Glob, Kernel, Target, What, Write as StateWrite, Writes, in_effect,
+};
+use serde_json::json;
 use std::io::{self, Write};
 
 /// List the draws of a dump, the writes of a state, or the state of a draw.
@@ -25,6 +27,7 @@ use std::io::{self, Write};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx query captures/triangle --draws
+  genx query captures/triangle --draws --draw 7 --disassemble
   genx query captures/triangle --state 3DSTATE_PS --before-draw 7
   genx query captures/triangle --state 3DSTATE_PS --field 'Binding Table Entry Count'
   genx query captures/triangle --register 0x7034
@@ -36,10 +39,13 @@ use std::io::{self, Write};
 pub struct Args {
     #[command(flatten)]
     input: Input,
-    /// List draws and dispatches: number, submission, address, topology, sizes, kernels. --field
-    /// has no effect on this list
+    /// List draws and dispatches: number, submission, address, topology, sizes, kernels with their
+    /// length, render targets, depth and stencil buffer. --field has no effect on this list
     #[arg(long, conflicts_with_all = ["state", "register", "before_draw"])]
     draws: bool,
+    /// With --draws: also print the instructions of the kernels
+    #[arg(long, requires = "draws")]
+    disassemble: bool,
     /// List the packets, structures or register writes with this name. * stands for any characters,
     /// ? for one
     #[arg(long, value_name = "NAME", conflicts_with = "register")]
@@ -106,9 +112,10 @@ fn what(args: &Args, tables: &Tables) -> Result<Option<What>, Error> {
 
 /// Decodes the whole dump into a sink. A dump without any work is an error.
 fn decode(args: &Args, tables: &Tables, dump: &mut Dump, sink: &mut dyn Sink) -> Result<(), Error> {
-    let options = Options { kernels: false, every_draw: true, ..Options::default() };
-    match Decoder::new(tables, options).submissions(dump, sink) {
-        Ok(_) => args.input.readable(dump),
+    let options = Options { kernels: args.disassemble, every_draw: true, ..Options::default() };
+    let decoded = Decoder::new(tables, options).submissions(dump, sink);
+    match decoded.and_then(|_| sink.finish()) {
+        Ok(()) => args.input.readable(dump),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err(bad_input(format!("{}: {error}", args.input.path().display()))),
     }
@@ -132,7 +139,7 @@ fn draws(args: &Args, tables: &Tables, dump: &mut Dump) -> Result<bool, Error> {
     decode(args, tables, dump, &mut Draws::new(&mut each))?;
     stdout(|out| {
         all.iter().try_for_each(|draw| match args.json {
-            true => writeln!(out, "{}", draw_json(draw)),
+            true => writeln!(out, "{}", json!(draw)),
             false => write_draw(out, draw),
         })
     })?;
@@ -151,26 +158,42 @@ fn write_draw(out: &mut dyn Write, draw: &Draw) -> io::Result<()> {
     let sizes: Vec<String> =
         draw.sizes.iter().map(|(name, value)| format!("{name} {value}")).collect();
     write!(out, "  {}", sizes.join(", "))?;
-    let kernels: Vec<String> =
-        draw.kernels.iter().map(|(stage, at)| format!("{stage} {at:#x}")).collect();
+    let kernel = |kernel: &Kernel| {
+        let length = kernel.length.map(|length| format!(" of {length} bytes")).unwrap_or_default();
+        format!("{} {:#x}{length}", kernel.stage, kernel.address)
+    };
+    let kernels: Vec<String> = draw.kernels.iter().map(kernel).collect();
     if !kernels.is_empty() {
         write!(out, "; kernels: {}", kernels.join(", "))?;
     }
-    writeln!(out)
+    let targets: Vec<String> = draw.targets.iter().map(target).collect();
+    if !targets.is_empty() {
+        write!(out, "; targets: {}", targets.join(", "))?;
+    }
+    for (name, buffer) in [("depth", &draw.depth), ("stencil", &draw.stencil)] {
+        if let Some(buffer) = buffer {
+            write!(out, "; {name}: {}", target(buffer))?;
+        }
+    }
+    writeln!(out)?;
+    for kernel in draw.kernels.iter().filter(|kernel| !kernel.lines.is_empty()) {
+        writeln!(out, "       {} {:#x}:", kernel.stage, kernel.address)?;
+        for (offset, line) in kernel.lines.iter() {
+            writeln!(out, "         {offset:#06x}  {line}")?;
+        }
+    }
+    Ok(())
 }
 
-fn draw_json(draw: &Draw) -> Value {
-    let kernels = draw.kernels.iter();
-    json!({
-        "draw": draw.number,
-        "exec": draw.submission,
-        "context": draw.context,
-        "address": format!("{:#x}", draw.address),
-        "name": draw.name,
-        "topology": draw.topology,
-        "sizes": draw.sizes.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect::<serde_json::Map<_, _>>(),
-        "kernels": kernels.map(|(stage, at)| json!({"stage": stage, "address": format!("{at:#x}")})).collect::<Vec<_>>(),
-    })
+fn target(target: &Target) -> String {
+    let mut text = format!("{:#x}", target.address);
+    if let (Some(width), Some(height)) = (target.width, target.height) {
+        text += &format!(" {width} x {height}");
+    }
+    if let Some(depth) = target.depth.filter(|depth| *depth > 1) {
+        text += &format!(" x {depth}");
+    }
+    text + &target.format.map(|format| format!(" {format}")).unwrap_or_default()
 }
 
 fn writes(args: &Args, tables: &Tables, dump: &mut Dump, what: &What) -> Result<bool, Error> {

@@ -66,6 +66,13 @@ fn query_lists_draws_and_writes() {
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("GPGPU_WALKER") && out.contains("kernels: thread 0x"), "{out}");
     assert_eq!(out.lines().count(), 1);
+    let (_, out, _) = finish(genx(["query", path, "--draws", "--disassemble"]));
+    assert!(out.contains("{EOT}"), "{out}");
+    let (_, out, _) = finish(genx(["query", path, "--draws", "--json"]));
+    let draw: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(draw["kernels"][0]["stage"], "thread");
+    assert!(draw["kernels"][0]["length"].as_u64().unwrap() > 0, "{out}");
+    assert_eq!((&draw["draw"], &draw["targets"]), (&1.into(), &Value::Array(Vec::new())));
     let (code, out, _) =
         finish(genx(["query", path, "--state", "MEDIA_VFE_STATE", "--before-draw", "1"]));
     assert_eq!(code, 0);

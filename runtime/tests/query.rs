@@ -1,14 +1,20 @@
 //! Filters, draws, writes of state and differences of dumps. Oracle: the batches that the tests
 //! build, and the contents of real captures.
 
+use genxml::check::{Checker, Finding, Rules};
 use genxml::core::bits;
-use genxml::core::reflect::Kind;
-use genxml::decode::{Decoder, Options, Record, Sink, State, Tables};
+use genxml::core::reflect::{Kind, Type};
+use genxml::decode::{
+    Decoder, JsonWriter, Options, Record, Sink, State, Summary, Tables, Tee, TextWriter, Unread,
+};
 use genxml::diff::{Ignore, Show, Tree, dumps, write_json, write_text};
 use genxml::dump::{Dump, How};
 use genxml::engine::EngineId;
-use genxml::query::{Draw, Draws, Filter, Filtered, Glob, What, Write, Writes, in_effect};
+use genxml::eu::asm::{self, assemble};
+use genxml::eu::syntax::Syntax;
+use genxml::query::{Draw, Draws, Filter, Filtered, Glob, Target, What, Write, Writes, in_effect};
 use genxml_testkit::corpus;
+use std::io;
 use std::ops::Range;
 use std::path::Path;
 
@@ -231,12 +237,288 @@ fn draws_with_what_they_draw() {
     let all = draws_of(|sink| capture_into(&mut capture, sink));
     let triangle = all.iter().find(|draw| draw.topology == Some("3DPRIM_TRILIST"));
     let stages: Vec<&str> =
-        triangle.expect("a triangle").kernels.iter().map(|(stage, _)| *stage).collect();
+        triangle.expect("a triangle").kernels.iter().map(|kernel| kernel.stage).collect();
     assert!(stages.contains(&"VS") && stages.contains(&"PS"), "{stages:?}");
     let mut capture = open(&corpus.join("drivers/vk_saxpy"));
     let all = draws_of(|sink| capture_into(&mut capture, sink));
     let walker = all.iter().find(|draw| draw.name == "GPGPU_WALKER").expect("a dispatch");
     assert_eq!(walker.kernels.len(), 1, "{walker:?}");
+}
+
+/// The number of a named value of a field.
+fn value(container: &str, field: &str, name: &str) -> u64 {
+    let container = Tables::gen8().container(container).unwrap();
+    let mut fields = container.fields.iter().filter(|other| other.name == field);
+    let list = fields.find_map(|field| match field.ty {
+        Type::Enum(list) => list.value_of(name),
+        _ => None,
+    });
+    list.unwrap_or_else(|| panic!("no {name} of {field}"))
+}
+
+/// Memory at [`BASE`]: a batch with three draws, at 0x1000 the kernel of their pixel shader, at
+/// 0x2000 its binding table with two render targets and a texture. The second draw has no pixel
+/// shader, the third no depth buffer. Also returns the length of the batch.
+fn targets() -> (Vec<u8>, u64) {
+    let draw = |count| packet("3DPRIMITIVE", &[("Vertex Count Per Instance", count)]);
+    let buffer = |kind| value("3DSTATE_DEPTH_BUFFER", "Surface Type", kind);
+    let pixels = |on| {
+        packet("3DSTATE_PS", &[("8 Pixel Dispatch Enable", on), ("Kernel Start Pointer 0", 0x40)])
+    };
+    let batch = [
+        packet(
+            "STATE_BASE_ADDRESS",
+            &[
+                ("Surface State Base Address", (BASE + 0x2000) >> 12),
+                ("Surface State Base Address Modify Enable", 1),
+                ("Instruction Base Address", BASE >> 12),
+                ("Instruction Base Address Modify Enable", 1),
+            ],
+        ),
+        packet("3DSTATE_BINDING_TABLE_POINTERS_PS", &[]),
+        packet(
+            "3DSTATE_DEPTH_BUFFER",
+            &[
+                ("Surface Type", buffer("SURFTYPE_2D")),
+                ("Surface Format", value("3DSTATE_DEPTH_BUFFER", "Surface Format", "D32_FLOAT")),
+                ("Surface Base Address", 0x70_0000),
+                ("Width", 63),
+                ("Height", 31),
+            ],
+        ),
+        packet(
+            "3DSTATE_STENCIL_BUFFER",
+            &[("Stencil Buffer Enable", 1), ("Surface Base Address", 0x80_0000)],
+        ),
+        pixels(1),
+        draw(3),
+        pixels(0),
+        draw(4),
+        pixels(1),
+        packet("3DSTATE_DEPTH_BUFFER", &[("Surface Type", buffer("SURFTYPE_NULL"))]),
+        draw(5),
+        packet("MI_BATCH_BUFFER_END", &[]),
+    ]
+    .concat();
+    // Two writes of render targets, with the binding table indices 2 and 0.
+    let code = "sendc (8|M0) null r112 0x5 0x08031002\n\
+                sendc (8|M0) null r112 0x25 0x08031400 {EOT}";
+    let kernel = assemble(code, Syntax::Iga, &asm::Options::default()).unwrap().dwords();
+    let surface = |address: u64, width: u64, format: &str| {
+        let stored = [
+            ("Surface Type", value("RENDER_SURFACE_STATE", "Surface Type", "SURFTYPE_2D")),
+            ("Surface Format", value("RENDER_SURFACE_STATE", "Surface Format", format)),
+            ("Width", width - 1),
+            ("Height", 15),
+            ("Surface Base Address", address),
+        ];
+        packet("RENDER_SURFACE_STATE", &stored)
+    };
+    let mut dwords = batch.clone();
+    dwords.resize(0x400, 0);
+    dwords.extend(kernel);
+    dwords.resize(0x800, 0);
+    dwords.extend([0x40u32, 0x80, 0xc0]);
+    dwords.resize(0x810, 0);
+    dwords.extend(surface(0x40_0000, 64, "R8G8B8A8_UNORM"));
+    dwords.extend(surface(0x50_0000, 16, "R8_UNORM"));
+    dwords.extend(surface(0x60_0000, 32, "B8G8R8A8_UNORM"));
+    let bytes = dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect();
+    (bytes, 4 * batch.len() as u64)
+}
+
+/// Decodes [`targets`] into a sink.
+fn decode_targets(options: Options, sink: &mut dyn Sink) -> Summary {
+    let (bytes, length) = targets();
+    let decoder = Decoder::new(Tables::gen8(), options);
+    let memory = (BASE, &bytes[..]);
+    let mut state = State::default();
+    let summary = decoder.batch(&mut state, EngineId::Render, &memory, BASE, length, sink).unwrap();
+    sink.finish().unwrap();
+    summary
+}
+
+fn every_draw() -> Options {
+    Options { every_draw: true, ..Options::default() }
+}
+
+#[test]
+fn draws_with_kernels_and_targets() {
+    let all = draws_of(|sink| _ = decode_targets(every_draw(), sink));
+    let target = |address, index, format, width, height| Target {
+        address,
+        index: Some(index),
+        format: Some(format),
+        width: Some(width),
+        height: Some(height),
+        depth: Some(1),
+    };
+    let colours = [
+        target(0x40_0000, 0, "R8G8B8A8_UNORM", 64, 16),
+        target(0x60_0000, 2, "B8G8R8A8_UNORM", 32, 16),
+    ];
+    let depth = Target { index: None, ..target(0x70_0000, 0, "D32_FLOAT", 64, 32) };
+    let [first, second, third] = &all[..] else { panic!("{all:#?}") };
+    assert_eq!(first.targets, colours);
+    assert_eq!(first.depth.as_ref(), Some(&depth));
+    let stencil = Target { address: 0x80_0000, format: None, ..depth.clone() };
+    assert_eq!(first.stencil, Some(stencil));
+    assert_eq!((&second.targets[..], second.depth.as_ref()), (&[][..], Some(&depth)));
+    assert!(second.kernels.is_empty());
+    assert_eq!((&third.targets[..], third.depth.as_ref()), (&colours[..], None));
+    for draw in [first, third] {
+        let [kernel] = &draw.kernels[..] else { panic!("{draw:?}") };
+        assert_eq!((kernel.stage, kernel.address, kernel.length), ("PS", BASE + 0x1000, Some(32)));
+        assert!(kernel.lines[0].1.contains("sendc"), "{:?}", kernel.lines);
+    }
+    let plain = Options { kernels: false, ..every_draw() };
+    let all = draws_of(|sink| _ = decode_targets(plain, sink));
+    assert_eq!((all[2].kernels[0].length, all[2].kernels[0].lines.len()), (Some(32), 0));
+
+    let json = serde_json::to_value(first).unwrap();
+    for (path, expected) in [
+        ("/draw", serde_json::json!(1)),
+        ("/exec", serde_json::json!(0)),
+        ("/sizes/Vertex Count Per Instance", serde_json::json!(3)),
+        ("/kernels/0/stage", serde_json::json!("PS")),
+        ("/kernels/0/address", serde_json::json!("0x11000")),
+        ("/targets/1/index", serde_json::json!(2)),
+        ("/targets/1/format", serde_json::json!("B8G8R8A8_UNORM")),
+        ("/depth/address", serde_json::json!("0x700000")),
+        ("/stencil/format", serde_json::Value::Null),
+    ] {
+        assert_eq!(json.pointer(path), Some(&expected), "{path}: {json:#}");
+    }
+}
+
+/// A sink that leaves only the first field of a packet behind, and counts structures with their
+/// memory.
+#[derive(Default)]
+struct Careless {
+    structures: usize,
+}
+
+impl Sink for Careless {
+    fn record(&mut self, _: &Record) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn packet(&mut self, record: &mut Record, unread: &Unread<'_>) -> io::Result<()> {
+        assert!(record.items.is_empty(), "the fields are not decoded yet");
+        unread.items(record);
+        record.items.truncate(1);
+        Ok(())
+    }
+
+    fn structure(&mut self, _: &Record, memory: &dyn genxml::decode::Memory) -> io::Result<()> {
+        assert!(!memory.tail(BASE).is_empty());
+        self.structures += 1;
+        Ok(())
+    }
+}
+
+/// Oracle: each sink alone.
+#[test]
+fn a_tee_gives_each_sink_what_it_gets_alone() {
+    type Feed<'a> = &'a mut dyn FnMut(&mut dyn Sink) -> Summary;
+    let text = |feed: Feed<'_>| {
+        let mut out = Vec::new();
+        feed(&mut TextWriter::new(&mut out, &every_draw()));
+        out
+    };
+    let json = |feed: Feed<'_>| {
+        let mut out = Vec::new();
+        feed(&mut JsonWriter::new(&mut out, &every_draw()));
+        out
+    };
+    let checked = |feed: Feed<'_>| {
+        let mut out = Vec::new();
+        let rules = Rules::gen8();
+        let mut each = |finding: &Finding| out.push(finding.to_string());
+        feed(&mut Checker::new(&rules, &mut each));
+        out
+    };
+    let mut alone = |sink: &mut dyn Sink| decode_targets(every_draw(), sink);
+    let (lines, values, findings) = (text(&mut alone), json(&mut alone), checked(&mut alone));
+    let draws = draws_of(|sink| _ = alone(sink));
+    let mut careless = Careless::default();
+    let summary = alone(&mut careless);
+    assert!(!lines.is_empty() && !values.is_empty() && !findings.is_empty() && !draws.is_empty());
+
+    let first = careless.structures;
+    let (mut out, mut objects, mut found, mut all) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    {
+        let rules = Rules::gen8();
+        let mut each = |finding: &Finding| found.push(finding.to_string());
+        let mut each_draw = |draw: &Draw| {
+            all.push(draw.clone());
+            Ok(())
+        };
+        let (mut text, mut json) = (
+            TextWriter::new(&mut out, &every_draw()),
+            JsonWriter::new(&mut objects, &every_draw()),
+        );
+        let (mut checker, mut draws) =
+            (Checker::new(&rules, &mut each), Draws::new(&mut each_draw));
+        let mut last = Careless::default();
+        let mut tee = Tee::new([&mut careless, &mut json, &mut checker, &mut text, &mut draws]);
+        tee.push(&mut last);
+        assert_eq!(alone(&mut tee), summary);
+        assert_eq!(last.structures, first);
+    }
+    assert_eq!(careless.structures, 2 * first);
+    assert!(first > 0);
+    assert_eq!(String::from_utf8(out).unwrap(), String::from_utf8(lines).unwrap());
+    assert_eq!(String::from_utf8(objects).unwrap(), String::from_utf8(values).unwrap());
+    assert_eq!((found, all), (findings, draws));
+}
+
+/// A sink whose output cannot be written.
+struct Full;
+
+impl Sink for Full {
+    fn record(&mut self, _: &Record) -> io::Result<()> {
+        Err(io::ErrorKind::StorageFull.into())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        Err(io::ErrorKind::StorageFull.into())
+    }
+}
+
+/// A sink that counts.
+#[derive(Default)]
+struct Finished {
+    records: usize,
+    is_finished: bool,
+}
+
+impl Sink for Finished {
+    fn record(&mut self, _: &Record) -> io::Result<()> {
+        self.records += 1;
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.is_finished = true;
+        Ok(())
+    }
+}
+
+#[test]
+fn a_tee_reports_the_first_error_and_finishes_all() {
+    let mut records = 0;
+    let mut count = |_: &Record| {
+        records += 1;
+        Ok(())
+    };
+    let (mut full, mut last) = (Full, Finished::default());
+    let mut tee = Tee::new([&mut count, &mut full, &mut last]);
+    let error = tee.record(&Record::default()).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+    assert_eq!(tee.finish().unwrap_err().kind(), io::ErrorKind::StorageFull);
+    assert_eq!((records, last.records, last.is_finished), (1, 0, true));
 }
 
 #[test]

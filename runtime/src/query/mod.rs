@@ -5,7 +5,7 @@
 //!
 //! * [`Filter`]: selects packets, fields, addresses, draws or submissions; it is a sink between
 //!   decoder and output
-//! * [`Draws`]: every draw and dispatch, with its sizes and kernels
+//! * [`Draws`]: every draw and dispatch, with its sizes, kernels and targets
 //! * [`Writes`]: every write of a packet's state, a structure or a register; [`in_effect`]: the
 //!   writes in effect at a draw
 //! * [`Reached`]: which ranges of memory a decoded dump reaches
@@ -17,7 +17,7 @@ mod glob;
 mod reached;
 mod writes;
 
-pub use draws::{Draw, DrawCounter, Draws, is_draw};
+pub use draws::{Draw, DrawCounter, Draws, Kernel, Target, is_draw};
 pub use filter::{Compare, FieldTest, Filter, Filtered, ParseError, Seen};
 pub use glob::Glob;
 pub use reached::Reached;
