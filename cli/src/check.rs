@@ -324,42 +324,13 @@ pub fn verdict(summary: &Summary) -> String {
     text
 }
 
-/// A finding prints the condition of its rule only if its text has fewer bytes than this.
-const LONG: usize = 200;
-
 /// Writes a finding as text: the problem, where it is, and the values that cause it.
 pub fn write_finding(out: &mut dyn Write, finding: &Finding) -> io::Result<()> {
-    let rule = finding.rule;
-    let source = finding.source();
-    let source = if source.is_empty() { String::new() } else { format!(" ({source})") };
-    writeln!(out, "{} {}: {}{source}", finding.severity.name(), rule.id, rule.message)?;
-    write!(out, "  at {:#x}: {}", finding.address, finding.container.name)?;
-    if let Some(index) = finding.index {
-        write!(out, " [{index}]")?;
+    writeln!(out, "{finding:#}")?;
+    if finding.hides_condition() {
+        writeln!(out, "  required: see genx check --explain {}", finding.rule.id)?;
     }
-    let (packet, address) = finding.packet;
-    if packet != finding.container.name {
-        write!(out, ", of {packet} at {address:#x}")?;
-    }
-    match finding.submission {
-        Some(submission) => writeln!(out, "; exec {submission}, {} engine", finding.engine)?,
-        None => writeln!(out, "; {} engine", finding.engine)?,
-    }
-    if let Some(instruction) = &finding.instruction {
-        writeln!(out, "  in {instruction}")?;
-    }
-    for operand in &finding.operands {
-        writeln!(out, "    {operand}")?;
-    }
-    if let Some(validated) = &finding.validated {
-        writeln!(out, "    {}", validated.values)?;
-        return writeln!(out, "  do: {}\n", validated.hint);
-    }
-    let required = finding.required();
-    match required.len() {
-        0..LONG => writeln!(out, "  required: {required}\n"),
-        _ => writeln!(out, "  required: see genx check --explain {}\n", rule.id),
-    }
+    writeln!(out)
 }
 
 /// Converts findings and numbers to JSON.

@@ -105,9 +105,66 @@ impl fmt::Display for InKernel {
     }
 }
 
-/// One line: severity, id, position and problem.
+/// A condition with this many bytes or more is not printed with its finding.
+const LONG: usize = 200;
+
+impl Finding {
+    /// The condition, unless it is too long to be read at one glance. The validator's findings say
+    /// what to do instead.
+    fn short_condition(&self) -> Option<Cow<'static, str>> {
+        let required = self.required();
+        (self.validated.is_none() && required.len() < LONG).then_some(required)
+    }
+
+    /// True if the alternate form leaves out the condition because it is long.
+    pub fn hides_condition(&self) -> bool {
+        self.validated.is_none() && self.short_condition().is_none()
+    }
+
+    /// Writes the problem with its page, the position, the values, and what to do.
+    fn lines(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let source = self.source();
+        write!(f, "{} {}: {}", self.severity.name(), self.rule.id, self.rule.message)?;
+        if !source.is_empty() {
+            write!(f, " ({source})")?;
+        }
+        write!(f, "\n  at {:#x}: {}", self.address, self.container.name)?;
+        if let Some(index) = self.index {
+            write!(f, " [{index}]")?;
+        }
+        let (packet, address) = self.packet;
+        if packet != self.container.name {
+            write!(f, ", of {packet} at {address:#x}")?;
+        }
+        if let Some(submission) = self.submission {
+            write!(f, "; exec {submission}, {} engine", self.engine)?;
+        } else {
+            write!(f, "; {} engine", self.engine)?;
+        }
+        if let Some(instruction) = &self.instruction {
+            write!(f, "\n  in {instruction}")?;
+        }
+        for operand in &self.operands {
+            write!(f, "\n    {operand}")?;
+        }
+        if let Some(validated) = &self.validated {
+            write!(f, "\n    {}\n  do: {}", validated.values, validated.hint)?;
+        }
+        if let Some(required) = self.short_condition() {
+            write!(f, "\n  required: {required}")?;
+        }
+        Ok(())
+    }
+}
+
+/// One line: severity, id, position and problem. The alternate form (`{:#}`) has more lines: the
+/// page of the manual, the packet around the position, the values that cause the finding, and the
+/// condition or what to do.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if f.alternate() {
+            return self.lines(f);
+        }
         write!(f, "{} {}: {}", self.severity.name(), self.rule.id, self.container.name)?;
         if let Some(index) = self.index {
             write!(f, " [{index}]")?;

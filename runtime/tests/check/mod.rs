@@ -523,6 +523,17 @@ fn findings_name_place_and_values() {
         finding.operands.iter().map(|operand| operand.to_string()).collect();
     assert_eq!(operands, ["[Indirect Parameter Enable] = 1", "[End Offset Enable] = 1"]);
 
+    assert_eq!(
+        format!("{finding:#}"),
+        format!(
+            "error 3DPRIM-INDIRECT-END: {} ({})\n  at 0x10004: 3DPRIMITIVE; render engine\n    \
+             [Indirect Parameter Enable] = 1\n    [End Offset Enable] = 1\n  required: {}",
+            finding.rule.message,
+            finding.source(),
+            finding.rule.text
+        )
+    );
+
     // A structure inside a packet, and the element that breaks the rule.
     let swizzles = packet("3DSTATE_SBE_SWIZ", &[("Attribute/3/Attribute/Swizzle Control Mode", 1)]);
     let found = findings(EngineId::Render, &[swizzles]);
