@@ -125,7 +125,8 @@ fn raster(
         viewport_matrix_element_m31: 32.0,
         viewport_matrix_element_m22: 1.0,
         viewport_matrix_element_m32: 0.0,
-        // Clipping cuts triangles only outside of this area, which is 16 times the viewport.
+        // The guard band: a triangle is clipped only if it reaches beyond this area, which is 16
+        // times as wide and as high as the viewport.
         x_min_clip_guardband: -16.0,
         x_max_clip_guardband: 16.0,
         y_min_clip_guardband: -16.0,
@@ -294,8 +295,8 @@ pub fn submission() -> Result<Submission, Box<dyn Error>> {
     fetch(&mut batch, &vertices)?;
 
     let kernel = instructions.kernel(&pixel_shader()?)?;
-    // The offset of a binding table has 16 bits, the offset of a surface state 32. Each method
-    // returns the type of its field.
+    // The offset of a binding table has 16 bits, the offset of a surface state has 32. Each method
+    // returns a value of the type that its field has.
     let table = surfaces.binding_table(&[surface])?;
     batch.emit(&packet! {
         ThreeDStateSbe {

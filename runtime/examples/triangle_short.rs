@@ -12,7 +12,7 @@ use std::error::Error;
 /// The corners: x, y, z in clip space.
 const CORNERS: [[f32; 3]; 3] = [[-0.75, 0.75, 0.0], [0.75, 0.75, 0.0], [0.0, -0.75, 0.0]];
 
-/// The pixel shader: one colour for all pixels, a register for each channel.
+/// The pixel shader: one colour for all pixels, a register each for red, green, blue and alpha.
 const PIXEL: &[u32] = &eu! {
     mov (8|M0)   r114.0<1>:f  1.0:f     // red
     mov (8|M0)   r115.0<1>:f  0.5:f     // green

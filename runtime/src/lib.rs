@@ -6,7 +6,7 @@
 //! * [`engine`]: the engines and which packets they take
 //! * [`pipeline`]: the pipelines of the render engine and which packets they take
 //! * [`batch`](mod@batch): batches and the state that they point to
-//! * [`setup`]: state that programs set up again and again: surfaces, samplers, viewports, thread
+//! * [`setup`]: the parts that nearly every program needs: surfaces, samplers, viewports, thread
 //!   groups, draws
 //! * [`merge`]: packets merged from a part packed in advance and a part packed at draw time
 //! * [`aub`]: files for simulators: memory, page tables, registers and submissions as a stream

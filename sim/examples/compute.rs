@@ -7,8 +7,8 @@ use genxml::eu;
 use genxml::setup::{Dispatch, Heaps, Surface};
 use genxml_sim::Gpu;
 
-/// A thread computes eight numbers, 32 bytes (two owords), from surfaces 0 and 1 to surface 2. r0.1
-/// has the number of its group, and r1.0 has k.
+/// A thread reads eight numbers, 32 bytes (two owords), from each of surfaces 0 and 1, and writes
+/// eight to surface 2. r0.1 has the number of its group, and r1.0 has the factor k.
 const KERNEL: &[u32] = &eu! {
     (W) mov (8|M0)   r10.0<1>:ud   0:ud                                // header of the messages:
     (W) shl (1|M0)   r10.2<1>:ud   r0.1<0;1,0>:ud   1:ud               // offset in units of 16 bytes

@@ -85,7 +85,7 @@ fn kernel(color: u32) -> Result<Vec<u32>, Box<dyn Error>> {
 }
 
 /// The batch that fills the target with `color`, and everything that it points to. `fill_short`
-/// makes the same with `genxml::setup`.
+/// builds the same batch with `genxml::setup`.
 ///
 /// # Errors
 /// None in practice.

@@ -41,7 +41,7 @@ pub fn submission() -> Result<Submission, BatchError> {
     batch.finish()?.submit(heaps.finish().into_iter().chain([target]))
 }
 
-/// Runs it and prints the first pixel.
+/// Runs the batch and prints the first pixel.
 ///
 /// # Errors
 /// None in practice.

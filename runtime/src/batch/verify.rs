@@ -141,7 +141,8 @@ struct Checker<'a> {
     /// Positions that were added to `open`: the start of the batch, targets of jumps, return
     /// addresses, and positions after jumps that may not be taken. Each is checked only once.
     seen: BTreeSet<Point>,
-    /// State that was checked: address, bases, and bytes of scratch space of media threads.
+    /// State that was checked: its address, the bases at that time, and the size in bytes of the
+    /// scratch space of media threads.
     state: BTreeSet<(u64, Bases, Option<u32>)>,
     /// What kernels need, by address.
     kernels: BTreeMap<u64, Needs>,

@@ -7,7 +7,7 @@ use genxml_syntax::xml::{self, At, Attribute, Element, Problem, ProblemKind, Spa
 use serde::Deserialize;
 use std::fmt;
 
-/// The start of a file, for an error about a file without an element.
+/// Line 1, column 1: the position of an error in a file that has no elements.
 const START: &str = "a file of rules starts with <rules>, then <container name=\"3DSTATE_PS\">";
 
 /// The severities that a rule may have.

@@ -109,8 +109,8 @@ impl fmt::Display for InKernel {
 const LONG: usize = 200;
 
 impl Finding {
-    /// The condition, unless it is too long to be read at one glance. The validator's findings say
-    /// what to do instead.
+    /// The condition, unless it is too long to be read at one glance. Findings of the validator have
+    /// no condition; they contain advice.
     fn short_condition(&self) -> Option<Cow<'static, str>> {
         let required = self.required();
         (self.validated.is_none() && required.len() < LONG).then_some(required)

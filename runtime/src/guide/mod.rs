@@ -7,7 +7,7 @@
 //! 3. [`batches`]: engines and pipelines; chains, jumps, second-level batches; computing in the
 //!    command streamer
 //! 4. [`triangle`]: the whole state of a draw, built but not run
-//! 5. [`compute`]: a kernel of your own in thread groups, from zero; messages, constants, shared memory
+//! 5. [`compute`]: a first kernel in thread groups; messages, constants, shared memory
 //! 6. [`reading`]: from dwords to packets, from dumps to text; parts and differences of dumps
 //! 7. [`checking`]: the manual's restrictions; batches on the model
 //! 8. [`mistakes`]: common mistakes and their error messages

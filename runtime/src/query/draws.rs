@@ -97,7 +97,7 @@ pub struct Kernel {
     pub lines: Arc<[(u32, String)]>,
 }
 
-/// A surface that a draw writes, or tests depth or stencil with.
+/// A surface that a draw writes, or uses for its depth or stencil test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Target {
     /// GPU address.

@@ -8,7 +8,7 @@ use crate::pipeline::Pipeline;
 use genxml_core::address::{DynamicState, Instruction, SurfaceState};
 use genxml_core::{Address, fit};
 
-/// Size of a heap in bytes: the offset of a binding table has 16 bits.
+/// Size of a heap in bytes: 64 KiB, because the offset of a binding table has only 16 bits.
 const SIZE: u64 = 0x1_0000;
 
 /// Bytes of a page, the unit of sizes in STATE_BASE_ADDRESS.

@@ -39,7 +39,8 @@ pub fn initial(
 /// stages.
 fn stages(batch: &mut Batch<Render, ThreeD>) -> Result<(), BatchError> {
     crate::batch! { batch =>
-        // The first 32 KiB are for push constants. Here vertex and pixel shaders share them.
+        // The first 32 KiB of the URB are for push constants: half for the vertex shader, half for
+        // the pixel shader.
         ThreeDStatePushConstantAllocVs { constant_buffer_size: 16, .. };
         ThreeDStatePushConstantAllocHs::new();
         ThreeDStatePushConstantAllocDs::new();

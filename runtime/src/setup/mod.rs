@@ -1,4 +1,4 @@
-//! State that programs set up again and again: heaps with their base addresses, surfaces, samplers,
+//! The parts that nearly every program needs: heaps with their base addresses, surfaces, samplers,
 //! viewports, blending, thread groups ([`Dispatch`]) and draws ([`Draw`]).
 //!
 //! Everything here makes packets and structures of [`gen8`](crate::gen8), and nothing else. A value

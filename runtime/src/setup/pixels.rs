@@ -5,8 +5,8 @@ use crate::gen8::render3d_pixel::{BlendState, BlendStateEntry, BlendStateEntryCo
 use crate::gen8::render3d_raster::SfClipViewport;
 
 /// The transformation from clip space to `width` x `height` pixels from `x`, `y` on. The point -1,
-/// -1 of clip space becomes the lower left corner; z is unchanged. Clipping cuts triangles only
-/// outside of an area of 16 times the viewport.
+/// -1 of clip space becomes the lower left corner; z is unchanged. A triangle is clipped
+/// only if it reaches beyond the guard band, which is 16 times as wide and as high as the viewport.
 ///
 /// ```
 /// let state = genxml::setup::viewport([0.0, 0.0], [640.0, 480.0]);

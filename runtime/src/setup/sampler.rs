@@ -47,7 +47,7 @@ pub const fn sampler(filter: Filter, mode: TextureCoordinateMode) -> SamplerStat
         tcx_address_control_mode: mode,
         tcy_address_control_mode: mode,
         tcz_address_control_mode: mode,
-        // Rounding belongs to linear filters: without it the weights would be off by half a step.
+        // Linear filters need coordinates that are rounded, not cut off, to the steps of the weights.
         u_address_min_filter_rounding_enable: linear,
         u_address_mag_filter_rounding_enable: linear,
         v_address_min_filter_rounding_enable: linear,

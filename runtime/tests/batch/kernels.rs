@@ -196,8 +196,8 @@ fn draws_use_the_state_of_their_stages() {
     assert!(error.starts_with("3DPRIMITIVE at +0x"), "{error}");
 }
 
-/// The contents of buffers that are no heaps are unknown, and so is a table that an earlier batch
-/// has set.
+/// The contents of buffers that are not heaps are unknown, and so is a binding table that an earlier
+/// batch set.
 #[test]
 fn unknown_tables_are_not_compared() {
     let mut kernels = Buffer::new("kernels", 0x4000, 4096).unwrap();

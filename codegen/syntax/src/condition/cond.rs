@@ -50,7 +50,7 @@ pub enum Base<C> {
     /// In the container of the rule, or in the current group element of a [`Cond::Over`]. The
     /// number is the number of levels outward from the innermost element.
     Own(u32),
-    /// In the newest instance of this container before the current one.
+    /// In the last instance of this container that comes before the current one.
     State(C),
 }
 

@@ -80,7 +80,7 @@ pub trait Names<'a>: Copy {
     /// The name of an enumeration.
     fn list_name(self, list: Self::List) -> &'a str;
 
-    /// The number of a value, by its name with or without the prefix of the enumeration.
+    /// The numeric value of an enumeration's entry, found by its name with or without the prefix.
     fn value(self, list: Self::List, name: &str) -> Option<u64>;
 
     /// The names of all values.

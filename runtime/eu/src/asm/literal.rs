@@ -1,9 +1,10 @@
-//! Messages by name: `Msd0rOwb { binding_table_index: 1, data_blocks: OW2, header_present: true }`
-//! in place of the numbers of shared function and descriptor.
+//! Messages by name. A text may name a message and its fields, `Msd0rOwb { binding_table_index: 1,
+//! data_blocks: OW2, header_present: true }`, instead of two numbers, the shared function and the
+//! descriptor.
 //!
 //! Names of messages, fields and values are those of the generated types or of the manual; case and
-//! punctuation do not count. Fields that are not given have their defaults. The numbers of
-//! registers that are sent and returned follow from the other fields where these leave no choice.
+//! punctuation are ignored. Fields that are not given have their defaults. How many registers are
+//! sent and returned is worked out from the other fields, where only one count is possible.
 
 use super::error::Fault;
 use super::lex::Kind;

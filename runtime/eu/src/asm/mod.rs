@@ -42,10 +42,10 @@
 //!   counts from the start of memory;
 //! * IGA: `{Align16}`, which syntax of Align16 also implies: `<4>` regions, `.xyzw` after a region;
 //!   `[1.0,2,-4,0]:vf`; omitted regions, which mean `<1>` or consecutive elements;
-//! * IGA: messages by name in place of the numbers of shared function and descriptor. A name is that
-//!   of a generated type, such as [`Msd0rOwb`](crate::gen8::messages::Msd0rOwb). Fields that are not
-//!   given have their defaults, and the numbers of registers follow from the other fields where they
-//!   leave no choice;
+//! * IGA: messages by name instead of two numbers, the shared function and the descriptor. A name is
+//!   that of a generated type, such as [`Msd0rOwb`](crate::gen8::messages::Msd0rOwb). Fields that
+//!   are not given have their defaults. How many registers are sent and returned is worked out from
+//!   the other fields, where only one count is possible;
 //! * Mesa: `goto`, `join`, `call`, `ret`, `brd` and `brc` with their targets and operands, which
 //!   Mesa's disassembler does not print.
 
