@@ -17,3 +17,4 @@ mod pasted;
 mod query;
 mod read;
 mod reading;
+mod setup;
