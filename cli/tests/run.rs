@@ -250,7 +250,7 @@ fn damaged_draws_are_described() {
     let (mut told, mut problems) = (0, 0);
     for round in 0..150 {
         let mut submission = (demo.submission)().unwrap();
-        let small = submission.buffers.iter_mut().filter(|buffer| buffer.bytes().len() <= 4096);
+        let small = submission.buffers.iter_mut().filter(|buffer| buffer.bytes().len() <= 0x1_0000);
         let mut small: Vec<_> = small.collect();
         for _ in 0..=random.below(3) {
             // Damage the batch and the heaps. The rest of these buffers is empty.

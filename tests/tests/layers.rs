@@ -34,7 +34,7 @@ const CRATES: &[Layers] = &[
             &["capture", "error_state", "devcoredump", "aub"],
             &["hang", "pasted"],
             &["batch"],
-            &["mi"],
+            &["mi", "setup"],
             &["dump"],
             &["guide"],
         ],
