@@ -2,11 +2,13 @@
 //! events.
 //!
 //! * [`summary`]: the state of a draw;
-//! * [`image`]: pictures of render targets and depth buffers; [`picture`]: frames of a display;
+//! * [`image`]: pictures of render targets and depth buffers; `picture`, with the feature `dumps`:
+//!   frames of a display;
 //! * [`tally`]: tables by engine, packet, kernel and message;
 //! * [`trace`]: a trace file for Perfetto.
 
 pub mod image;
+#[cfg(feature = "dumps")]
 pub mod picture;
 pub mod summary;
 pub mod tally;

@@ -4,12 +4,16 @@
 //! has only 16-byte vectors, no fused multiply-add, and no shift of each lane by its own count. So
 //! on x86-64 the fast path is compiled for x86-64-v3: AVX2 and FMA, in processors since 2013
 //! (Haswell) and 2015 (Excavator). A processor without them takes the general path for every
-//! instruction; the results are the same bits.
+//! instruction; the results are the same bits. So does every processor if the crate is compiled
+//! without its feature `fast`.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(feature = "fast", target_arch = "x86_64"))]
 type Host = pulp::x86::V3;
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(all(feature = "fast", not(target_arch = "x86_64")))]
 type Host = ();
+/// No level exists.
+#[cfg(not(feature = "fast"))]
+type Host = std::convert::Infallible;
 
 /// Proof that this processor has the instructions of the fast path.
 #[derive(Clone, Copy, Debug)]
@@ -19,18 +23,20 @@ impl Level {
     /// The level of this processor; `None` if the processor lacks instructions of the fast path.
     #[inline]
     pub fn detect() -> Option<Level> {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(feature = "fast", target_arch = "x86_64"))]
         return Host::try_new().map(Level);
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(all(feature = "fast", not(target_arch = "x86_64")))]
         return Some(Level(()));
+        #[cfg(not(feature = "fast"))]
+        return None;
     }
 
     /// Runs `f`, compiled for the instructions of this level. `f` must be inlined.
     #[inline(always)]
     pub fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(feature = "fast", target_arch = "x86_64"))]
         return self.0.vectorize(f);
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(not(all(feature = "fast", target_arch = "x86_64")))]
         {
             #[inline(never)]
             fn call<R>(f: impl FnOnce() -> R) -> R {

@@ -186,6 +186,7 @@ macro_rules! family {
         }
 
         #[allow(non_snake_case)]
+        #[cfg_attr(not(feature = "fast"), allow(dead_code))]
         mod handler {
             use super::*;
             $($(
@@ -215,6 +216,12 @@ macro_rules! family {
         },)*)*];
 
         /// The code of the bodies in `FAST`, in the same order.
+        #[cfg(not(feature = "fast"))]
+        pub const HANDLERS: [[Handler; SIZES]; FAST.len()] =
+            [[around::aside; SIZES]; FAST.len()];
+
+        /// The code of the bodies in `FAST`, in the same order.
+        #[cfg(feature = "fast")]
         pub const HANDLERS: [[Handler; SIZES]; FAST.len()] =
             [$($([
                 handler::$fast::<1>,
