@@ -51,7 +51,8 @@ pub enum Fault {
     /// The submission did more work than its budget allows: an endless loop, or a budget that is
     /// too small.
     #[error(
-        "{at}: still running after {limit} units of work; if that is meant, raise the work limit"
+        "{at}: the watchdog ended it, still running after {limit} units of work; if that is meant, \
+         raise the work limit"
     )]
     Hang {
         /// The budget, in the units of [`crate::machine::watchdog`].

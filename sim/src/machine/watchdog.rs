@@ -3,6 +3,9 @@
 //!
 //! One unit is about a nanosecond of the model's own time, so the default limit is a few seconds.
 //! The same count drives the TIMESTAMP register: the model's clock depends only on the work done.
+//!
+//! The default limit depends on how the model was compiled, never on time, so that an endless kernel
+//! ends within seconds in every build and two runs of a program have the same result.
 
 /// Units per packet.
 pub const PACKET: u64 = 32;
@@ -17,8 +20,16 @@ pub const SHADED_PIXEL: u64 = 64;
 /// Units per block of 8x8 pixels that the rasteriser tests against an object.
 pub const BLOCK: u64 = 8;
 /// The budget of a submission, unless [`Gpu::set_work_limit`](crate::Gpu::set_work_limit) changes
-/// it.
-pub const DEFAULT_LIMIT: u64 = 1 << 32;
+/// it. It is 2^32 in an optimised build (`opt-level` 2 or 3), which allows 268 million EU
+/// instructions. Without the feature `fast` it is a quarter of it. In any other build it is 2^26,
+/// which allows 4 million: there an instruction takes about a microsecond.
+pub const DEFAULT_LIMIT: u64 = if cfg!(unoptimised) {
+    1 << 26
+} else if cfg!(feature = "fast") {
+    1 << 32
+} else {
+    1 << 30
+};
 /// Units per tick of TIMESTAMP, which counts 80 ns (Broadwell's 12.5 MHz).
 const UNITS_PER_TICK: u64 = 80;
 
