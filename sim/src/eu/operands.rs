@@ -19,12 +19,17 @@ use crate::assumptions::{
 /// One value per channel.
 pub type Lanes<T> = [T; MAX_CHANNELS];
 
+// The loops over channels are without iterators, which are slow if they are not optimised.
+
 /// A value for each of the first `n` channels.
 #[inline(always)]
 pub fn map<T: Copy + Default>(n: usize, f: impl Fn(usize) -> T) -> Lanes<T> {
     let mut lanes = [T::default(); MAX_CHANNELS];
-    for (channel, lane) in lanes.iter_mut().enumerate().take(n) {
-        *lane = f(channel);
+    let n = n.min(MAX_CHANNELS);
+    let mut channel = 0;
+    while channel < n {
+        lanes[channel] = f(channel);
+        channel += 1;
     }
     lanes
 }
@@ -32,13 +37,36 @@ pub fn map<T: Copy + Default>(n: usize, f: impl Fn(usize) -> T) -> Lanes<T> {
 /// The mask of those of the first `n` channels for which `f` is true.
 #[inline(always)]
 pub fn bits(n: usize, f: impl Fn(usize) -> bool) -> u32 {
-    (0..n).fold(0, |bits, channel| bits | u32::from(f(channel)) << channel)
+    let (mut bits, mut channel) = (0, 0);
+    while channel < n {
+        bits |= u32::from(f(channel)) << channel;
+        channel += 1;
+    }
+    bits
 }
 
 /// The channels of an instruction that are in `mask`.
 #[inline(always)]
 pub fn channels(u: &Uop, mask: u32) -> impl Iterator<Item = usize> + use<> {
-    (0..usize::from(u.size)).filter(move |c| mask >> c & 1 == 1)
+    let all = u32::MAX.unbounded_shr(32 - u32::from(u.size));
+    Channels(mask & all)
+}
+
+/// The positions of the ones of a mask, lowest first.
+struct Channels(u32);
+
+impl Iterator for Channels {
+    type Item = usize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        if self.0 == 0 {
+            return None;
+        }
+        let channel = self.0.trailing_zeros();
+        self.0 &= self.0 - 1;
+        Some(channel as usize)
+    }
 }
 
 // ---- sources ----

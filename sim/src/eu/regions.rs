@@ -67,13 +67,15 @@ macro_rules! scalars {
         #[doc = concat!("The `", stringify!($ty), "` at byte `offset`.")]
         #[inline(always)]
         pub fn $get(&self, offset: usize) -> $ty {
-            bytemuck::pod_read_unaligned(&self.0[offset..offset + size_of::<$ty>()])
+            let bytes = self.0[offset..].first_chunk().expect("an element inside the file");
+            <$ty>::from_ne_bytes(*bytes)
         }
 
         #[doc = concat!("Replaces the `", stringify!($ty), "` at byte `offset`.")]
         #[inline(always)]
         pub fn $put(&mut self, offset: usize, value: $ty) {
-            self.0[offset..offset + size_of::<$ty>()].copy_from_slice(bytemuck::bytes_of(&value));
+            let bytes = self.0[offset..].first_chunk_mut().expect("an element inside the file");
+            *bytes = value.to_ne_bytes();
         }
     )*};
 }
