@@ -26,6 +26,7 @@ pub mod filter;
 mod generation;
 pub mod hang;
 pub mod input;
+pub mod new;
 pub mod object;
 pub mod output;
 mod progress;

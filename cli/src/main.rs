@@ -1,7 +1,7 @@
 //! The `genx` command.
 
 use clap::{Parser, Subcommand};
-use genx::{asm, check, convert, decode, demo, diff, disasm, eu, query, run, shim, spec};
+use genx::{asm, check, convert, decode, demo, diff, disasm, eu, new, query, run, shim, spec};
 use std::process::ExitCode;
 
 /// Build, decode and execute batch buffers of Intel Broadwell (Gen8) graphics.
@@ -9,6 +9,7 @@ use std::process::ExitCode;
 #[command(name = "genx", version, max_term_width = 100)]
 #[command(after_help = "Examples:
   genx demo cube -o cube.png         build a batch with the typed API, run it, write the picture
+  genx new first                     write a project with a first batch that runs on the model
   genx run captures/gpgpu_fill       execute a capture, compare memory with what it expects
   genx run saxpy.aub.xz --stats      execute an AUB file, print tables of what ran
   genx decode captures/gpgpu_fill    print every packet, field, surface and kernel of a capture
@@ -35,6 +36,7 @@ struct Args {
 #[derive(Subcommand)]
 enum Command {
     Demo(demo::Args),
+    New(new::Args),
     Run(run::Args),
     Decode(decode::Args),
     Check(check::Args),
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
     let result = match Args::parse().command {
         Command::Shim(args) => shim::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::New(args) => new::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Decode(args) => decode::run(&args),
         Command::Check(args) => check::run(&args),

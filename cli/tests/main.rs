@@ -9,6 +9,7 @@ mod eu;
 mod eu_run;
 mod generation;
 mod mesa;
+mod new;
 mod other;
 mod run;
 mod shim;
