@@ -1,5 +1,5 @@
-//! Sets the cfg `unoptimised` if the crate is compiled without full optimisation. The model is then
-//! thirty times as slow or more, so its watchdog has a smaller limit.
+//! Sets the cfg `unoptimised` if the crate is compiled without full optimisation. An instruction
+//! then takes up to a microsecond, so the watchdog has a smaller limit.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -22,7 +22,7 @@ pub const BLOCK: u64 = 8;
 /// The budget of a submission, unless [`Gpu::set_work_limit`](crate::Gpu::set_work_limit) changes
 /// it. It is 2^32 in an optimised build (`opt-level` 2 or 3), which allows 268 million EU
 /// instructions. Without the feature `fast` it is a quarter of it. In any other build it is 2^26,
-/// which allows 4 million: there an instruction takes about a microsecond.
+/// which allows 4 million: there an instruction takes up to a microsecond.
 pub const DEFAULT_LIMIT: u64 = if cfg!(unoptimised) {
     1 << 26
 } else if cfg!(feature = "fast") {
