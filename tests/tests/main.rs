@@ -17,6 +17,7 @@ mod no_std;
 mod programs;
 mod readme;
 mod round_trip;
+mod starter;
 mod strict;
 mod tables;
 mod toy;
