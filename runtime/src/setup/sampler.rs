@@ -26,7 +26,7 @@ pub enum Filter {
 ///
 /// let state = sampler(Filter::Linear, TextureCoordinateMode::WRAP);
 /// assert_eq!(state.tcy_address_control_mode, TextureCoordinateMode::WRAP);
-/// assert_eq!(state.max_lod.to_f64(), 14.0);
+/// assert_eq!(state.max_lod.get(), 14.0);
 /// ```
 pub const fn sampler(filter: Filter, mode: TextureCoordinateMode) -> SamplerState {
     let linear = !matches!(filter, Filter::Nearest);
