@@ -25,13 +25,14 @@ impl Gpu {
     ///
     /// ```
     /// use genxml::batch::{Batch, Buffer};
+    /// use genxml::core::U;
     /// use genxml::engine::Render;
     /// use genxml::gen8::mi::MiStoreDataImm;
     /// use genxml_sim::Gpu;
     ///
     /// let target = Buffer::new("target", 0x20_0000, 4096)?;
     /// let mut batch = Batch::<Render>::new("batch", 0x10_0000, 4096)?;
-    /// let data = [7.try_into()?];
+    /// let data = [U::new(7)?];
     /// let address = batch.writes(&target, 8)?;
     /// batch.emit(&MiStoreDataImm { data_dword: (&data).into(), ..MiStoreDataImm::new(address) })?;
     /// let mut gpu = Gpu::new();
