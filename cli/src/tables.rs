@@ -8,7 +8,7 @@ use genxml_codegen::emit::{length_field, opcode};
 use genxml_codegen::model::{self, ContainerId, EnumId, Spec};
 use genxml_core::address::SpaceKind;
 use genxml_core::reflect::{
-    Access, Container, EngineBase, Engines, Enumeration, Expr, Field, Group, Kind, Op, Pipelines,
+    Access, Container, EngineBase, Engines, Enumeration, Expr, Field, Group, Kind, Pipelines,
     Stored, Type,
 };
 
@@ -223,27 +223,6 @@ fn expr(e: &model::Expr) -> &'static Expr {
             Expr::Field { name: text(name), start: *start, end: *end }
         }
         model::Expr::Not(inner) => Expr::Not(expr(inner)),
-        model::Expr::Binary(op, left, right) => {
-            Expr::Binary(operator(*op), expr(left), expr(right))
-        }
+        model::Expr::Binary(op, left, right) => Expr::Binary(*op, expr(left), expr(right)),
     })
-}
-
-fn operator(op: model::Op) -> Op {
-    match op {
-        model::Op::Or => Op::Or,
-        model::Op::And => Op::And,
-        model::Op::Eq => Op::Eq,
-        model::Op::Ne => Op::Ne,
-        model::Op::Lt => Op::Lt,
-        model::Op::Le => Op::Le,
-        model::Op::Gt => Op::Gt,
-        model::Op::Ge => Op::Ge,
-        model::Op::BitAnd => Op::BitAnd,
-        model::Op::Add => Op::Add,
-        model::Op::Sub => Op::Sub,
-        model::Op::Mul => Op::Mul,
-        model::Op::Div => Op::Div,
-        model::Op::Rem => Op::Rem,
-    }
 }

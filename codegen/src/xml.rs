@@ -5,7 +5,7 @@ use crate::source::Span;
 use genxml_syntax::xml::{self, Problem, ProblemKind};
 use serde::Deserialize;
 
-pub(crate) use genxml_syntax::xml::{At, Attribute, Element};
+pub(crate) use genxml_syntax::xml::{At, Attribute, Element, RuleAttributes};
 
 /// Parses `text` and returns its root element. Reports malformed parts; skips comments and
 /// processing instructions.

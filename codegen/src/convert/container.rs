@@ -80,18 +80,6 @@ struct GroupAttributes {
     _doc: Option<At>,
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct RuleAttributes {
-    id: Option<At>,
-    severity: Option<At>,
-    require: Option<At>,
-    message: Option<At>,
-    source: Option<At>,
-    #[serde(rename = "doc")]
-    _doc: Option<At>,
-}
-
 /// Attributes of all kinds of containers.
 struct Common {
     length: Option<At>,
@@ -395,7 +383,7 @@ impl Converter<'_> {
     /// Reads the rules. Their conditions may name any container, so they are parsed later.
     fn rules(&mut self, element: &Element) {
         for child in element.children.iter().filter(|child| child.name == "rule") {
-            let a: RuleAttributes = xml::attributes(child, self.problems);
+            let a: xml::RuleAttributes = xml::attributes(child, self.problems);
             check_content(child, &["doc"], self.problems);
             let words = [
                 ("error", RuleSeverity::Error),

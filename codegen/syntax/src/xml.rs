@@ -387,6 +387,20 @@ pub fn attribute_span(text: &str, tag: &Span, name: &str) -> Span {
 #[serde(transparent)]
 pub struct At(usize);
 
+/// The attributes of a `rule`, in specifications and in files of rules.
+#[derive(Debug, Deserialize, Default)]
+#[serde(default)]
+#[allow(missing_docs)]
+pub struct RuleAttributes {
+    pub id: Option<At>,
+    pub severity: Option<At>,
+    pub require: Option<At>,
+    pub message: Option<At>,
+    pub source: Option<At>,
+    #[serde(rename = "doc")]
+    _doc: Option<At>,
+}
+
 /// Reads the attributes of `element` as the struct `T`, whose members are of type `Option<At>`.
 /// Reports unknown attributes.
 pub fn attributes<'a, T: Deserialize<'a> + Default>(

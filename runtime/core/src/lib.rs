@@ -42,7 +42,6 @@ pub mod members;
 mod message;
 pub mod names;
 pub mod opcodes;
-mod operator;
 pub mod packet;
 pub mod read;
 pub mod reflect;

@@ -9,7 +9,7 @@ use crate::rule::{Cond, Frame, Rule};
 use core::fmt;
 
 pub use crate::enumeration::{Enumeration, ValueSet};
-pub use crate::operator::Op;
+pub use genxml_syntax::terms::Op;
 
 /// A structure, instruction or register.
 #[derive(Debug)]

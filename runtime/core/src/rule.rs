@@ -8,7 +8,8 @@
 
 use crate::bits;
 use crate::enumeration::Enumeration;
-use crate::operator::Op;
+use genxml_syntax::terms::Op;
+pub use genxml_syntax::terms::{Quantifier, Role};
 
 /// A programming restriction of a container.
 #[derive(Debug)]
@@ -84,34 +85,6 @@ pub enum Cond {
     Role(Role),
 }
 
-/// How [`Cond::Over`] combines the elements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Quantifier {
-    /// The condition holds for every element.
-    All,
-    /// The condition holds for at least one element.
-    Any,
-    /// Sum of the values.
-    Sum,
-    /// Number of elements; the condition is not evaluated.
-    Count,
-    /// No two elements have the same value.
-    Unique,
-}
-
-impl Quantifier {
-    /// The name in the specification.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Quantifier::All => "all",
-            Quantifier::Any => "any",
-            Quantifier::Sum => "sum",
-            Quantifier::Count => "count",
-            Quantifier::Unique => "unique",
-        }
-    }
-}
-
 /// The container in which a field or group is looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
@@ -160,50 +133,6 @@ pub struct Last {
     pub packet: u16,
     /// Condition on the packet's own fields.
     pub condition: Option<&'static Cond>,
-}
-
-/// How the messages of a kernel use a surface of the binding table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Role {
-    /// The surface is read through the sampler.
-    Sampled,
-    /// The surface is written or read as a render target.
-    RenderTarget,
-    /// Typed surface messages, including atomics, use the surface.
-    Typed,
-    /// Untyped surface messages, including atomics, use the surface.
-    Untyped,
-    /// Byte and dword scattered messages use the surface.
-    Scattered,
-    /// Oword block messages use the surface.
-    Block,
-    /// Media block messages use the surface.
-    Media,
-    /// Atomic operations, typed or untyped, use the surface.
-    Atomic,
-    /// The surface is read.
-    Read,
-    /// The surface is written.
-    Written,
-}
-
-impl Role {
-    /// The name in the specification.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Role::Sampled => "sampled",
-            Role::RenderTarget => "render-target",
-            Role::Typed => "typed",
-            Role::Untyped => "untyped",
-            Role::Scattered => "scattered",
-            Role::Block => "block",
-            Role::Media => "media",
-            Role::Atomic => "atomic",
-            Role::Read => "read",
-            Role::Written => "written",
-        }
-    }
 }
 
 /// A set of roles.

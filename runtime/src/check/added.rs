@@ -2,8 +2,8 @@
 
 use super::names::{Containers, Named};
 use super::rules::Rules;
-use genxml_core::reflect::{Container, Enumeration, Op};
-use genxml_core::rule::{Base, Cond, FieldRef, GroupRef, Last, Quantifier, Role, Rule, Severity};
+use genxml_core::reflect::{Container, Enumeration};
+use genxml_core::rule::{Base, Cond, FieldRef, GroupRef, Last, Rule, Severity};
 use genxml_syntax::condition::{self, Place, Scope};
 use genxml_syntax::suggest;
 use std::fmt;
@@ -304,7 +304,7 @@ impl Statics {
             }),
             condition::Cond::Not(inner) => Cond::Not(self.leaked(*inner)),
             condition::Cond::Binary(op, left, right) => {
-                Cond::Binary(operator(op), self.leaked(*left), self.leaked(*right))
+                Cond::Binary(op, self.leaked(*left), self.leaked(*right))
             }
             condition::Cond::In(inner, ranges) => Cond::In(self.leaked(*inner), ranges.leak()),
             condition::Cond::Bits(inner, list) => Cond::Bits(self.leaked(*inner), list),
@@ -322,10 +322,10 @@ impl Statics {
                     bits: group.bits,
                     count: group.count,
                 };
-                Cond::Over(quantifier(what), group, body)
+                Cond::Over(what, group, body)
             }
             condition::Cond::Index => Cond::Index,
-            condition::Cond::Role(role) => Cond::Role(usage(role)),
+            condition::Cond::Role(role) => Cond::Role(role),
         }
     }
 }
@@ -341,49 +341,5 @@ fn base(base: condition::Base<Named>) -> Base {
         // The parser limits the depth to far fewer levels.
         condition::Base::Own(levels) => Base::Own(levels.min(u8::MAX.into()) as u8),
         condition::Base::State(named) => Base::State(index(named)),
-    }
-}
-
-fn quantifier(what: condition::Quantifier) -> Quantifier {
-    match what {
-        condition::Quantifier::All => Quantifier::All,
-        condition::Quantifier::Any => Quantifier::Any,
-        condition::Quantifier::Sum => Quantifier::Sum,
-        condition::Quantifier::Count => Quantifier::Count,
-        condition::Quantifier::Unique => Quantifier::Unique,
-    }
-}
-
-fn usage(role: condition::Role) -> Role {
-    match role {
-        condition::Role::Sampled => Role::Sampled,
-        condition::Role::RenderTarget => Role::RenderTarget,
-        condition::Role::Typed => Role::Typed,
-        condition::Role::Untyped => Role::Untyped,
-        condition::Role::Scattered => Role::Scattered,
-        condition::Role::Block => Role::Block,
-        condition::Role::Media => Role::Media,
-        condition::Role::Atomic => Role::Atomic,
-        condition::Role::Read => Role::Read,
-        condition::Role::Written => Role::Written,
-    }
-}
-
-fn operator(op: condition::Op) -> Op {
-    match op {
-        condition::Op::Or => Op::Or,
-        condition::Op::And => Op::And,
-        condition::Op::Eq => Op::Eq,
-        condition::Op::Ne => Op::Ne,
-        condition::Op::Lt => Op::Lt,
-        condition::Op::Le => Op::Le,
-        condition::Op::Gt => Op::Gt,
-        condition::Op::Ge => Op::Ge,
-        condition::Op::BitAnd => Op::BitAnd,
-        condition::Op::Add => Op::Add,
-        condition::Op::Sub => Op::Sub,
-        condition::Op::Mul => Op::Mul,
-        condition::Op::Div => Op::Div,
-        condition::Op::Rem => Op::Rem,
     }
 }

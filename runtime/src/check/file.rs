@@ -63,18 +63,6 @@ struct ContainerAttributes {
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct RuleAttributes {
-    id: Option<At>,
-    severity: Option<At>,
-    require: Option<At>,
-    message: Option<At>,
-    source: Option<At>,
-    #[serde(rename = "doc")]
-    _doc: Option<At>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
 struct NoAttributes {}
 
 impl Rules {
@@ -198,7 +186,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn rule(&mut self, element: &'a Element, container: &'a str) {
-        let attributes: RuleAttributes = xml::attributes(element, &mut self.problems);
+        let attributes: xml::RuleAttributes = xml::attributes(element, &mut self.problems);
         self.content(element, "doc");
         let severity = attributes.severity.map(|at| element.at(at));
         let named = |name: &str| SEVERITIES.into_iter().find(|severity| severity.name() == name);

@@ -2,7 +2,7 @@
 
 use super::{Hang, Header, Location, Quoted, RingPosition, Semaphore, Violation};
 use crate::check::{Checker, Finding, Rules};
-use crate::decode::{Contexts, Decoder, Kind, Options, Record, Sink, Tables, TextWriter};
+use crate::decode::{Contexts, Decoder, Options, Record, Sink, Tables, TextWriter};
 use crate::error_state::{Engine, ErrorState, field_of};
 use crate::memory::Memory;
 use crate::submission::{Each, Ring, Submission};
@@ -192,7 +192,7 @@ impl Sink for Finder<'_> {
     }
 
     fn record(&mut self, record: &Record) -> io::Result<()> {
-        let packet = matches!(record.kind, Kind::Packet | Kind::Partial | Kind::Unknown);
+        let packet = record.kind.is_packet();
         if self.command.is_some() {
             if packet {
                 self.after.push(quote(record, true));

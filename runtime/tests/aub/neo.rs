@@ -23,7 +23,7 @@ fn packets(dump: &mut Dump) -> Vec<(String, u32)> {
     let decoder = Decoder::new(Tables::gen8(), Options::default());
     let mut all = Vec::new();
     let mut sink = |record: &Record| {
-        if matches!(record.kind, Kind::Packet | Kind::Partial | Kind::Unknown) {
+        if record.kind.is_packet() {
             all.push((record.name.to_owned(), record.dwords.first().copied().unwrap_or(0)));
         }
         Ok(())

@@ -12,7 +12,7 @@ mod names;
 mod parse;
 mod resolve;
 
-pub use cond::{Base, Cond, FieldRef, GroupRef, Op, Quantifier, Role};
+pub use cond::{Base, Cond, FieldRef, GroupRef};
 pub use error::{ConditionError, ErrorKind};
 pub use names::{Field, Group, Members, Names, Type};
 pub use resolve::{Place, Scope};

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::cond::Op;
 use super::error::{ConditionError, ErrorKind, Result};
 use crate::number::number;
+use crate::terms::Op;
 
 /// Maximum nesting depth of operators.
 const DEPTH: usize = 64;

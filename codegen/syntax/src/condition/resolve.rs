@@ -4,12 +4,13 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::cond::{Base, Cond, FieldRef, GroupRef, Op, Quantifier, Role};
+use super::cond::{Base, Cond, FieldRef, GroupRef};
 use super::error::{ConditionError, ErrorKind, Result};
 use super::names::{Field, Group, Members, Names, Type};
 use super::parse::Tree;
 use crate::number::number;
 use crate::suggest;
+use crate::terms::{Op, Quantifier, Role};
 
 /// Kinds of conditions. Each kind allows no more than the kind before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -369,10 +370,10 @@ impl<'a, N: Names<'a>> Resolver<'a, N> {
         let Tree::Name(name, place) = role else {
             return Err(ConditionError::kind(range, "`role` needs a name"));
         };
-        match Role::ALL.iter().find(|(known, _)| *known == name) {
-            Some((_, role)) => Ok(Cond::Role(*role)),
+        match Role::ALL.iter().find(|role| role.name() == name) {
+            Some(role) => Ok(Cond::Role(*role)),
             None => {
-                let names: Vec<&str> = Role::ALL.iter().map(|(known, _)| *known).collect();
+                let names: Vec<&str> = Role::ALL.iter().map(|role| role.name()).collect();
                 let hint = suggest::hint(&name, names.iter().copied());
                 let hint = hint.unwrap_or_else(|| format!("there are: {}", names.join(", ")));
                 let message = format!("no role `{name}`");
