@@ -46,6 +46,14 @@ pub(super) enum Target {
     Samplers(u32),
 }
 
+/// Names for errors, made only if there is one.
+pub(super) trait Names {
+    /// The packet or structure, and its position.
+    fn position(&self) -> String;
+    /// The kernel at a GPU address, and its position.
+    fn kernel(&self, address: u64) -> String;
+}
+
 impl Stages {
     /// Records what a packet sets; `targets` are those of its offsets.
     pub fn latch(&mut self, container: &Container, packet: &[u32], targets: &[Target]) {
@@ -81,7 +89,7 @@ impl Stages {
             // Kernels of the other stages do not write entries of a fixed layout.
             "URB" if matches!(STAGES[at], "VS" | "DS") => {
                 let field = format!("{} URB Entry Allocation Size", STAGES[at]);
-                stage.urb = value(container, packet, &field).map(|rows| 64 * (rows as u32 + 1));
+                stage.urb = value(container, packet, &field).map(|rows| 64 * rows as u32);
             }
             _ => {}
         }
@@ -90,10 +98,10 @@ impl Stages {
     /// Checks the kernels of all stages, as a draw runs them.
     pub fn draw(
         &self,
-        needs: &mut dyn FnMut(u64) -> Option<(Needs, String)>,
-        at: &dyn Fn() -> String,
+        needs: &mut dyn FnMut(u64) -> Option<Needs>,
+        names: &dyn Names,
     ) -> Result<(), BatchError> {
-        self.stages.iter().try_for_each(|stage| stage.check(needs, at))
+        self.stages.iter().try_for_each(|stage| stage.check(needs, names))
     }
 }
 
@@ -112,14 +120,14 @@ impl Stage {
     }
 
     /// Compares the state with what its kernels need. `needs` returns the needs of the kernel at an
-    /// address, and words for the kernel.
+    /// address.
     pub fn check(
         &self,
-        needs: &mut dyn FnMut(u64) -> Option<(Needs, String)>,
-        at: &dyn Fn() -> String,
+        needs: &mut dyn FnMut(u64) -> Option<Needs>,
+        names: &dyn Names,
     ) -> Result<(), BatchError> {
         for address in self.kernels.into_iter().flatten() {
-            let Some((needs, kernel)) = needs(address) else { continue };
+            let Some(needs) = needs(address) else { continue };
             for (room, has, need) in [
                 (Room::BindingTable, self.surfaces, needs.surfaces),
                 (Room::SamplerTable, self.samplers, needs.samplers),
@@ -129,11 +137,11 @@ impl Stage {
                 let (Some(has), Some(Need { amount, position })) = (has, need) else { continue };
                 if amount > has {
                     return Err(BatchError::TooSmall {
-                        at: at().into(),
+                        at: names.position().into(),
                         room,
                         has,
                         needed: amount,
-                        kernel: kernel.into(),
+                        kernel: names.kernel(address).into(),
                         position,
                     });
                 }
@@ -150,14 +158,15 @@ fn entries(targets: &[Target]) -> Option<u32> {
     })
 }
 
-/// The stored bits of the field with this name.
+/// The value of the field with this name.
 fn value(container: &Container, packet: &[u32], name: &str) -> Option<u64> {
     let field = container.fields.iter().find(|field| field.name == name)?;
-    (field.end < 32 * packet.len() as u32).then(|| bits::get(packet, field.start, field.end))
+    let there = field.end < 32 * packet.len() as u32;
+    there.then(|| field.stored.decode(bits::get(packet, field.start, field.end)))
 }
 
-/// Bytes of scratch space: the field is the logarithm of a number of KiB. Without an address there
-/// is none.
+/// Bytes of scratch space: the field is the logarithm of a number of KiB. Without an address the
+/// size is 0.
 fn scratch(container: &Container, packet: &[u32], field: &str) -> Option<u32> {
     let log = value(container, packet, field)?;
     let address = value(container, packet, "Scratch Space Base Pointer")?;

@@ -5,7 +5,7 @@ use super::builder::FinishedBatch;
 use super::error::BatchError;
 use super::fields::{self, Found};
 use super::heap::KERNEL;
-use super::needs::{Stage, Stages, Target};
+use super::needs::{Names, Stage, Stages, Target};
 use super::reloc::va;
 use super::submission::{Submission, disjoint};
 use crate::engine::{Engine, EngineId};
@@ -196,7 +196,8 @@ impl<'a> Checker<'a> {
                 self.pointers(container, &packet, &bases, &mut stages, &at_name)?;
             }
             if container.name == "3DPRIMITIVE" {
-                stages.draw(&mut |address| self.needs(address), &at_name)?;
+                let names = Positions { submission: self.submission, position: &at_name };
+                stages.draw(&mut |address| self.needs(address), &names)?;
             }
             let next = Point { at: buffer.address + 4 * end as u64, back, bases, stages };
             if container == MiBatchBufferStart::INFO {
@@ -312,7 +313,8 @@ impl<'a> Checker<'a> {
             let targets = self.offsets(container, &dwords(element), bases, &at_name, states)?;
             if container.name == "INTERFACE_DESCRIPTOR_DATA" {
                 let stage = Stage::of_descriptor(&targets, scratch);
-                stage.check(&mut |address| self.needs(address), &at_name)?;
+                let names = Positions { submission: self.submission, position: &at_name };
+                stage.check(&mut |address| self.needs(address), &names)?;
             }
         }
         Ok(())
@@ -346,7 +348,8 @@ impl<'a> Checker<'a> {
             targets.extend(table(found.target, left.checked_div(entry).unwrap_or(0) as u32));
             if content.what == KERNEL && found.space == SpaceKind::Instruction {
                 // The system routine returns to the thread.
-                if container.name != "STATE_SIP" && !self.needs(address).is_none_or(|it| it.0.ends)
+                if container.name != "STATE_SIP"
+                    && self.needs(address).is_some_and(|needs| !needs.ends)
                 {
                     let kernel = kernel_name(heap, address).into();
                     return Err(BatchError::NoEnd { at: at_name().into(), kernel });
@@ -358,16 +361,20 @@ impl<'a> Checker<'a> {
         Ok(targets)
     }
 
-    /// What the kernel at an address of a heap needs, and words for the kernel.
-    fn needs(&mut self, address: u64) -> Option<(Needs, String)> {
+    /// What the kernel at an address of a heap needs.
+    fn needs(&mut self, address: u64) -> Option<Needs> {
+        if let Some(needs) = self.kernels.get(&address) {
+            return Some(*needs);
+        }
         let heap = self.submission.find(address)?;
         let at = address - heap.address;
         let contents = heap.contents.as_deref()?;
         let before = contents.partition_point(|content| content.offset <= at);
         let content = contents[..before].last()?;
         let bytes = heap.bytes.get(at as usize..(content.offset + content.bytes) as usize)?;
-        let needs = self.kernels.entry(address).or_insert_with(|| Needs::of(bytes));
-        Some((*needs, kernel_name(heap, address)))
+        let needs = Needs::of(bytes);
+        self.kernels.insert(address, needs);
+        Some(needs)
     }
 
     /// Returns the state that an offset leads to, or `None` if the submission does not record it.
@@ -425,6 +432,22 @@ impl<'a> Checker<'a> {
 fn fits(target: &str, what: &str) -> bool {
     let also = |(pointer, start): &(&str, &str)| *pointer == target && what.starts_with(start);
     target.is_empty() || target == what || KINDS.iter().any(also)
+}
+
+/// Names for errors about kernels.
+struct Positions<'a> {
+    submission: &'a Submission,
+    position: &'a dyn Fn() -> String,
+}
+
+impl Names for Positions<'_> {
+    fn position(&self) -> String {
+        (self.position)()
+    }
+
+    fn kernel(&self, address: u64) -> String {
+        self.submission.find(address).map_or_else(String::new, |heap| kernel_name(heap, address))
+    }
 }
 
 fn kernel_name(heap: &Buffer, address: u64) -> String {

@@ -48,7 +48,7 @@ pub struct Record {
     /// | 2 | what the records of depth 1 point to: the surface of a binding table entry, for example |
     ///
     /// For a ring, its packets have depth 0, and the packets of the batches that they start depth 1.
-    /// So the depth does not tell packets from other records: [`Kind::is_packet`] does.
+    /// So the depth does not distinguish packets from other records: [`Kind::is_packet`] does.
     /// [`is_top_level`](Self::is_top_level) is true for depth 0.
     pub depth: u32,
     /// GPU address of the first byte.
