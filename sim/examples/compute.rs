@@ -12,11 +12,17 @@ use genxml_sim::Gpu;
 const KERNEL: &[u32] = &eu! {
     (W) mov (8|M0)   r10.0<1>:ud   0:ud                                // header of the messages:
     (W) shl (1|M0)   r10.2<1>:ud   r0.1<0;1,0>:ud   1:ud               // offset in units of 16 bytes
-    (W) send (8|M0)  r20  r10  Msd0rOwb { header_present: true, data_blocks: OW2, binding_table_index: 0 }
-    (W) send (8|M0)  r21  r10  Msd0rOwb { header_present: true, data_blocks: OW2, binding_table_index: 1 }
+    (W) send (8|M0)  r20  r10  Msd0rOwb {
+        header_present: true, data_blocks: OW2, binding_table_index: 0,
+    }
+    (W) send (8|M0)  r21  r10  Msd0rOwb {
+        header_present: true, data_blocks: OW2, binding_table_index: 1,
+    }
     (W) mul (8|M0)   r22.0<1>:f    r20.0<8;8,1>:f   r1.0<0;1,0>:f
     (W) add (8|M0)   r11.0<1>:f    r22.0<8;8,1>:f   r21.0<8;8,1>:f
-    (W) send (8|M0)  null  r10  Msd0wOwb { header_present: true, data_blocks: OW2, binding_table_index: 2 }
+    (W) send (8|M0)  null  r10  Msd0wOwb {
+        header_present: true, data_blocks: OW2, binding_table_index: 2,
+    }
     (W) mov (8|M0)   r112.0<1>:ud  r0.0<8;8,1>:ud
     (W) send (8|M0)  null  r112  TsEot {EOT}
 };

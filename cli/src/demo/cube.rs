@@ -50,7 +50,9 @@ const VERTEX: &[u32] = &eu! {
     mad (8|M0)       r120.0<1>:f   r3.7<0;0>:f     r5.0<2;1>:f   r3.4<0>:f      // w
     mad (8|M0)       r120.0<1>:f   r120.0<2;1>:f   r6.0<2;1>:f   r3.5<0>:f
     mad (8|M0)       r120.0<1>:f   r120.0<2;1>:f   r7.0<2;1>:f   r3.6<0>:f
-    send (8|M0)      null  r112  UrbMessageDescriptor { urb_opcode: SIMD8_WRITE, header_present: true, message_length: 9 }
+    send (8|M0)      null  r112  UrbMessageDescriptor {
+        urb_opcode: SIMD8_WRITE, header_present: true, message_length: 9,
+    }
     mul (8|M0)       r20.0<1>:f    r9.0<8;8,1>:f   r4.0<0;1,0>:f                // normal times direction,
     mad (8|M0)       r20.0<1>:f    r20.0<2;1>:f    r10.0<2;1>:f  r4.1<0>:f
     mad (8|M0)       (sat)r20.0<1>:f  r20.0<2;1>:f  r11.0<2;1>:f  r4.2<0>:f  // 0 on the unlit side
@@ -59,7 +61,9 @@ const VERTEX: &[u32] = &eu! {
     mul (8|M0)       r114.0<1>:f   r14.0<8;8,1>:f  r20.0<8;8,1>:f
     mul (8|M0)       r115.0<1>:f   r15.0<8;8,1>:f  r20.0<8;8,1>:f
     mov (8|M0)       r116.0<1>:f   r16.0<8;8,1>:f
-    send (8|M0)      null  r112  UrbMessageDescriptor { urb_opcode: SIMD8_WRITE, header_present: true, message_length: 5, global_offset: 2 } {EOT}
+    send (8|M0)      null  r112  UrbMessageDescriptor {
+        urb_opcode: SIMD8_WRITE, header_present: true, message_length: 5, global_offset: 2,
+    } {EOT}
 };
 
 type Matrix = [[f32; 4]; 4];

@@ -35,8 +35,14 @@ const VERTICES: [[f32; 6]; 4] = [
 const PIXEL: &[u32] = &eu! {
     pln (16|M0)      r10.0<1>:f  r6.0<0;1,0>:f  r2.0<8;8,1>:f
     pln (16|M0)      r12.0<1>:f  r6.4<0;1,0>:f  r2.0<8;8,1>:f
-    send (16|M0)     r112  r10  MessageDescriptorSamplingEngine { message_type: SAMPLE, simd_mode_1_0: SIMD16, binding_table_index: 1, message_length: 4, response_length: 8 }
-    sendc (16|M0)    null  r112  MsdRtw { message_type: MT_RTW, message_subtype: SIMD16, last_render_target_select: true, message_length: 8 } {EOT}
+    send (16|M0)     r112  r10  MessageDescriptorSamplingEngine {
+        message_type: SAMPLE, simd_mode_1_0: SIMD16, binding_table_index: 1, message_length: 4,
+        response_length: 8,
+    }
+    sendc (16|M0)    null  r112  MsdRtw {
+        message_type: MT_RTW, message_subtype: SIMD16, last_render_target_select: true,
+        message_length: 8,
+    } {EOT}
 };
 
 /// Width and height of level 0 in texels.

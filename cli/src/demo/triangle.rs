@@ -31,12 +31,16 @@ const VERTEX: &[u32] = &eu! {
     mov (8|M0)       r118.0<1>:f   r3.0<8;8,1>:f
     mov (8|M0)       r119.0<1>:f   r4.0<8;8,1>:f
     mov (8|M0)       r120.0<1>:f   r5.0<8;8,1>:f
-    send (8|M0)      null  r112  UrbMessageDescriptor { urb_opcode: SIMD8_WRITE, header_present: true, message_length: 9 }
+    send (8|M0)      null  r112  UrbMessageDescriptor {
+        urb_opcode: SIMD8_WRITE, header_present: true, message_length: 9,
+    }
     mov (8|M0)       r113.0<1>:f   r6.0<8;8,1>:f      // colour, after the position
     mov (8|M0)       r114.0<1>:f   r7.0<8;8,1>:f
     mov (8|M0)       r115.0<1>:f   r8.0<8;8,1>:f
     mov (8|M0)       r116.0<1>:f   r9.0<8;8,1>:f
-    send (8|M0)      null  r112  UrbMessageDescriptor { urb_opcode: SIMD8_WRITE, header_present: true, message_length: 5, global_offset: 2 } {EOT}
+    send (8|M0)      null  r112  UrbMessageDescriptor {
+        urb_opcode: SIMD8_WRITE, header_present: true, message_length: 5, global_offset: 2,
+    } {EOT}
 };
 
 /// The pixel shader, for eight pixels at a time. r2 and r3 have the barycentric coordinates of the
@@ -47,7 +51,10 @@ pub const PIXEL: &[u32] = &eu! {
     pln (8|M0)       r113.0<1>:f   r4.4<0;1,0>:f  r2.0<8;8,1>:f    // green
     pln (8|M0)       r114.0<1>:f   r5.0<0;1,0>:f  r2.0<8;8,1>:f    // blue
     mov (8|M0)       r115.0<1>:f   1.0:f                           // opaque
-    sendc (8|M0)     null  r112  MsdRtw { message_type: MT_RTW, message_subtype: SIMD8_LO, last_render_target_select: true, message_length: 4 } {EOT}
+    sendc (8|M0)     null  r112  MsdRtw {
+        message_type: MT_RTW, message_subtype: SIMD8_LO, last_render_target_select: true,
+        message_length: 4,
+    } {EOT}
 };
 
 /// The batch with everything that it points to.

@@ -30,7 +30,9 @@ const KERNEL: &[u32] = &eu! {
     // 16 bytes (owords).
     (W) mov (8|M0)   r10.0<1>:ud  0:ud
     (W) shl (1|M0)   r10.2<1>:ud  r0.1<0;1,0>:ud  1:ud
-    (W) send (8|M0)  null  r10  Msd0wOwb { header_present: true, data_blocks: OW2, binding_table_index: 0 }
+    (W) send (8|M0)  null  r10  Msd0wOwb {
+        header_present: true, data_blocks: OW2, binding_table_index: 0,
+    }
 
     // End the thread.
     (W) mov (8|M0)   r112.0<1>:ud  r0.0<8;8,1>:ud

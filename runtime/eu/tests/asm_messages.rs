@@ -25,6 +25,11 @@ fn messages_of_drivers() {
     use SharedFunction::*;
     for (text, function, descriptor) in [
         ("TsEot", ThreadSpawner, 0x0200_0000),
+        (
+            "Msd0rOwb {\n  header_present: true, // comments and lines as in a program\n  data_blocks: OW2,\n}",
+            DataPort0,
+            0x0218_0200,
+        ),
         ("TsEot {}", ThreadSpawner, 0x0200_0000),
         ("TsEot {EOT}", ThreadSpawner, 0x0200_0000),
         ("Msd0rOwb { header_present: true, data_blocks: OW2 }", DataPort0, 0x0218_0200),

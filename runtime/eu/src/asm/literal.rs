@@ -100,10 +100,10 @@ fn named(container: &Container, word: &str) -> bool {
 
 /// Compares names without case and punctuation.
 fn same(name: &str, word: &str) -> bool {
-    let letters = |text: &'_ str| -> Vec<char> {
-        text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
-    };
-    letters(name) == letters(word)
+    fn letters(text: &str) -> impl Iterator<Item = char> + '_ {
+        text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase())
+    }
+    letters(name).eq(letters(word))
 }
 
 /// Sets the bits that a new value of the container has.

@@ -45,7 +45,7 @@
 //! * IGA: messages by name instead of two numbers, the shared function and the descriptor. A name is
 //!   that of a generated type, such as [`Msd0rOwb`](crate::gen8::messages::Msd0rOwb). Fields that
 //!   are not given have their defaults. How many registers are sent and returned is worked out from
-//!   the other fields, where only one count is possible;
+//!   the other fields, where only one count is possible. The fields may stand on several lines;
 //! * Mesa: `goto`, `join`, `call`, `ret`, `brd` and `brc` with their targets and operands, which
 //!   Mesa's disassembler does not print.
 
@@ -180,20 +180,25 @@ fn parse(source: &str, syntax: Syntax) -> Result<(Vec<Item>, layout::Labels), Ve
     if faults.is_empty() { Ok((items, labels)) } else { Err(faults) }
 }
 
-/// The index of the token after the current statement. IGA's statements end with the line, Mesa's
-/// with a semicolon (but not with that of a region `<8;8,1>`).
+/// The index of the token after the current statement. IGA's statements end with the line (but not
+/// within the fields of a message), Mesa's with a semicolon (but not with that of a region
+/// `<8;8,1>`).
 fn end_of_statement(p: &Parser<'_>) -> usize {
     let end = p.tokens.len() - 1;
     let mut in_region = false;
+    let mut in_fields = 0;
     for at in p.at..end {
         let token = &p.tokens[at];
         if token.first && at > p.at {
-            if p.syntax == Syntax::Iga {
+            if p.syntax == Syntax::Iga && in_fields == 0 {
                 return at;
             }
             in_region = false;
         }
         match token.kind {
+            // Options in braces end with the line; the fields of a message do not.
+            Kind::Mark('{') if p.syntax == Syntax::Iga && has_fields(p, at) => in_fields += 1,
+            Kind::Mark('}') if in_fields > 0 => in_fields -= 1,
             Kind::Mark('<') => in_region = true,
             Kind::Mark('>') => in_region = false,
             Kind::Mark(';') if p.syntax == Syntax::Mesa && !in_region => return at + 1,
@@ -201,6 +206,12 @@ fn end_of_statement(p: &Parser<'_>) -> usize {
         }
     }
     end
+}
+
+/// True if the brace at this index starts the fields of a message, `{ name: value`.
+fn has_fields(p: &Parser<'_>, brace: usize) -> bool {
+    let colon = p.tokens.get(brace + 2).is_some_and(|token| token.kind == Kind::Mark(':'));
+    colon && p.tokens[brace + 1].kind == Kind::Word
 }
 
 /// Skips to the next statement: after the semicolon, or at a line start that shows that the
