@@ -56,6 +56,7 @@ fn surfaces_fit_their_buffers() {
     assert!(fits(tiled(TileMode::XMAJOR, 512, 8)));
     assert!(!fits(tiled(TileMode::XMAJOR, 512, 9)));
     assert!(!fits(tiled(TileMode::XMAJOR, 128, 8)));
+    assert!(!fits(Surface::image(SurfaceFormat::BC1_UNORM, 4, 4)), "blocks are not counted");
     assert!(fits(Surface::raw(4096)));
     assert!(!fits(Surface::raw(4097)));
     assert!(fits(Surface::structured(64, 64)));

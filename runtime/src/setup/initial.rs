@@ -4,7 +4,7 @@
 //! driver therefore emits the whole state once, also for disabled stages. After that, a draw emits
 //! only the packets that differ.
 
-use super::{Blend, Heaps, blend, viewport};
+use super::{Blend, Heaps, blend, ps_blend, viewport};
 use crate::batch::{Batch, BatchError};
 use crate::engine::Render;
 use crate::gen8::mi::PipeControl;
@@ -106,7 +106,8 @@ fn raster(
 
 /// Emits the state for pixels: they are not tested, and they replace the old pixels.
 fn pixels(batch: &mut Batch<Render, ThreeD>, heaps: &mut Heaps) -> Result<(), BatchError> {
-    let blend = heaps.dynamic.put(&blend(Blend::Replace))?;
+    let state = blend(Blend::Replace);
+    let blend = heaps.dynamic.put(&state)?;
     let constants = heaps.dynamic.put(&ColorCalcState::new())?;
     crate::batch! { batch =>
         ThreeDStateWmDepthStencil::new();
@@ -123,6 +124,6 @@ fn pixels(batch: &mut Batch<Render, ThreeD>, heaps: &mut Heaps) -> Result<(), Ba
             color_calc_state_pointer_valid: true,
             color_calc_state_pointer: constants,
         };
-        ThreeDStatePsBlend { has_writeable_rt: true, .. };
+        ps_blend(&state);
     }
 }

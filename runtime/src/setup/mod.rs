@@ -32,6 +32,6 @@ pub use heaps::Heaps;
 #[cfg(feature = "3d")]
 pub use initial::initial;
 #[cfg(feature = "3d")]
-pub use pixels::{Blend, blend, viewport};
+pub use pixels::{Blend, blend, ps_blend, viewport};
 pub use sampler::{Filter, sampler};
 pub use surface::Surface;

@@ -1,7 +1,9 @@
 //! Viewports and blending.
 
 use crate::gen8::enums::{ThreeDColorBufferBlendFactor as Factor, ThreeDColorBufferBlendFunction};
-use crate::gen8::render3d_pixel::{BlendState, BlendStateEntry, BlendStateEntryColorClampRange};
+use crate::gen8::render3d_pixel::{
+    BlendState, BlendStateEntry, BlendStateEntryColorClampRange, ThreeDStatePsBlend,
+};
 use crate::gen8::render3d_raster::SfClipViewport;
 
 /// The transformation from clip space to `width` x `height` pixels from `x`, `y` on. The point -1,
@@ -47,8 +49,7 @@ pub enum Blend {
     Multiply,
 }
 
-/// Blending for all render targets. For targets other than [`Blend::Replace`], the packet
-/// 3DSTATE_PS_BLEND must say so, too.
+/// Blending for all render targets. The packet of [`ps_blend`] must go with it.
 ///
 /// ```
 /// use genxml::setup::{Blend, blend};
@@ -84,5 +85,29 @@ pub const fn blend(blend: Blend) -> BlendState {
         color_clamp_range: BlendStateEntryColorClampRange::COLORCLAMP_RTFORMAT,
         ..BlendStateEntry::new()
     };
-    BlendState { entry: [entry; 8], ..BlendState::new() }
+    // Alpha has factors of its own.
+    BlendState { independent_alpha_blend_enable: true, entry: [entry; 8], ..BlendState::new() }
+}
+
+/// The packet that says how the first render target is blended. The pixel pipeline needs it besides
+/// the blend state, and both must agree.
+///
+/// ```
+/// use genxml::setup::{Blend, blend, ps_blend};
+///
+/// assert!(ps_blend(&blend(Blend::Alpha)).color_buffer_blend_enable);
+/// ```
+pub const fn ps_blend(state: &BlendState) -> ThreeDStatePsBlend {
+    let first = &state.entry[0];
+    ThreeDStatePsBlend {
+        has_writeable_rt: true,
+        independent_alpha_blend_enable: state.independent_alpha_blend_enable,
+        alpha_test_enable: state.alpha_test_enable,
+        alpha_to_coverage_enable: state.alpha_to_coverage_enable,
+        color_buffer_blend_enable: first.color_buffer_blend_enable,
+        source_blend_factor: first.source_blend_factor,
+        destination_blend_factor: first.destination_blend_factor,
+        source_alpha_blend_factor: first.source_alpha_blend_factor,
+        destination_alpha_blend_factor: first.destination_alpha_blend_factor,
+    }
 }

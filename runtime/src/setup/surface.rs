@@ -95,7 +95,8 @@ impl Surface {
         matches!(self.kind, SurfaceType::SURFTYPE_BUFFER | SurfaceType::SURFTYPE_STRBUF)
     }
 
-    /// Checks the pitch, and that a surface of one level lies inside `buffer`.
+    /// Checks the pitch, and that a surface of one level lies inside `buffer`. Images of compressed
+    /// formats are refused.
     ///
     /// # Errors
     /// [`BatchError::Surface`].
@@ -104,6 +105,12 @@ impl Surface {
             buffer: buffer.name().into(),
             problem: problem.into(),
         };
+        if !self.is_buffer() && is_compressed(self.format) {
+            return Err(wrong(String::from(
+                "its format has blocks of texels, which `Surface` does not count: make a \
+                 RenderSurfaceState",
+            )));
+        }
         let (unit, rows) = match self.tiling {
             TileMode::XMAJOR => (512, 8),
             TileMode::YMAJOR => (128, 32),
@@ -192,4 +199,11 @@ const fn bytes(format: SurfaceFormat) -> u32 {
         at += 1;
     }
     1
+}
+
+/// True for formats whose elements are blocks of texels.
+fn is_compressed(format: SurfaceFormat) -> bool {
+    let sets = SurfaceFormat::INFO.sets.iter();
+    let within = |(first, last): &(u64, u64)| (*first..=*last).contains(&format.bits());
+    sets.filter(|(name, _)| *name == "COMPRESSED").any(|(_, ranges)| ranges.iter().any(within))
 }
