@@ -35,12 +35,12 @@
 //!
 //! # Features
 //!
-//! Both are on by default. Without them, a first build takes less than half of the time.
+//! Both are on by default. Without them, a first build takes less time.
 //!
 //! * `dumps`: the modules `replay`, `aub`, `error_state` and `inspect::picture`, and the feature
 //!   `std` of `genxml`, which has the decoder.
 //! * `fast`: the fast path for the most frequent instructions of the execution units
-//!   ([`eu::fast`]). It runs them about five times as fast. Results are the same without it.
+//!   ([`eu::fast`]). It runs them several times as fast. Results are the same without it.
 
 pub mod assumptions;
 #[cfg(feature = "dumps")]
