@@ -97,7 +97,7 @@ pub struct Args {
     pub(super) threads: Option<u32>,
     /// Maximum work of a submission; with more, it is a hang. An EU instruction is 16 units, a
     /// packet 32, a shaded pixel 64; a unit is about a nanosecond of the model's time. Default:
-    /// 4294967296
+    /// 4294967296, less if the command is built without optimisation
     #[arg(long, value_name = "UNITS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) work_limit: Option<u64>,
 }
