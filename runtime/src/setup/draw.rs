@@ -226,10 +226,13 @@ impl<'a> Draw<'a> {
     ) -> Result<(), BatchError> {
         let kernel = heaps.instructions.kernel(self.pixel)?;
         let table = heaps.surfaces.binding_table(&self.surfaces)?;
-        let samplers = heaps.dynamic.samplers(&self.samplers)?;
+        let samplers = match self.samplers.as_slice() {
+            [] => None,
+            samplers => Some(heaps.dynamic.samplers(samplers)?),
+        };
         crate::batch! { batch =>
             ThreeDStateBindingTablePointersPs { pointer_to_ps_binding_table: table };
-            if !self.samplers.is_empty() {
+            if let Some(samplers) = samplers {
                 ThreeDStateSamplerStatePointersPs { pointer_to_ps_sampler_state: samplers };
             }
             ThreeDStatePs {
