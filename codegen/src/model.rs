@@ -4,7 +4,7 @@
 //! [`crate::check`] finds no error in a [`Spec`], Rust can be generated without further errors.
 
 pub use crate::source::{SourceFile, Span};
-pub use genxml_syntax::terms::{Op, Quantifier, Role};
+pub use genxml_terms::{Op, Quantifier, Role};
 
 use genxml_syntax::condition;
 

@@ -7,20 +7,10 @@
 //! * [`suggest`]: corrections of names
 //! * [`xml`]: elements and attributes with their positions
 //! * [`condition`]: conditions of fields, rules and views
-//! * [`terms`]: words of conditions, also for the generated tables
-//!
-//! The feature `text` has everything except `terms`, which needs no `std`.
 //!
 //! The schema and the grammar of conditions are documented in `spec-xml/SCHEMA.md`.
 
-#![cfg_attr(not(feature = "text"), no_std)]
-
-#[cfg(feature = "text")]
 pub mod condition;
-#[cfg(feature = "text")]
 pub mod number;
-#[cfg(feature = "text")]
 pub mod suggest;
-pub mod terms;
-#[cfg(feature = "text")]
 pub mod xml;

@@ -9,7 +9,7 @@ use crate::rule::{Cond, Frame, Rule};
 use core::fmt;
 
 pub use crate::enumeration::{Enumeration, ValueSet};
-pub use genxml_syntax::terms::Op;
+pub use genxml_terms::Op;
 
 /// A structure, instruction or register.
 #[derive(Debug)]

@@ -8,8 +8,8 @@
 
 use crate::bits;
 use crate::enumeration::Enumeration;
-use genxml_syntax::terms::Op;
-pub use genxml_syntax::terms::{Quantifier, Role};
+use genxml_terms::Op;
+pub use genxml_terms::{Quantifier, Role};
 
 /// A programming restriction of a container.
 #[derive(Debug)]

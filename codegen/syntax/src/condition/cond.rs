@@ -1,6 +1,6 @@
 //! Conditions whose names are resolved.
 
-use crate::terms::{Op, Quantifier, Role};
+use genxml_terms::{Op, Quantifier, Role};
 
 /// A condition of a rule (`require`), a view or a field (`exists-if`). It is about the container
 /// and, in rules, about the packets before it. `C` identifies a container, `L` an enumeration.

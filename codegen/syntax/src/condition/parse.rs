@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::error::{ConditionError, ErrorKind, Result};
 use crate::number::number;
-use crate::terms::Op;
+use genxml_terms::Op;
 
 /// Maximum nesting depth of operators.
 const DEPTH: usize = 64;

@@ -10,7 +10,7 @@ use super::names::{Field, Group, Members, Names, Type};
 use super::parse::Tree;
 use crate::number::number;
 use crate::suggest;
-use crate::terms::{Op, Quantifier, Role};
+use genxml_terms::{Op, Quantifier, Role};
 
 /// Kinds of conditions. Each kind allows no more than the kind before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,9 @@
-//! Words of conditions. The tables that the generator emits have them too, so this module needs
-//! neither `std` nor other crates.
+//! Words of conditions: operators, quantifiers, roles. The parser of conditions and the tables that
+//! the generator emits share them.
+//!
+//! The crate has no features and no dependencies. So it is the same for build scripts, macros and
+//! programs, and the crates above it are compiled once for all of them.
+#![no_std]
 
 /// Operators; comparisons and logic yield 0 or 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
