@@ -241,7 +241,8 @@ fn compare(mesa: &str, decoded: &Decoded, tables: &Tables, found: &mut Found) {
         for (name, value) in &block.fields {
             let name = name.split('[').next().unwrap();
             let lines = tables.lines_of(container, name);
-            match fields.get_mut(name).and_then(VecDeque::pop_front) {
+            // Mesa's files have a name that ends with a space.
+            match fields.get_mut(name.trim_end()).and_then(VecDeque::pop_front) {
                 Some(field) if is_equal(value, field) => found.equal += 1,
                 // Of a register of 64 bits, Mesa reads the dword after the one that is loaded, too.
                 Some(field)

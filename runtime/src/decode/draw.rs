@@ -82,6 +82,34 @@ impl Follower<'_> {
         Ok(())
     }
 
+    /// With option `unused`, emits the binding table of a stage after the packet with its pointer,
+    /// because there may be no draw that uses it. The number of entries is not known here, so this
+    /// stops at the first entry that does not look like one.
+    pub fn unused_surfaces(&mut self, stage: usize, depth: u32) -> io::Result<()> {
+        if !self.options.unused || self.streamer_tables().is_some() {
+            return Ok(());
+        }
+        let pointer = self.state.stages[stage].binding_table;
+        let Some(at) = pointer.and_then(|pointer| self.table_at(pointer)) else { return Ok(()) };
+        self.binding_table(at, 0, &Used::default(), depth, 1)
+    }
+
+    /// With option `unused`, emits sampler 0 of a stage after the packet with its pointer. Drivers
+    /// of Gen11 do not say how many samplers there are: they set Sampler Count to 0 to stop the
+    /// prefetch.
+    pub fn unused_sampler(&mut self, stage: usize, depth: u32) -> io::Result<()> {
+        let Some(pointer) = self.state.stages[stage].sampler_table.filter(|_| self.options.unused)
+        else {
+            return Ok(());
+        };
+        match self.state.bases.absolute(SpaceKind::DynamicState, pointer) {
+            Some(at) if !self.memory.tail(at).is_empty() => {
+                self.sampler_table(Some(at), 1, &Used::default(), depth, 1)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The base of the binding tables that the resource streamer makes, if it is in use. Gen11 and
     /// later have no resource streamer.
     fn streamer_tables(&self) -> Option<u64> {

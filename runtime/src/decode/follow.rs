@@ -122,9 +122,9 @@ impl Follower<'_> {
             | Follow::BatchEnd
             | Follow::BaseAddresses
             | Follow::Blit
-            | Follow::BindingTable(_)
-            | Follow::SamplerTable(_)
             | Follow::DrawState(_) => Ok(()),
+            Follow::BindingTable(stage) => self.unused_surfaces(stage, depth + 1),
+            Follow::SamplerTable(stage) => self.unused_sampler(stage, depth + 1),
             Follow::Draw => self.draw(record, container, depth + 1),
             Follow::LoadRegisterImm => self.load_immediate(record, container, depth + 1),
             Follow::MoveRegister => self.move_register(record, container, depth + 1),

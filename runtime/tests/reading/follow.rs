@@ -292,6 +292,32 @@ fn there_are_as_many_viewports_as_the_clipper_knows() {
     );
 }
 
+/// Pointers to a binding table and to samplers, without a draw: with option `unused`, the surface
+/// and sampler 0 are shown, as by Mesa's decoder.
+#[test]
+fn tables_without_a_draw_are_shown_on_request() {
+    let mut batch = bases(0x4_0000, 0x5_0000, 0);
+    batch.extend([0x782a_0000, 0x20, 0x782f_0000, 0x40, END]);
+    let mut heap = vec![0; 0x28];
+    // The table has one entry, which points to 0x40.
+    heap[8] = 0x40;
+    let memory = Buffers(vec![
+        (0x1000, bytes(&batch)),
+        (0x4_0000, bytes(&heap)),
+        (0x5_0000, vec![0; 0x100]),
+    ]);
+    for (unused, expected) in [
+        (false, vec![]),
+        (true, vec![("RENDER_SURFACE_STATE", 0x4_0040), ("SAMPLER_STATE", 0x5_0040)]),
+    ] {
+        let options = Options { unused, ..Options::default() };
+        let (seen, _) = with(&options, EngineId::Render, &memory, 0x1000);
+        let names = ["RENDER_SURFACE_STATE", "SAMPLER_STATE"];
+        let found = seen.iter().filter(|record| names.contains(&record.name));
+        assert_eq!(found.map(|it| (it.name, it.address)).collect::<Vec<_>>(), expected);
+    }
+}
+
 /// MI_MATH (opcode 0x1a): LOAD SRCA R0, LOAD SRCB R1, SUB, STORE R2 ACCU, STORE R3 CF (facts: Mesa
 /// gen8.xml).
 #[test]
