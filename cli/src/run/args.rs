@@ -83,7 +83,8 @@ pub struct Args {
     /// Members: input, exit, submissions, expectations (name, after_exec, ok, first_difference),
     /// fault (exec or byte, text, engine, packet, address, batch, batch_offset, kernel, ip; null if
     /// there was none), stats (batches, packets, groups, threads, instructions, messages, pixels,
-    /// bytes_read, bytes_written), engines (engine, packets), seconds, instructions_per_second.
+    /// bytes_read, bytes_written, cut_off), engines (engine, packets), seconds,
+    /// instructions_per_second. cut_off counts accesses of kernels beyond the end of a surface.
     ///
     /// Captures also have capture and submissions_in_capture. AUB files have aub (kind, pci_id,
     /// application), compared (number of stated values) and differences (messages). --check adds

@@ -277,6 +277,10 @@ impl Report {
             "memory",
             format!("{} read, {} written", bytes(stats.bytes_read), bytes(stats.bytes_written)),
         )?;
+        if stats.cut_off > 0 {
+            let cut_off = counted(stats.cut_off);
+            line("cut off", format!("{cut_off} accesses of kernels beyond the end of a surface"))?;
+        }
         let rate = match self.rate() {
             Some(rate) => format!(", {} EU instructions/s", scaled(rate)),
             None => String::new(),
@@ -416,7 +420,7 @@ fn expectation_json(compared: &Compared) -> Value {
 }
 
 /// The counts with their names.
-fn counts(stats: &Stats) -> [(&'static str, u64); 9] {
+fn counts(stats: &Stats) -> [(&'static str, u64); 10] {
     [
         ("batches", stats.batches),
         ("packets", stats.packets),
@@ -427,6 +431,7 @@ fn counts(stats: &Stats) -> [(&'static str, u64); 9] {
         ("pixels", stats.pixels),
         ("bytes_read", stats.bytes_read),
         ("bytes_written", stats.bytes_written),
+        ("cut_off", stats.cut_off),
     ]
 }
 

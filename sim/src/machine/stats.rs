@@ -25,6 +25,10 @@ pub struct Stats {
     pub bytes_read: u64,
     /// Bytes that commands and shared functions wrote.
     pub bytes_written: u64,
+    /// Accesses of kernels through the data port beyond the end of their surface or of shared local
+    /// memory, and accesses of null surfaces: reads returned 0 there, writes were dropped. Each
+    /// element of a channel counts; in a block message, each contiguous part of the block counts.
+    pub cut_off: u64,
     /// Accesses of commands that were not executed because they need privilege that the batch does
     /// not have.
     pub violations: u64,
@@ -50,6 +54,7 @@ impl std::ops::AddAssign for Stats {
         self.pixels += other.pixels;
         self.bytes_read += other.bytes_read;
         self.bytes_written += other.bytes_written;
+        self.cut_off += other.cut_off;
         self.violations += other.violations;
         self.without_effect += other.without_effect;
         self.skipped += other.skipped;

@@ -187,6 +187,11 @@ impl Probe {
         Probe { general: pages, ..self }
     }
 
+    /// Number of accesses of the last message that its surface cut off.
+    pub fn cut_off(&self) -> u64 {
+        self.model.last.cut_off
+    }
+
     /// Sends a message. `local` enables shared local memory.
     ///
     /// # Errors

@@ -234,7 +234,7 @@ fn offsets(
 }
 
 /// The expected result of a message: enabled slots write the registers in `sent`, or read if `sent`
-/// is `None`.
+/// is `None`. Also returns the number of dwords that lie outside.
 fn moves(
     world: &World,
     (place, simd): (Place, MdcSm3),
@@ -242,8 +242,9 @@ fn moves(
     places: &[(u32, u32)],
     (mask, pixels): (u32, Option<u32>),
     sent: Option<&[Register]>,
-) -> World {
+) -> (World, u64) {
     let mut expected = world.clone();
+    let mut outside = 0;
     for (n, &(offset, inner)) in places.iter().enumerate() {
         if !takes_part(simd, n, mask, pixels) {
             continue;
@@ -255,6 +256,7 @@ fn moves(
                     offset.checked_add(4 * c as u32).and_then(|offset| locate(place, offset, None))
                 }
             };
+            outside += u64::from(inside.is_none());
             let (register, column) = match simd {
                 MdcSm3::SIMD4X2 => (0, 4 * n + c),
                 _ => (k * registers(simd) + n / 8, n % 8),
@@ -275,7 +277,7 @@ fn moves(
             }
         }
     }
-    expected
+    (expected, outside)
 }
 
 /// Sends one message and checks its result. Bits set in `left_out` disable channels.
@@ -312,7 +314,8 @@ fn one(
         payload.extend((0..data_registers).map(|_| std::array::from_fn(|_| random.bits() as u32)));
     }
     let sent = write.then(|| &payload[data..]);
-    let mut expected = moves(&world, (place, simd), &channels, &places, (mask, pixels), sent);
+    let (mut expected, mut outside) =
+        moves(&world, (place, simd), &channels, &places, (mask, pixels), sent);
     let descriptor = Msd1Us {
         binding_table_index: u(index),
         channel_mask: MdcCmask::from_bits(left_out.into()),
@@ -324,7 +327,7 @@ fn one(
         ..Msd1Us::new()
     };
     if mask == 0 {
-        expected = world.clone();
+        (expected, outside) = (world.clone(), 0);
     }
     let message = Message {
         unit: Unit::Port1,
@@ -334,6 +337,7 @@ fn one(
         payload,
     };
     probe.check(&message, &world, &expected, place == Place::Local);
+    assert_eq!(probe.cut_off(), outside, "accesses that are cut off by {place:?}: {message:x?}");
 }
 
 #[test]

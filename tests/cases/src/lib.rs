@@ -49,6 +49,8 @@ pub struct Model {
     pub context: ContextId,
     /// The buffers that [`map`](Self::map) has made, with their addresses.
     mapped: Vec<(u64, Frames)>,
+    /// Counts of the last submission that [`submit`](Self::submit) has run to its end.
+    pub last: Stats,
 }
 
 impl Default for Model {
@@ -79,7 +81,7 @@ impl Model {
 
     /// A GPU and a context to which [`map`](Self::map) adds memory.
     pub fn over(gpu: Gpu, context: ContextId) -> Self {
-        Model { gpu, context, mapped: Vec::new() }
+        Model { gpu, context, mapped: Vec::new(), last: Stats::default() }
     }
 
     /// Maps a zeroed buffer.
@@ -125,7 +127,8 @@ impl Model {
         push(&mut batch, &MiBatchBufferEnd::new());
         self.put(BATCH, &batch);
         fields::visit::visit(&self.gpu, self.context, &self.mapped, engine, BATCH);
-        self.gpu.submit(self.context, engine, BATCH, 0)
+        self.last = self.gpu.submit(self.context, engine, BATCH, 0)?;
+        Ok(self.last)
     }
 
     /// Like [`submit`](Self::submit), and passes events to `observer`.

@@ -250,8 +250,10 @@ fn check_read(bench: &mut Bench, name: &'static str, kind: Kind, mode: Mode) {
     let answers = message.run(model, &picture.state(format(name), select)).unwrap();
     let active = message.mode.active(message.channels, message.header);
     let mut expected: [[u32; 8]; 4] = std::array::from_fn(before);
+    let mut outside = 0;
     for slot in (0..mode.slots()).filter(|slot| active >> slot & 1 == 1) {
         let inside = picture.find(message.places[slot]);
+        outside += u64::from(inside.is_none());
         let one = if layout.kind == "FLOAT" { 1.0f32.to_bits() } else { 1 };
         // Reads outside of the surface return zeros, decoded
         // (assumptions::TYPED_READS_OUTSIDE_DECODE_ZEROS).
@@ -275,6 +277,7 @@ fn check_read(bench: &mut Bench, name: &'static str, kind: Kind, mode: Mode) {
         "{name} {mode:?} {select:?} {present:04b} {picture:?} {:?}",
         message.places
     );
+    assert_eq!(model.last.cut_off, outside, "accesses that are cut off: {:?}", message.places);
     assert!(model.read(SURFACE, BYTES as usize) == *memory, "a read must write nothing");
 }
 

@@ -134,7 +134,9 @@ impl Operation {
             // (assumptions::BOUNDS_HOLD_FOR_WHOLE_ELEMENTS).
             let inside = offset < end && end - offset >= self.width.bytes();
             let mut returned = 0;
-            if inside {
+            if !inside {
+                window.count_cut();
+            } else {
                 let low = u64::from(window.dword(offset, end)?);
                 let old = match self.width {
                     Width::Dword => low,
@@ -185,7 +187,9 @@ fn run(
     let data = payload.body + addresses * REGISTER;
     target::observe_atomic(port, target == Target::Local);
     let mut window = Window::new(target, &mut port.exec.vm, &mut port.local.slm);
-    match operation.each(&mut window, registers, slots, data, answer) {
+    let outcome = operation.each(&mut window, registers, slots, data, answer);
+    port.exec.stats.cut_off += window.cut();
+    match outcome {
         Ok(bytes) => {
             port.exec.stats.bytes_read += bytes;
             port.exec.stats.bytes_written += bytes;

@@ -88,6 +88,7 @@ impl Blocks<'_> {
             .iter()
             .map(|run| self.transfer(&mut window, registers, at, run, end, enabled));
         let bytes = moves.try_fold(0, |sum, bytes| Ok(sum + bytes?));
+        port.exec.stats.cut_off += window.cut();
         target::observe(port, self.target == Target::Local, self.write);
         payload.moved(port, self.write, bytes)
     }

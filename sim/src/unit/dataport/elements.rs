@@ -111,6 +111,7 @@ impl Transfer<'_> {
             true => write(&mut window, registers, at, self.slots, &self.shape),
             false => read(&window, registers, at, self.slots, &self.shape),
         };
+        port.exec.stats.cut_off += window.cut();
         target::observe(port, self.target == Target::Local, self.write);
         payload.moved(port, self.write, bytes)
     }

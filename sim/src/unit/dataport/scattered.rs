@@ -163,6 +163,7 @@ impl Bytes<'_> {
         };
         let mut window = Window::new(self.target, &mut port.exec.vm, &mut port.local.slm);
         let bytes = self.each(&mut window, registers, at);
+        port.exec.stats.cut_off += window.cut();
         target::observe(port, self.target == Target::Local, self.write);
         payload.moved(port, self.write, bytes)
     }

@@ -234,7 +234,12 @@ struct Elements {
 }
 
 impl Elements {
-    fn find(slots: &Slots, registers: &Registers, surface: &Surface) -> Elements {
+    fn find(
+        port: &mut Port<'_, '_>,
+        slots: &Slots,
+        registers: &Registers,
+        surface: &Surface,
+    ) -> Elements {
         let size = surface.element_bytes as usize;
         let mut elements =
             Elements { mask: 0, addresses: [0; SLOTS], size, bytes: [0; SLOTS * MOST_BYTES] };
@@ -245,6 +250,7 @@ impl Elements {
                 elements.addresses[slot] = address;
             }
         }
+        port.exec.stats.cut_off += u64::from((slots.mask & !elements.mask).count_ones());
         elements
     }
 
@@ -301,6 +307,7 @@ fn write(
     present: u8,
 ) -> Result<(), Fault> {
     let Some(codec) = surface.codec.filter(|_| surface.kind != SurfaceKind::Null) else {
+        port.exec.stats.cut_off += slots.active().count() as u64;
         return Ok(());
     };
     // The source of each channel of the surface: the first shader channel whose select names it (2d
@@ -312,7 +319,7 @@ fn write(
         }
     }
     let channels = (0..4).fold(0, |mask, n| mask | u8::from(sources[n].is_some()) << n);
-    let mut elements = Elements::find(slots, registers, surface);
+    let mut elements = Elements::find(port, slots, registers, surface);
     // A partial write keeps the other bits of the elements. One read before all writes is enough:
     // all slots write the same channels, so the last slot that writes an element determines it.
     if !codec.is_whole(channels) {
@@ -342,7 +349,7 @@ fn read(
             Numeric::Float => 1.0f32.to_bits(),
             Numeric::Uint | Numeric::Sint => 1,
         };
-        let mut elements = Elements::find(slots, registers, surface);
+        let mut elements = Elements::find(port, slots, registers, surface);
         elements.read(port, payload)?;
         codec.decode(elements.bytes(), &mut values);
         for (slot, value) in values.iter_mut().enumerate() {
@@ -357,6 +364,8 @@ fn read(
                 [0; 4]
             };
         }
+    } else {
+        port.exec.stats.cut_off += slots.active().count() as u64;
     }
     for slot in slots.active() {
         for (channel, bits) in values[slot].into_iter().enumerate() {
@@ -407,10 +416,14 @@ fn operation(
     for slot in slots.active() {
         answers[slot] = Some(0);
         let coordinates = slots.coordinates(registers, slot);
-        if surface.kind == SurfaceKind::Null {
+        let found = match surface.kind {
+            SurfaceKind::Null => None,
+            _ => finder.find(coordinates),
+        };
+        let Some(address) = found else {
+            port.exec.stats.cut_off += 1;
             continue;
-        }
-        let Some(address) = finder.find(coordinates) else { continue };
+        };
         let operand = |n: usize| match n < operands {
             true => registers.u32(slots.data + slots.place(n, slot)).into(),
             false => 0,

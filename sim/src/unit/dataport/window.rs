@@ -3,6 +3,7 @@
 
 use crate::assumptions::LOCAL_MEMORY_OFFSET_BITS;
 use crate::mem::{PageFault, Vm};
+use std::cell::Cell;
 
 /// The memory that the offsets of a message refer to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,6 +59,8 @@ pub(super) struct Window<'w, 'a> {
     local: &'w mut [u8],
     base: u64,
     is_local: bool,
+    /// Number of reads and writes that reached beyond their end.
+    cut: Cell<u64>,
 }
 
 impl<'w, 'a> Window<'w, 'a> {
@@ -67,7 +70,18 @@ impl<'w, 'a> Window<'w, 'a> {
             Target::Local => (0, true),
             Target::Memory { base, .. } | Target::Structured { base, .. } => (base, false),
         };
-        Window { vm, local, base, is_local }
+        Window { vm, local, base, is_local, cut: Cell::new(0) }
+    }
+
+    /// Number of reads and writes so far that reached beyond their end.
+    pub fn cut(&self) -> u64 {
+        self.cut.get()
+    }
+
+    /// Counts an access that the caller did not make because it reaches beyond the end.
+    #[cold]
+    pub fn count_cut(&self) {
+        self.cut.set(self.cut.get() + 1);
     }
 
     /// Fills `out` with the bytes from `offset` on. Bytes from `end` on are 0.
@@ -76,6 +90,7 @@ impl<'w, 'a> Window<'w, 'a> {
         let inside = end.saturating_sub(offset).min(out.len() as u64) as usize;
         let (there, beyond) = out.split_at_mut(inside);
         if !beyond.is_empty() {
+            self.count_cut();
             beyond.fill(0);
         }
         if there.is_empty() {
@@ -93,6 +108,9 @@ impl<'w, 'a> Window<'w, 'a> {
     #[inline(always)]
     pub fn write(&mut self, offset: u64, end: u64, bytes: &[u8]) -> Result<(), PageFault> {
         let inside = end.saturating_sub(offset).min(bytes.len() as u64) as usize;
+        if inside < bytes.len() {
+            self.count_cut();
+        }
         let bytes = &bytes[..inside];
         if bytes.is_empty() {
             return Ok(());
@@ -134,6 +152,7 @@ impl<'w, 'a> Window<'w, 'a> {
     #[inline(always)]
     pub fn dword(&self, offset: u64, end: u64) -> Result<u32, PageFault> {
         if offset >= end || end - offset < 4 {
+            self.count_cut();
             return Ok(0);
         }
         if self.is_local {
@@ -148,6 +167,7 @@ impl<'w, 'a> Window<'w, 'a> {
     #[inline(always)]
     pub fn set_dword(&mut self, offset: u64, end: u64, value: u32) -> Result<(), PageFault> {
         if offset >= end || end - offset < 4 {
+            self.count_cut();
             return Ok(());
         }
         if self.is_local {
