@@ -31,7 +31,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 /// Why JSON cannot be read as a container.
-#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 pub enum JsonError {
     /// No container has this name.
     #[error("no instruction, structure or register is called `{name}`{}", hint.map(|hint| format!("; did you mean `{hint}`?")).unwrap_or_default())]
@@ -45,6 +45,8 @@ pub enum JsonError {
     #[error(transparent)]
     Build(#[from] BuildError),
 }
+
+genxml_core::debug_as_display!(JsonError);
 
 /// The container of Gen8 with this name.
 fn container(name: &str) -> Result<&'static Container, JsonError> {

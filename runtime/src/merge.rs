@@ -33,7 +33,7 @@ use genxml_core::reflect::{Container, Field, Group, Kind, Type};
 use genxml_core::{Fixed, Instruction, PackError, Packed, bits};
 
 /// Why two parts cannot be merged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MergeError {
     /// A field that the packed part owns is not at its default in the other part.
@@ -55,6 +55,8 @@ pub enum MergeError {
         packet: &'static str,
     },
 }
+
+genxml_core::debug_as_display!(MergeError);
 
 /// Packed values of some fields of the packet or structure `T`: the fields that this part owns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

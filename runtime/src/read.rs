@@ -44,7 +44,7 @@ use alloc::borrow::Cow;
 pub use genxml_core::read::{Codec, EnginePacket, Item, Lazy, Packets, ReadError, Untyped};
 
 /// Bytes that are not a whole number of dwords.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{bytes} bytes are not whole dwords: after {} whole dwords, {} {} left",
     bytes / 4,
@@ -55,6 +55,8 @@ pub struct NotDwords {
     /// Number of bytes.
     pub bytes: usize,
 }
+
+genxml_core::debug_as_display!(NotDwords);
 
 /// Little-endian bytes, aligned in memory or not, as dwords: borrowed if they are aligned on a
 /// little-endian machine, otherwise copied.

@@ -137,7 +137,7 @@ impl std::fmt::Display for Polled {
 }
 
 /// A register or memory that differs from the value that a file states.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Difference {
     /// Byte offset of the block in the decompressed file.
     pub position: u64,
@@ -150,6 +150,8 @@ pub struct Difference {
     /// Value of the register or byte.
     pub found: u64,
 }
+
+genxml_core::debug_as_display!(Difference);
 
 impl std::fmt::Display for Difference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -165,7 +167,7 @@ impl std::fmt::Display for Difference {
 impl std::error::Error for Difference {}
 
 /// Why the run of a file cannot continue.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum ReplayError {
     /// The file cannot be read.
     #[error(transparent)]
@@ -179,6 +181,8 @@ pub enum ReplayError {
         problem: String,
     },
 }
+
+genxml_core::debug_as_display!(ReplayError);
 
 impl<'a> AubReplay<'a> {
     /// A run on a new GPU, before the first block.

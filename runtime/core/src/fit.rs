@@ -64,11 +64,7 @@ impl PartialEq for FieldError {
 
 impl Eq for FieldError {}
 
-impl fmt::Debug for FieldError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "FieldError({self})")
-    }
-}
+crate::debug_as_display!(FieldError);
 
 impl fmt::Display for FieldError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

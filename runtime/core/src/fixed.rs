@@ -16,7 +16,7 @@ pub struct UFix<const I: u32, const F: u32>(u32);
 pub struct SFix<const I: u32, const F: u32>(i32);
 
 /// A value that a fixed-point field cannot hold: it is out of range or NaN.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq)]
 pub struct NotFixed {
     /// The rejected value.
     pub value: f64,
@@ -25,6 +25,8 @@ pub struct NotFixed {
     /// The greatest value that fits.
     pub max: f64,
 }
+
+crate::debug_as_display!(NotFixed);
 
 impl fmt::Display for NotFixed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -8,7 +8,7 @@ use crate::bits::{ones, sign_extend};
 use core::fmt;
 
 /// A value that its field cannot hold.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct OutOfRange {
     /// The rejected value.
     pub value: i128,
@@ -19,6 +19,8 @@ pub struct OutOfRange {
     /// The value must be a multiple of this; 1 if every value is allowed.
     pub multiple_of: u64,
 }
+
+crate::debug_as_display!(OutOfRange);
 
 impl OutOfRange {
     /// The error, if `value` is greater than `max`; for generated code.

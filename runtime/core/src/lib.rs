@@ -50,6 +50,20 @@ pub mod rule;
 #[cfg(feature = "serde")]
 pub mod serial;
 
+/// Implements `Debug` with the text of `Display`. For errors: `main` prints the `Debug` form of an
+/// error that it returns, and `unwrap` does, too.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! debug_as_display {
+    ($error:ty) => {
+        impl ::core::fmt::Debug for $error {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                ::core::fmt::Display::fmt(self, f)
+            }
+        }
+    };
+}
+
 /// Expands to nothing without the feature `serde`.
 #[cfg(not(feature = "serde"))]
 #[doc(hidden)]

@@ -152,7 +152,7 @@ const fn shortened(info: &Container) -> Option<(u32, u32)> {
 }
 
 /// Why a packet could not be written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum PackError {
     /// The output is too short.
     Space {
@@ -175,6 +175,8 @@ pub enum PackError {
     },
 }
 
+crate::debug_as_display!(PackError);
+
 impl fmt::Display for PackError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -194,7 +196,7 @@ impl fmt::Display for PackError {
 impl core::error::Error for PackError {}
 
 /// Why dwords are not a well-formed packet; the error of strict readers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum UnpackError {
     /// Fewer dwords than the container needs.
     Truncated {
@@ -240,6 +242,8 @@ pub enum UnpackError {
     },
 }
 
+crate::debug_as_display!(UnpackError);
+
 impl fmt::Display for UnpackError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -268,7 +272,7 @@ impl fmt::Display for UnpackError {
 impl core::error::Error for UnpackError {}
 
 /// Why dwords are not a packet of an engine; the error of parsers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum ParseError {
     /// No instruction of the engine starts with this dword.
     Unknown {
@@ -278,6 +282,8 @@ pub enum ParseError {
     /// The instruction is known, but it is truncated or has an illegal length.
     Unpack(UnpackError),
 }
+
+crate::debug_as_display!(ParseError);
 
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -251,7 +251,7 @@ impl<P> Item<'_, P> {
 }
 
 /// Dwords of a batch that are not a packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ReadError {
     /// Index of the first dword in the batch.
     pub at: usize,
@@ -261,6 +261,8 @@ pub struct ReadError {
     /// The reason why the dwords are not a packet.
     pub error: ParseError,
 }
+
+crate::debug_as_display!(ReadError);
 
 impl ReadError {
     /// Offset in bytes of the first dword from the start of the batch.

@@ -22,7 +22,7 @@ use fields::{Decoder, Result};
 pub(crate) use fields::{has_branch_ctrl, three_source_halves, three_source_types};
 
 /// Dwords that cannot be decoded.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("instruction at byte {position:#x} ({raw}): {problem}")]
 pub struct DecodeError {
     /// Byte offset in the kernel; zero if there is no kernel.
@@ -32,6 +32,8 @@ pub struct DecodeError {
     /// The reason.
     pub problem: Problem,
 }
+
+genxml_core::debug_as_display!(DecodeError);
 
 /// Up to four dwords of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

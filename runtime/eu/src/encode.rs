@@ -13,7 +13,7 @@ mod gen12;
 mod split_send;
 
 /// An instruction that cannot be encoded.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{operation}: {field} {value}")]
 pub struct EncodeError {
     /// The operation.
@@ -23,6 +23,8 @@ pub struct EncodeError {
     /// The value that the field cannot hold.
     pub value: Refused,
 }
+
+genxml_core::debug_as_display!(EncodeError);
 
 /// A value that a field of an instruction cannot hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

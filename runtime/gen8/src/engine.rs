@@ -62,9 +62,11 @@ impl fmt::Display for EngineId {
 }
 
 /// The given name is not the name of an engine.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no engine is called `{0}`; the engines are render, blitter (copy), video, video-enhance")]
 pub struct UnknownEngine(pub String);
+
+genxml_core::debug_as_display!(UnknownEngine);
 
 impl FromStr for EngineId {
     type Err = UnknownEngine;

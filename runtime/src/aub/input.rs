@@ -52,7 +52,7 @@ impl fmt::Display for Compression {
 
 /// Why compressed data cannot be decompressed further. It is the inner error of the
 /// [`io::Error`] that the reader returns.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum DecompressError {
     /// The compressed data ends early.
     #[error(
@@ -92,6 +92,8 @@ pub enum DecompressError {
         compression: Compression,
     },
 }
+
+genxml_core::debug_as_display!(DecompressError);
 
 /// The bytes of a file, decompressed if it is compressed by xz, gzip or zstd.
 ///

@@ -276,7 +276,7 @@ pub enum Space {
 }
 
 /// Why a file, or the rest of a file, cannot be read.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum AubError {
     /// The file cannot be opened.
     #[error("{}: {source}", path.display())]
@@ -345,6 +345,8 @@ pub enum AubError {
         problem: &'static str,
     },
 }
+
+genxml_core::debug_as_display!(AubError);
 
 /// Formats the first bytes of a file for `AubError::NotAub`.
 struct Start<'a>(&'a [u8]);

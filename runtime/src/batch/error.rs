@@ -6,7 +6,7 @@ use genxml_core::{FieldError, OutOfRange, PackError};
 
 /// Why something cannot be put into a batch, heap or submission. The messages say what is wrong and
 /// where, and many also what to do.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchError {
     /// The address of a buffer is not a multiple of 4096, its size is 0, or it ends beyond 48 bits.
@@ -331,6 +331,8 @@ pub enum BatchError {
     },
 }
 
+genxml_core::debug_as_display!(BatchError);
+
 /// State whose size a kernel depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -348,7 +350,7 @@ pub enum Room {
 /// Why an expression or another operation of a builder of [`mi`](crate::mi) cannot be put into a
 /// batch. This type and [`BatchError`] contain each other, so both are defined in one file.
 #[cfg(all(feature = "std", feature = "registers"))]
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MiError {
     /// The batch does not accept the packet.
@@ -416,6 +418,8 @@ pub enum MiError {
         source: OutOfRange,
     },
 }
+
+genxml_core::debug_as_display!(MiError);
 
 #[cfg(all(feature = "std", feature = "registers"))]
 impl MiError {

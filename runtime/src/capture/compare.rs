@@ -4,7 +4,7 @@ use super::{Capture, Compare, Expectation};
 use std::fmt;
 
 /// The error for memory that differs from the expected contents.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 pub struct Mismatch {
     /// Name of the expectation.
     pub name: String,
@@ -28,6 +28,8 @@ pub struct Mismatch {
     /// How the memory was compared.
     pub compare: Compare,
 }
+
+genxml_core::debug_as_display!(Mismatch);
 
 /// What was found instead of an expected byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

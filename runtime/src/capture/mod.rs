@@ -43,7 +43,7 @@ pub const PAGE: u64 = 4096;
 
 /// Why a capture cannot be used. Every variant names the file; those about contents of the manifest
 /// also name the line, and the field or column.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum CaptureError {
     /// A file cannot be read or written.
     #[error("{}: {source}", path.display())]
@@ -88,6 +88,8 @@ pub enum CaptureError {
         problem: String,
     },
 }
+
+genxml_core::debug_as_display!(CaptureError);
 
 /// A loaded capture.
 #[derive(Debug, Clone)]

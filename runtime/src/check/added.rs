@@ -54,7 +54,7 @@ pub enum RulePart {
 }
 
 /// Why a rule cannot be added.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct RuleError {
     /// The part of the rule that is wrong.
     pub part: RulePart,
@@ -67,6 +67,8 @@ pub struct RuleError {
     /// What to do.
     pub hint: String,
 }
+
+genxml_core::debug_as_display!(RuleError);
 
 impl RuleError {
     /// An error about the whole text.

@@ -36,11 +36,13 @@ impl fmt::Display for FileProblem {
 }
 
 /// Why a file of rules cannot be read: all its errors, in the order of the file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct FileError {
     /// The errors; at least one.
     pub problems: Vec<FileProblem>,
 }
+
+genxml_core::debug_as_display!(FileError);
 
 /// One line for each error.
 impl fmt::Display for FileError {

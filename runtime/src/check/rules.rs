@@ -173,9 +173,11 @@ pub enum Level {
 }
 
 /// No rule has this id.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no rule `{0}`")]
 pub struct UnknownRule(pub String);
+
+genxml_core::debug_as_display!(UnknownRule);
 
 impl Rules {
     /// The rules of Broadwell.

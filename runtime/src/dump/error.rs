@@ -18,7 +18,7 @@ pub struct How {
 }
 
 /// Why a dump cannot be opened.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum DumpError {
     /// The file cannot be read or decompressed.
     #[error("{}: {source}", path.display())]
@@ -57,3 +57,5 @@ pub enum DumpError {
         problem: Problem,
     },
 }
+
+genxml_core::debug_as_display!(DumpError);

@@ -48,7 +48,7 @@ pub enum Compare {
 }
 
 /// Why a condition cannot be parsed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}; write {example}")]
 pub struct ParseError {
     /// What is wrong.
@@ -56,6 +56,8 @@ pub struct ParseError {
     /// A correct form as an example.
     pub example: &'static str,
 }
+
+genxml_core::debug_as_display!(ParseError);
 
 /// Parses `NAME`, `NAME=VALUE` or `NAME!=VALUE`.
 impl FromStr for FieldTest {

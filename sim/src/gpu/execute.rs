@@ -8,7 +8,7 @@ use bytemuck::AnyBitPattern;
 use genxml::batch::Submission;
 
 /// Why a submission was not executed.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum ExecuteError {
     /// The buffers do not fit the memory.
     #[error(transparent)]
@@ -17,6 +17,8 @@ pub enum ExecuteError {
     #[error(transparent)]
     Fault(Box<Fault>),
 }
+
+genxml_core::debug_as_display!(ExecuteError);
 
 impl Gpu {
     /// Writes the buffers of a submission to their addresses in the context, and runs the batch to

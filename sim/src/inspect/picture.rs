@@ -23,7 +23,7 @@ pub fn write_rgba(path: &Path, width: u32, height: u32, rgba: &[u8]) -> io::Resu
 }
 
 /// The reason why a frame cannot be converted to a picture.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadFrame {
     /// The pixel format of the frame is not supported.
     #[error("pixel format {0} is not supported")]
@@ -37,6 +37,8 @@ pub enum BadFrame {
         height: u32,
     },
 }
+
+genxml_core::debug_as_display!(BadFrame);
 
 /// The surface format for a DRM format code of four characters. The names in drm_fourcc.h give
 /// channels from the highest bit down; those of surface formats, from the lowest bit up.

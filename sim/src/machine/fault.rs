@@ -21,7 +21,7 @@ pub struct Waiting {
 }
 
 /// Why a submission ended before the end of its batch.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
     /// An address that cannot be accessed: no memory is mapped there, its page table entry points
@@ -136,6 +136,8 @@ pub enum Fault {
     Memory(#[from] crate::mem::OutOfMemory),
 }
 
+genxml_core::debug_as_display!(Fault);
+
 /// Describes the first four waiting threads, and gives the number of the others.
 fn waiting(threads: &[Waiting]) -> String {
     const SHOWN: usize = 4;
@@ -159,7 +161,7 @@ fn waiting(threads: &[Waiting]) -> String {
 
 /// Why the model refuses an operation. [`Refusal::fault`] turns it into a [`Fault`] once the packet
 /// is known.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The model does not implement the operation yet; hardware does.
     #[error("the model does not implement {what} ({page})")]
@@ -176,6 +178,8 @@ pub enum Refusal {
         why: Cow<'static, str>,
     },
 }
+
+genxml_core::debug_as_display!(Refusal);
 
 impl Refusal {
     /// The model lacks `what`, which is described at `page`.

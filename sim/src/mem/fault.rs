@@ -4,7 +4,7 @@ use crate::mem::Va;
 use std::fmt;
 
 /// An address that cannot be read or written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PageFault {
     /// The graphics address, 48 bits.
     pub address: u64,
@@ -15,6 +15,8 @@ pub struct PageFault {
     /// Why the walk failed.
     pub cause: Cause,
 }
+
+genxml_core::debug_as_display!(PageFault);
 
 /// Kinds of page tables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]

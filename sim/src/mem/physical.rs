@@ -64,7 +64,7 @@ impl Frames {
 
 /// The error of an allocation for which the limit leaves too few frames, the host has no memory, or
 /// there are no frame numbers left.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{asked} more pages of 4 KiB do not fit: {used} of {limit} are in use")]
 pub struct OutOfMemory {
     /// Frames that were requested.
@@ -75,8 +75,10 @@ pub struct OutOfMemory {
     pub limit: u64,
 }
 
+genxml_core::debug_as_display!(OutOfMemory);
+
 /// Why a physical address cannot be written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PhysicalError {
     /// No memory is left.
     #[error(transparent)]
@@ -85,6 +87,8 @@ pub enum PhysicalError {
     #[error("a write at physical address {0:#x} goes beyond the end of 48-bit addresses")]
     Address(u64),
 }
+
+genxml_core::debug_as_display!(PhysicalError);
 
 /// Memory that the host supplies, for example a mapping of a file that a driver has mapped as well.
 /// Code outside the model may write it at any time ([`Page`]).

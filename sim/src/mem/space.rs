@@ -63,9 +63,11 @@ pub struct Mapping {
 }
 
 /// An entry that the global table does not have.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the global table has no entry {0:#x}: it has {GLOBAL_ENTRIES:#x} entries")]
 pub struct NoGlobalEntry(pub u64);
+
+genxml_core::debug_as_display!(NoGlobalEntry);
 
 /// An address space.
 ///

@@ -158,7 +158,7 @@ impl Default for Surface {
 }
 
 /// A surface state that cannot be used.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub struct BadSurface {
     /// The field of RENDER_SURFACE_STATE.
     pub field: &'static str,
@@ -167,6 +167,8 @@ pub struct BadSurface {
     /// What is wrong with the value.
     pub why: &'static str,
 }
+
+genxml_core::debug_as_display!(BadSurface);
 
 impl fmt::Display for BadSurface {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 /// The error for named fields that cannot become a container.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq)]
 pub struct BuildError {
     /// The container's name.
     pub container: &'static str,
@@ -15,6 +15,8 @@ pub struct BuildError {
     /// What is wrong.
     pub reason: Reason,
 }
+
+crate::debug_as_display!(BuildError);
 
 /// The problem with a field.
 #[derive(Clone, PartialEq, Debug)]

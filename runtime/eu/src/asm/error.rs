@@ -6,7 +6,7 @@ use core::fmt;
 use core::ops::Range;
 
 /// An error of the assembler.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct AsmError {
     /// Line, from 1.
     pub line: usize,
@@ -23,6 +23,8 @@ pub struct AsmError {
     /// Advice for correcting the text.
     pub hint: Option<String>,
 }
+
+genxml_core::debug_as_display!(AsmError);
 
 impl fmt::Display for AsmError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -9,7 +9,7 @@ use crate::ops::{Format, Opcode};
 use alloc::vec::Vec;
 
 /// The reason why a kernel cannot be compacted or expanded.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CompactError {
     /// An instruction cannot be decoded.
     #[error(transparent)]
@@ -38,6 +38,8 @@ pub enum CompactError {
         operation: Opcode,
     },
 }
+
+genxml_core::debug_as_display!(CompactError);
 
 /// Converts every instruction that has an 8-byte form to that form
 /// ([`compact`](compaction::compact)), and corrects jumps. The end is not padded: its offset
