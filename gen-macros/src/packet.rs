@@ -126,7 +126,14 @@ impl Packet<'_> {
                 let message = "an alternative has no defaults: give all its fields";
                 return Err(Error::new_spanned(dots, message));
             }
-            (Some(dots), None) => Some(quote_spanned!(dots.span()=> ..#ty::new())),
+            (Some(dots), None) => Some(quote_spanned! {dots.span()=>
+                ..{
+                    #[allow(unused_imports)]
+                    use ::genxml::core::fit::NoneRequired as _;
+                    ::genxml::core::fit::complete::<#ty, _>(::genxml::core::fit::Probe::<#ty>::LACK);
+                    #ty::new()
+                }
+            }),
         };
         let mut tokens = ty.to_token_stream();
         literal

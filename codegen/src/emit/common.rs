@@ -113,7 +113,9 @@ impl Emit<'_> {
         let name = ident(&body.block.name);
         let manual = &body.container.name;
         let tables = ident(&format!("{}_tables", self.plan.units[self.file]));
-        let default = (!self.plan.needs_arguments(id)).then(|| {
+        let default = if self.plan.needs_arguments(id) {
+            quote!(impl genxml_core::fit::Required for #name #lifetime {})
+        } else {
             quote! {
                 impl Default for #name #lifetime {
                     #[inline]
@@ -122,7 +124,7 @@ impl Emit<'_> {
                     }
                 }
             }
-        });
+        };
         let (engines, pipelines) = match body.container.kind {
             Kind::Instruction { engines, pipelines, .. } => (engines, pipelines),
             _ => (0, 0),

@@ -19,6 +19,18 @@ fn at(path: TokenStream) -> TokenStream {
     })
 }
 
+/// What `..` becomes in a literal of `ty`.
+fn defaults(ty: TokenStream) -> TokenStream {
+    quote! {
+        ..{
+            #[allow(unused_imports)]
+            use ::genxml::core::fit::NoneRequired as _;
+            ::genxml::core::fit::complete::<#ty, _>(::genxml::core::fit::Probe::<#ty>::LACK);
+            #ty::new()
+        }
+    }
+}
+
 fn integer(number: TokenStream, path: TokenStream, field: TokenStream) -> TokenStream {
     constant(quote!(::genxml::core::literal::integer_for::<{ #number }, _>), path, field)
 }
@@ -40,8 +52,9 @@ fn constant(number: TokenStream, path: TokenStream, field: TokenStream) -> Token
 fn numbers_become_checked() {
     let b = integer(quote!(3), quote!("b"), quote!(|base| A { b: value, ..base }));
     let c = integer(quote!(-4), quote!("c"), quote!(|base| A { c: value, ..base }));
+    let defaults_of_a = defaults(quote!(A));
     let expected = quote! {
-        match () { #[allow(clippy::needless_update)] () => A { b: #b, c: #c, ..A::new() } }
+        match () { #[allow(clippy::needless_update)] () => A { b: #b, c: #c, #defaults_of_a } }
     };
     assert_eq!(text("A { b: 3, c: -4, .. }"), Ok(plain(expected)));
     let b = integer(quote!(1), quote!("b"), quote!(|base| A { b: [value; _], ..base }));
@@ -82,10 +95,11 @@ fn questions_convert() {
 /// Values that may borrow are evaluated outside of the match arm.
 #[test]
 fn values_are_in_the_scrutinee() {
+    let defaults_of_b = defaults(quote!(B));
     let expected = quote! {
         match (f(&g()), h()?, i,) {
             #[allow(clippy::needless_update)]
-            (value0, value1, value2,) => A { b: value0, c: B { d: [value1, x.y], ..B::new() }, ..value2 }
+            (value0, value1, value2,) => A { b: value0, c: B { d: [value1, x.y], #defaults_of_b }, ..value2 }
         }
     };
     let expected = plain(expected).replace("h () ?", "FIT ?").replace(", i ,", ", i () ,");

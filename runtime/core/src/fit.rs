@@ -267,6 +267,45 @@ pub trait NoTables {
 
 impl<T> NoTables for Probe<T> {}
 
+/// A type with required fields: they are the arguments of its function `new`.
+#[doc(hidden)]
+pub trait Required {}
+
+/// The defaults of a type do not fill its required fields.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct Missing;
+
+impl<T: Required> Probe<T> {
+    /// What the defaults of type `T` lack.
+    pub const LACK: Missing = Missing;
+}
+
+/// Provides `LACK` of [`Probe`] for types without required fields.
+#[doc(hidden)]
+pub trait NoneRequired {
+    /// The defaults lack nothing.
+    const LACK: () = ();
+}
+
+impl<T> NoneRequired for Probe<T> {}
+
+/// The defaults fill all fields of `T`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{T}` has required fields, and `..` has no values for them",
+    label = "required fields are missing",
+    note = "the arguments of the type's function `new` are its required fields: in place of `..`, write `..MiStoreDataImm::new(address)`, with the type's own name and fields"
+)]
+pub trait Complete<T> {}
+
+impl<T> Complete<T> for () {}
+
+/// Compiles only if the defaults fill all fields of `T`.
+#[doc(hidden)]
+#[inline(always)]
+pub const fn complete<T, L: Complete<T> + Copy>(_: L) {}
+
 /// Rust's integer types of up to 64 bits, and `bool`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an integer that `?` can put into the field",

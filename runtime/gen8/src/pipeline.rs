@@ -41,7 +41,7 @@ pipelines! {
     message = "`{Self}` is not a command of the pipeline `{P}`",
     label = "the pipeline `{P}` does not accept `{Self}`",
     note = "`select_3d()`, `select_media()` and `select_gpgpu()` of the batch select the pipeline",
-    note = "the `pipeline` attribute of the command in spec-xml says which pipelines accept it"
+    note = "the first line of a command's documentation says which pipelines accept it"
 )]
 pub trait InPipeline<P: Pipeline>: genxml_core::Instruction {}
 

@@ -136,9 +136,26 @@ impl Rules {
     /// # Ok::<(), check::RuleError>(())
     /// ```
     ///
-    /// The condition may use everything that a rule of `spec-xml` may use: earlier packets,
-    /// registers, groups, nested structures, sets of values. A rule of an EU instruction or message
-    /// uses only fields of its container. Structures that describe headers and payloads of messages
+    /// # Conditions
+    /// The operators are `||`, `&&`, `!`, `==`, `!=`, `<`, `<=`, `>`, `>=`, `&`, `+`, `-`, `*`, `/`
+    /// and `%`, with the precedence of C, but `&` before comparisons. Numbers are decimal or `0x`.
+    /// A field has its stored value: a field that stores a number minus one has that number, and an
+    /// address in bits 31:6 counts in units of 64 bytes.
+    ///
+    /// | in a condition | meaning |
+    /// |---|---|
+    /// | `[Field]` | a field of the container |
+    /// | `NAME`, `'Name'` | a value of the enumeration of the other side |
+    /// | `x in {A, B, 3..5}` | `x` is one of these values |
+    /// | `[Struct Field.Inner]` | a field of a nested structure |
+    /// | `[Group[2].Field]` | a field of one element of a group |
+    /// | `[PACKET.Field]`, `[REGISTER.Field]` | the value that the last such packet, or write of the register, has set before |
+    /// | `last(PACKET)` | the number of the last such packet before; 0 if there was none |
+    /// | `all(Group, condition)`, `any(Group, condition)`, `count(Group)` | about the elements of a group |
+    /// | `sum(Group, value)`, `unique(Group, value)` | the sum over the elements; true if no two elements have the same value |
+    ///
+    /// If a value is not in the dump, a condition that depends on it gives no finding. A rule of an
+    /// EU instruction or message uses only fields of its container. Structures that describe headers and payloads of messages
     /// (`MH_*`, `MHC_*`, `MACD_*`) are in registers, so their rules never give a finding.
     ///
     /// The memory of an added rule is never freed: findings refer to rules by `&'static`.
@@ -185,7 +202,7 @@ impl Rules {
         let require = condition::parse(require, names, scope).map_err(|error| {
             let advice = || {
                 format!(
-                    "genx spec show {name} lists fields and values, spec-xml/SCHEMA.md has the grammar"
+                    "genx spec show {name} lists fields and values; the documentation of genxml::check::Rules::add has the grammar"
                 )
             };
             RuleError {

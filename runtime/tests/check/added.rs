@@ -303,7 +303,7 @@ fn errors_say_where_what_and_what_to_do() {
             "MI_NOOP",
             "OURS",
             "[Number] == 1",
-            "no field `Number` here (character 1 of `[Number] == 1`); genx spec show MI_NOOP lists fields and values, spec-xml/SCHEMA.md has the grammar",
+            "no field `Number` here (character 1 of `[Number] == 1`); genx spec show MI_NOOP lists fields and values; the documentation of genxml::check::Rules::add has the grammar",
         ),
         ("MI_NOOP", "OURS", "1 == 0x", "malformed number `0x` (character 6 of `1 == 0x`)"),
         (
