@@ -10,8 +10,9 @@ use genxml::batch::{Access, Batch, BatchError, Buffer, EXEC_OBJECT_WRITE, Placem
 use genxml::core::{Address, lit};
 use genxml::engine::{Blitter, EngineId, Render, Video, VideoEnhance};
 use genxml::gen8::RenderPacket;
-use genxml::gen8::engine_registers::{CsGpr, MiPredicateResult, RingTimestamp};
+use genxml::gen8::engine_registers::{CsGpr, MiPredicateResult, RingMiMode, RingTimestamp};
 use genxml::gen8::mi::MiSetPredicatePredicateEnable;
+use genxml::gen8::registers::CacheMode1;
 use genxml::mi::*;
 
 const LRI: u32 = 0x22 << 23;
@@ -304,6 +305,35 @@ fn engines_have_their_own_registers() {
     assert_eq!(gpr15::<Blitter>(), (0x22678, 0x22418));
     assert_eq!(gpr15::<Video>(), (0x12678, 0x12418));
     assert_eq!(gpr15::<VideoEnhance>(), (0x1a678, 0x1a418));
+}
+
+/// Oracle: Mesa's drivers switch the fix of Gen8's early depth test with 0x28002800 and 0x28000000
+/// in CACHE_MODE_1 (fields NP PMA Fix Enable and NP Early Z Fails Disable).
+#[test]
+fn masked_registers_keep_the_other_fields() {
+    for (enable, value) in [(true, 0x2800_2800), (false, 0x2800_0000)] {
+        let dwords = render(|mi| {
+            mi.set_fields(|register: &mut CacheMode1| {
+                register.np_pma_fix_enable = enable;
+                register.np_early_z_fails_disable = enable;
+            })
+        });
+        assert_eq!(dwords, [LRI | 1, 0x7004, value]);
+    }
+    // A field of two bits, set to a value whose bits differ. The field `mask` is not used.
+    let dwords = render(|mi| {
+        mi.set_fields(|register: &mut CacheMode1| {
+            register.sampler_cache_set_xor_selection = lit!(1);
+            register.mask = lit!(0xffff);
+        })
+    });
+    assert_eq!(dwords, [LRI | 1, 0x7004, 0x0180_0080]);
+    assert_eq!(render(|mi| mi.set_fields(|_: &mut CacheMode1| {})), [LRI | 1, 0x7004, 0]);
+    // Each engine has its own register.
+    let dwords = build::<Blitter>(|mi| {
+        mi.set_fields(|register: &mut RingMiMode| register.stop_ring = false)
+    });
+    assert_eq!(dwords.unwrap(), [LRI | 1, 0x2209c, 0x0100_0000]);
 }
 
 #[test]

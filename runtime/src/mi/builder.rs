@@ -105,6 +105,38 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
         self.lower().store(&to.into().destination, W::WIDE, &value.storable().node)
     }
 
+    /// Changes fields of a masked register and keeps the others. In these registers, bits 31:16 of
+    /// a write say which of bits 15:0 change. `set` sets the fields on the register's type; bits
+    /// 31:16 of the write have one for every field that it sets, also for those that it sets to
+    /// their default. What it does with the field `mask` has no effect.
+    ///
+    /// ```
+    /// # use genxml::{batch::Batch, engine::Render, mi::Builder};
+    /// use genxml::gen8::registers::CacheMode1;
+    /// # let mut batch = Batch::<Render>::new("batch", 0, 4096)?;
+    /// let mut mi = Builder::new(&mut batch);
+    /// mi.set_fields(|register: &mut CacheMode1| {
+    ///     register.np_pma_fix_enable = true;
+    ///     register.np_early_z_fails_disable = false;
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// `set` is called twice, with all fields 0 and with all fields 1: a field that is the same
+    /// afterwards was set. It must do the same both times.
+    ///
+    /// A register that is not masked does not compile.
+    ///
+    /// # Errors
+    /// As [`store`](Self::store).
+    pub fn set_fields<R: Fixed<Dwords = [u32; 1]>>(
+        &mut self,
+        set: impl Fn(&mut R),
+    ) -> Result<(), MiError> {
+        let register = self.register::<R>()?;
+        self.store(register, location::masked(set))
+    }
+
     /// Evaluates a value now into a general register, which stays in use until the result and all
     /// expressions made from it are dropped. A constant is returned unchanged and uses no register.
     ///

@@ -271,6 +271,28 @@ pub(super) fn register<R: Fixed<Dwords: RegisterDwords>>(
     }
 }
 
+/// The dword that changes the fields that `set` sets in the masked register `R`, and no others.
+pub(super) fn masked<R: Fixed<Dwords = [u32; 1]>>(set: impl Fn(&mut R)) -> u32 {
+    /// Bits 15:0, which are data. Bits 31:16 enable them.
+    const DATA: u32 = 0xffff;
+    const {
+        assert!(
+            matches!(R::INFO.kind, Kind::Register { masked: true, .. }),
+            "this type is not a masked register"
+        )
+    }
+    let of = |dword, set: &dyn Fn(&mut R)| {
+        let mut register = R::from_dwords_lossy(&[dword]);
+        set(&mut register);
+        let [dword] = register.to_dwords();
+        dword & DATA
+    };
+    let fields = of(0, &|_| {}) ^ of(DATA, &|_| {});
+    let (low, high) = (of(0, &set), of(DATA, &set));
+    let changed = fields & !(low ^ high);
+    changed << DATA.trailing_ones() | low & changed
+}
+
 /// A destination for a value of width `W`.
 #[derive(Clone, Debug)]
 pub struct Target<W: Width> {
