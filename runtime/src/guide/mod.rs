@@ -1,4 +1,4 @@
-//! The guide: from a first packet to a checked batch, in nine chapters. The code in it is tested,
+//! The guide: from a first packet to a checked batch, in ten chapters. The code in it is tested,
 //! and so are the error messages.
 //!
 //! 1. [`packets`]: what a batch buffer is; packets and fields; literals, run-time values,
@@ -8,10 +8,11 @@
 //!    command streamer
 //! 4. [`triangle`]: the whole state of a draw, built but not run
 //! 5. [`compute`]: a first kernel in thread groups; messages, constants, shared memory
-//! 6. [`reading`]: from dwords to packets, from dumps to text; parts and differences of dumps
-//! 7. [`checking`]: the manual's restrictions; batches on the model
-//! 8. [`mistakes`]: common mistakes and their error messages
-//! 9. [`hangs`]: from the kernel's error state to the command that hung
+//! 6. [`kernels`]: how to write a kernel: registers, instructions, branches, messages
+//! 7. [`reading`]: from dwords to packets, from dumps to text; parts and differences of dumps
+//! 8. [`checking`]: the manual's restrictions; batches on the model
+//! 9. [`mistakes`]: common mistakes and their error messages
+//! 10. [`hangs`]: from the kernel's error state to the command that hung
 
 #[doc = include_str!("packets.md")]
 pub mod packets {}
@@ -32,6 +33,10 @@ pub mod triangle {}
 #[cfg(feature = "media")]
 #[doc = include_str!("compute.md")]
 pub mod compute {}
+
+#[cfg(feature = "media")]
+#[doc = include_str!("kernels.md")]
+pub mod kernels {}
 
 #[doc = include_str!("reading.md")]
 pub mod reading {}
