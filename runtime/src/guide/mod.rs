@@ -1,4 +1,4 @@
-//! The guide: from a first packet to a checked batch, in ten chapters. The code in it is tested,
+//! The guide: from a first packet to a checked batch, in eleven chapters. The code in it is tested,
 //! and so are the error messages.
 //!
 //! 1. [`packets`]: what a batch buffer is; packets and fields; literals, run-time values,
@@ -9,10 +9,11 @@
 //! 4. [`triangle`]: the whole state of a draw, built but not run
 //! 5. [`compute`]: a first kernel in thread groups; messages, constants, shared memory
 //! 6. [`kernels`]: how to write a kernel: registers, instructions, branches, messages
-//! 7. [`reading`]: from dwords to packets, from dumps to text; parts and differences of dumps
-//! 8. [`checking`]: the manual's restrictions; batches on the model
-//! 9. [`mistakes`]: common mistakes and their error messages
-//! 10. [`hangs`]: from the kernel's error state to the command that hung
+//! 7. [`blits`]: fill and copy; fences, order between engines, arithmetic, timestamps
+//! 8. [`reading`]: from dwords to packets, from dumps to text; parts and differences of dumps
+//! 9. [`checking`]: the manual's restrictions; batches on the model
+//! 10. [`mistakes`]: common mistakes and their error messages
+//! 11. [`hangs`]: from the kernel's error state to the command that hung
 
 #[doc = include_str!("packets.md")]
 pub mod packets {}
@@ -37,6 +38,10 @@ pub mod compute {}
 #[cfg(feature = "media")]
 #[doc = include_str!("kernels.md")]
 pub mod kernels {}
+
+#[cfg(all(feature = "blitter", feature = "registers"))]
+#[doc = include_str!("blits.md")]
+pub mod blits {}
 
 #[doc = include_str!("reading.md")]
 pub mod reading {}
