@@ -1,4 +1,4 @@
-//! The guide: from a first packet to a checked batch, in eleven chapters. The code in it is tested,
+//! The guide: from a first packet to a checked batch, in twelve chapters. The code in it is tested,
 //! and so are the error messages.
 //!
 //! 1. [`packets`]: what a batch buffer is; packets and fields; literals, run-time values,
@@ -12,8 +12,9 @@
 //! 7. [`blits`]: fill and copy; fences, order between engines, arithmetic, timestamps
 //! 8. [`reading`]: from dwords to packets, from dumps to text; parts and differences of dumps
 //! 9. [`checking`]: the manual's restrictions; batches on the model
-//! 10. [`mistakes`]: common mistakes and their error messages
-//! 11. [`hangs`]: from the kernel's error state to the command that hung
+//! 10. [`tools`]: a program of your own that reads dumps
+//! 11. [`mistakes`]: common mistakes and their error messages
+//! 12. [`hangs`]: from the kernel's error state to the command that hung
 
 #[doc = include_str!("packets.md")]
 pub mod packets {}
@@ -48,6 +49,15 @@ pub mod reading {}
 
 #[doc = include_str!("checking.md")]
 pub mod checking {}
+
+#[doc = include_str!("tools.md")]
+///
+/// # The example `draw_report`
+///
+/// ```ignore
+#[doc = include_str!("../../examples/draw_report.rs")]
+/// ```
+pub mod tools {}
 
 #[doc = include_str!("hangs.md")]
 pub mod hangs {}
