@@ -156,6 +156,10 @@ fn of_registers_and_regions() {
             "mad (8|M0) r1:f r2<4;2>:f r3:f r4:f",
             "1:20 `4;2` three-source instructions do not have this region, expected <2;1> or <0;0>, for the last source <1> or <0>",
         ),
+        (
+            "mad (8|M0) r1:f r2<8;8,1>:f r3:f r4:f",
+            "1:20 `8;8,1` three-source instructions do not have this region, expected <2;1> or <0;0>, for the last source <1> or <0>",
+        ),
         ("mov (8|M0) r[a1.0]:d r2:d", "1:14 `a1` `a1` is not an address register, expected a0"),
         (
             "mov (8|M0) r[a0.16]:d r2:d",

@@ -467,11 +467,16 @@ fn region(
     let start = p.peek();
     let first = p.choice("stride", &STRIDES)?;
     if three {
-        let horizontal = if p.eat(';') { p.choice("horizontal stride", &STEPS)? } else { first };
+        let horizontal = if p.eat(';') { p.choice("horizontal stride", &STRIDES)? } else { first };
+        // A region with a width, as other instructions have it: the error is about all of it.
+        let width = p.eat(',');
+        if width {
+            p.choice("horizontal stride", &STRIDES)?;
+        }
         let end = p.expect('>')?;
         return match (first, horizontal) {
-            (0, 0) => Ok((Some(Region::SCALAR), true)),
-            (1 | 2 | 4 | 8, 1) => Ok((Some(Region::new(4, 4, 1)), false)),
+            (0, 0) if !width => Ok((Some(Region::SCALAR), true)),
+            (1 | 2 | 4 | 8, 1) if !width => Ok((Some(Region::new(4, 4, 1)), false)),
             _ => Err(Fault::new(
                 start.start..end.start,
                 "three-source instructions do not have this region",
