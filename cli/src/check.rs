@@ -5,6 +5,7 @@ use crate::input::{Raw, read_bytes, readable, report};
 use crate::output::{Error, Exit, bad_input, stdout};
 use crate::sarif;
 use genxml::check::{self, Finding, Level, Line, Quote, Rules, Summary};
+use genxml::core::reflect::{Container, Field, Type};
 use genxml::core::rule::Severity;
 use genxml_codegen::suggest;
 use serde_json::{Value, json};
@@ -58,7 +59,7 @@ pub struct Args {
     /// of dwords; with --kernel, a file of instructions
     #[arg(required_unless_present_any = ["explain", "list"])]
     input: Option<PathBuf>,
-    /// Print the text and the source of a rule
+    /// Print a rule: its text and source, and the fields that it uses
     #[arg(long, value_name = "ID", conflicts_with_all = ["input", "list"])]
     explain: Option<String>,
     /// Print the id, severity and text of every rule
@@ -421,9 +422,41 @@ fn explain(rules: &Rules, id: &str, json: bool) -> Result<Exit, Error> {
                 )
             }
             source => writeln!(out, "source:   {source}"),
-        }
+        }?;
+        let Some((container, _)) = rules.find(id) else { return Ok(()) };
+        explain_fields(out, container, rule.text)
     })?;
     Ok(Exit::Ok)
+}
+
+/// Prints the fields of the container that a condition names: position, meaning, named values. At
+/// most [`MOST_VALUES`] values are printed for each field.
+fn explain_fields(out: &mut dyn Write, container: &Container, text: &str) -> io::Result<()> {
+    const MOST_VALUES: usize = 8;
+    let named = |field: &&Field| text.contains(&format!("[{}]", field.name));
+    let mut fields = container.fields.iter().filter(named).peekable();
+    if fields.peek().is_some() {
+        writeln!(out, "\nfields of {}:", container.name)?;
+    }
+    for field in fields {
+        let (dword, low) = (field.start / 32, field.start % 32);
+        let high = low + field.end - field.start;
+        let bits = if high == low { low.to_string() } else { format!("{high}:{low}") };
+        write!(out, "  dw{dword} {bits}  {}", field.name)?;
+        if !field.doc.is_empty() {
+            write!(out, ": {}", field.doc)?;
+        }
+        writeln!(out)?;
+        let Type::Enum(list) = field.ty else { continue };
+        for (value, name) in list.values.iter().take(MOST_VALUES) {
+            writeln!(out, "      {value} = {name}")?;
+        }
+        if list.values.len() > MOST_VALUES {
+            let more = list.values.len() - MOST_VALUES;
+            writeln!(out, "      and {more} more: genx spec show {}", list.name)?;
+        }
+    }
+    Ok(())
 }
 
 fn rule_json(container: &str, rule: &genxml::core::rule::Rule) -> Value {

@@ -291,6 +291,9 @@ fn check_finds_explains_and_obeys() {
     for word in ["error", "3DPRIMITIVE", "[Indirect Parameter Enable] == 0", "2a p."] {
         assert!(out.contains(word), "{word} not in {out}");
     }
+    let (code, out, _) = finish(genx(["check", "--explain", "RSS-MS-2D"]));
+    let fields = "\nfields of RENDER_SURFACE_STATE:\n  dw0 31:29  Surface Type";
+    assert!(code == 0 && out.contains(fields) && out.contains("2 = SURFTYPE_3D"), "{out}");
     assert!(finish(genx(["check", "--list"])).1.lines().count() > 300);
     let (code, out, _) = finish(genx(["check", "--explain", "FIELD-MBZ"]));
     assert!(code == 0 && out.contains("FIELD-MBZ · error · every field"), "{out}");
@@ -347,7 +350,8 @@ fn check_reads_files_of_rules() {
     assert!(code == 0 && out.contains("MI_NOOP: the number is odd"), "{out}");
     let (code, out, _) = finish(genx(["check", "--explain", "OURS-MORE", "--rules", &more]));
     let expected = "OURS-MORE · warning · MI_NOOP\nthe number is odd\n\n\
-                    required: [Identification Number] % 2 == 0\n";
+                    required: [Identification Number] % 2 == 0\n\nfields of MI_NOOP:\n  \
+                    dw0 21:0  Identification Number: Number for debugging.\n";
     assert_eq!((code, out.as_str()), (0, expected));
 
     fs::write(&wrong, rule("OURS-EVEN", "").replace("Number]", "Numbr]")).unwrap();
