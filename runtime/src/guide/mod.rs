@@ -103,4 +103,28 @@ pub mod hangs {}
 /// ```text
 #[doc = include_str!("mistakes/misaligned_address.stderr")]
 /// ```
+///
+/// # A required field
+///
+/// The first message names the mistake. The second shows which fields `new` takes.
+///
+/// ```ignore
+#[doc = include_str!("mistakes/required_field.rs")]
+/// ```
+///
+/// ```text
+#[doc = include_str!("mistakes/required_field.stderr")]
+/// ```
+///
+/// # `batch!` without `?`
+///
+/// `batch!` returns a `Result`, because the buffer may be full. Write `?` after the closing brace.
+///
+/// ```ignore
+#[doc = include_str!("mistakes/batch_statement.rs")]
+/// ```
+///
+/// ```text
+#[doc = include_str!("mistakes/batch_statement.stderr")]
+/// ```
 pub mod mistakes {}

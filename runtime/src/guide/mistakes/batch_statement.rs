@@ -1,0 +1,1 @@
+../../../../tests/compile/compile-fail/batch_statement.rs

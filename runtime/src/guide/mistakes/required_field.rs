@@ -1,0 +1,1 @@
+../../../../tests/compile/compile-fail/required_field.rs
