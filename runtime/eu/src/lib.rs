@@ -11,6 +11,8 @@
 //!   [`encode`] writes dwords, [`kernel`] iterates over memory.
 //! * [`disasm`] and [`asm`] convert to and from text in two languages. [`syntax`] has the names of
 //!   both languages.
+//! * `payload` builds messages: registers of header and payload, and the `send`. It needs the
+//!   feature `messages`.
 //! * [`message`] decodes messages, [`surface`] finds how messages use surfaces, [`needs`] finds what
 //!   a kernel needs from the state of its stage, [`native`] finds the container that describes an
 //!   instruction, [`validate`] checks restrictions.
@@ -50,6 +52,8 @@ pub mod message;
 pub mod native;
 pub mod needs;
 pub mod ops;
+#[cfg(feature = "messages")]
+pub mod payload;
 mod problem;
 mod properties;
 mod scoreboard;

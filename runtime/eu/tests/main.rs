@@ -16,6 +16,7 @@ mod generations;
 mod manual;
 mod message;
 mod own;
+mod payload;
 mod random;
 mod text;
 mod validate;
