@@ -3,4 +3,6 @@
 
 mod corpus;
 mod eu;
+mod payload_draws;
+mod payloads;
 mod setup;

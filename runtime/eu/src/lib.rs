@@ -11,7 +11,7 @@
 //!   [`encode`] writes dwords, [`kernel`] iterates over memory.
 //! * [`disasm`] and [`asm`] convert to and from text in two languages. [`syntax`] has the names of
 //!   both languages.
-//! * `payload` builds messages: registers of header and payload, and the `send`. It needs the
+//! * [`payload`] builds messages: registers of header and payload, and the `send`. It needs the
 //!   feature `messages`.
 //! * [`message`] decodes messages, [`surface`] finds how messages use surfaces, [`needs`] finds what
 //!   a kernel needs from the state of its stage, [`native`] finds the container that describes an

@@ -45,7 +45,8 @@
 //! * IGA: messages by name instead of two numbers, the shared function and the descriptor. A name is
 //!   that of a generated type, such as [`Msd0rOwb`](crate::gen8::messages::Msd0rOwb). Fields that
 //!   are not given have their defaults. How many registers are sent and returned is worked out from
-//!   the other fields, where only one count is possible. The fields may stand on several lines;
+//!   the other fields, where only one count is possible. The fields may stand on several lines.
+//!   [`payload`](crate::payload) builds messages with their headers, and prints them as text;
 //! * Mesa: `goto`, `join`, `call`, `ret`, `brd` and `brc` with their targets and operands, which
 //!   Mesa's disassembler does not print.
 
