@@ -32,7 +32,7 @@ pub mod batches {}
 /// ```
 pub mod triangle {}
 
-#[cfg(feature = "media")]
+#[cfg(all(feature = "media", feature = "messages"))]
 #[doc = include_str!("compute.md")]
 pub mod compute {}
 
