@@ -68,9 +68,9 @@ pub struct Args {
     /// video. Also do not print registers that commands load from memory or from other registers
     #[arg(long)]
     no_data: bool,
-    /// Always print viewports and scissors 0 to 3, even those that the draw does not use. Print
-    /// binding tables and sampler 0 after the packets with their pointers. Mesa's decoder does the
-    /// same
+    /// Always print viewports and scissors 0 to 3, even those that the draw does not use. After a
+    /// packet that sets the pointer to a binding table or to samplers, print the table or sampler
+    /// 0. Mesa's decoder does the same
     #[arg(long)]
     unused: bool,
     /// Decode only one piece of memory of an error state or device coredump: the one that holds

@@ -84,7 +84,8 @@ pub struct Args {
     /// fault (exec or byte, text, engine, packet, address, batch, batch_offset, kernel, ip; null if
     /// there was none), stats (batches, packets, groups, threads, instructions, messages, pixels,
     /// bytes_read, bytes_written, cut_off), engines (engine, packets), seconds,
-    /// instructions_per_second. cut_off counts accesses of kernels beyond the end of a surface.
+    /// instructions_per_second. cut_off counts data port accesses of kernels beyond
+    /// the end of a surface or of shared local memory, and to null surfaces.
     ///
     /// Captures also have capture and submissions_in_capture. AUB files have aub (kind, pci_id,
     /// application), compared (number of stated values) and differences (messages). --check adds

@@ -279,7 +279,12 @@ impl Report {
         )?;
         if stats.cut_off > 0 {
             let cut_off = counted(stats.cut_off);
-            line("cut off", format!("{cut_off} accesses of kernels beyond the end of a surface"))?;
+            line(
+                "cut off",
+                format!(
+                    "{cut_off} data port accesses beyond the end of a surface or of shared local memory"
+                ),
+            )?;
         }
         let rate = match self.rate() {
             Some(rate) => format!(", {} EU instructions/s", scaled(rate)),

@@ -277,7 +277,7 @@ pub trait Required {}
 pub struct Missing;
 
 impl<T: Required> Probe<T> {
-    /// What the defaults of type `T` lack.
+    /// [`Missing`]: type `T` has required fields, which have no defaults.
     pub const LACK: Missing = Missing;
 }
 
@@ -295,7 +295,7 @@ impl<T> NoneRequired for Probe<T> {}
 #[diagnostic::on_unimplemented(
     message = "`{T}` has required fields, and `..` has no values for them",
     label = "required fields are missing",
-    note = "the arguments of the type's function `new` are its required fields: in place of `..`, write `..MiStoreDataImm::new(address)`, with the type's own name and fields"
+    note = "pass the required fields to the type's function `new` and write that call after `..`; an example for the type MiStoreDataImm: `..MiStoreDataImm::new(address)`"
 )]
 pub trait Complete<T> {}
 

@@ -139,24 +139,26 @@ impl Rules {
     /// # Conditions
     /// The operators are `||`, `&&`, `!`, `==`, `!=`, `<`, `<=`, `>`, `>=`, `&`, `+`, `-`, `*`, `/`
     /// and `%`, with the precedence of C, but `&` before comparisons. Numbers are decimal or `0x`.
-    /// A field has its stored value: a field that stores a number minus one has that number, and an
-    /// address in bits 31:6 counts in units of 64 bytes.
+    /// The value of a field is its stored bits. If the manual stores a number minus one, the value
+    /// is the number minus one. An address in bits 31:6 is in units of 64 bytes.
     ///
     /// | in a condition | meaning |
     /// |---|---|
     /// | `[Field]` | a field of the container |
-    /// | `NAME`, `'Name'` | a value of the enumeration of the other side |
+    /// | `NAME`, `'Name'` | a named value of the field on the other side of the comparison |
     /// | `x in {A, B, 3..5}` | `x` is one of these values |
     /// | `[Struct Field.Inner]` | a field of a nested structure |
     /// | `[Group[2].Field]` | a field of one element of a group |
-    /// | `[PACKET.Field]`, `[REGISTER.Field]` | the value that the last such packet, or write of the register, has set before |
-    /// | `last(PACKET)` | the number of the last such packet before; 0 if there was none |
-    /// | `all(Group, condition)`, `any(Group, condition)`, `count(Group)` | about the elements of a group |
+    /// | `[PACKET.Field]`, `[REGISTER.Field]` | the value in the last earlier packet of this name, or in the last earlier write of the register |
+    /// | `last(PACKET)`, `last(PACKET, condition)` | the sequence number of the last earlier packet of this name (for which the condition holds); 0 if there is none. Compare it with another `last` |
+    /// | `all(Group, condition)`, `any(Group, condition)` | true if the condition holds for all elements of a group, or for at least one |
+    /// | `count(Group)` | the number of elements of a group |
     /// | `sum(Group, value)`, `unique(Group, value)` | the sum over the elements; true if no two elements have the same value |
     ///
     /// If a value is not in the dump, a condition that depends on it gives no finding. A rule of an
-    /// EU instruction or message uses only fields of its container. Structures that describe headers and payloads of messages
-    /// (`MH_*`, `MHC_*`, `MACD_*`) are in registers, so their rules never give a finding.
+    /// EU instruction or message uses only fields of its container. Structures that describe headers
+    /// and payloads of messages (`MH_*`, `MHC_*`, `MACD_*`) are in registers, so their rules never
+    /// give a finding.
     ///
     /// The memory of an added rule is never freed: findings refer to rules by `&'static`.
     ///

@@ -82,9 +82,9 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// With option `unused`, emits the binding table of a stage after the packet with its pointer,
-    /// because there may be no draw that uses it. The number of entries is not known here, so this
-    /// stops at the first entry that does not look like one.
+    /// With option `unused`, emits the binding table of a stage. Call it after the packet that sets
+    /// the pointer to the table. Perhaps no draw uses this table. The number of entries is not
+    /// known here, so this stops at the first dword that does not look like an entry.
     pub fn unused_surfaces(&mut self, stage: usize, depth: u32) -> io::Result<()> {
         if !self.options.unused || self.streamer_tables().is_some() {
             return Ok(());
@@ -94,7 +94,7 @@ impl Follower<'_> {
         self.binding_table(at, 0, &Used::default(), depth, 1)
     }
 
-    /// With option `unused`, emits sampler 0 of a stage after the packet with its pointer. Drivers
+    /// With option `unused`, emits sampler 0 of a stage. Call it after the packet that sets the pointer. Drivers
     /// of Gen11 do not say how many samplers there are: they set Sampler Count to 0 to stop the
     /// prefetch.
     pub fn unused_sampler(&mut self, stage: usize, depth: u32) -> io::Result<()> {

@@ -32,9 +32,9 @@ pub struct Options {
     /// Show the tables and structures of every draw, also those that an earlier draw of the batch
     /// used in the same way.
     pub every_draw: bool,
-    /// Show viewports and scissors 0 to 3 of a draw, also those that it does not use, and the
-    /// binding table and sampler 0 after the packets with their pointers. Mesa's decoder shows
-    /// them, because it does not know what is used.
+    /// Show viewports and scissors 0 to 3 of a draw, also those that it does not use. After a
+    /// packet that sets the pointer to a binding table or to samplers, show the table or sampler 0.
+    /// Mesa's decoder shows all these, because it does not know what is used.
     pub unused: bool,
     /// Largest number of dwords decoded per batch, in case of loops.
     pub max_dwords: u64,

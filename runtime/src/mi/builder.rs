@@ -105,10 +105,10 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
         self.lower().store(&to.into().destination, W::WIDE, &value.storable().node)
     }
 
-    /// Changes fields of a masked register and keeps the others. In these registers, bits 31:16 of
-    /// a write say which of bits 15:0 change. `set` sets the fields on the register's type; bits
-    /// 31:16 of the write have one for every field that it sets, also for those that it sets to
-    /// their default. What it does with the field `mask` has no effect.
+    /// Changes some fields of a masked register. The other fields keep their values. In a masked
+    /// register, bit `n + 16` of a write enables the change of bit `n`. The function `set` assigns
+    /// the fields to change. The write enables the bits of every field that `set` assigns, even if
+    /// the new value is the default. Assignments to the field `mask` are ignored.
     ///
     /// ```
     /// # use genxml::{batch::Batch, engine::Render, mi::Builder};
@@ -122,10 +122,10 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// `set` is called twice, with all fields 0 and with all fields 1: a field that is the same
-    /// afterwards was set. It must do the same both times.
+    /// `set` is called twice: once with all bits 0, once with all bits 1. A field that has the same
+    /// value after both calls was assigned. `set` must assign the same values in both calls.
     ///
-    /// A register that is not masked does not compile.
+    /// If the register is not masked, the program does not compile.
     ///
     /// # Errors
     /// As [`store`](Self::store).

@@ -271,7 +271,7 @@ pub(super) fn register<R: Fixed<Dwords: RegisterDwords>>(
     }
 }
 
-/// The dword that changes the fields that `set` sets in the masked register `R`, and no others.
+/// The dword to write to the masked register `R`: it changes only the fields that `set` assigns.
 pub(super) fn masked<R: Fixed<Dwords = [u32; 1]>>(set: impl Fn(&mut R)) -> u32 {
     /// Bits 15:0, which are data. Bits 31:16 enable them.
     const DATA: u32 = 0xffff;

@@ -25,9 +25,9 @@ pub struct Stats {
     pub bytes_read: u64,
     /// Bytes that commands and shared functions wrote.
     pub bytes_written: u64,
-    /// Accesses of kernels through the data port beyond the end of their surface or of shared local
-    /// memory, and accesses of null surfaces: reads returned 0 there, writes were dropped. Each
-    /// element of a channel counts; in a block message, each contiguous part of the block counts.
+    /// Number of data port accesses by kernels beyond the end of a surface or of shared local
+    /// memory, or to a null surface. Such reads return 0. Such writes are dropped. Each element of
+    /// a channel counts once. In a block message, each contiguous part of the block counts once.
     pub cut_off: u64,
     /// Accesses of commands that were not executed because they need privilege that the batch does
     /// not have.

@@ -468,7 +468,7 @@ fn region(
     let first = p.choice("stride", &STRIDES)?;
     if three {
         let horizontal = if p.eat(';') { p.choice("horizontal stride", &STRIDES)? } else { first };
-        // A region with a width, as other instructions have it: the error is about all of it.
+        // Also parse `<V;W,H>`, the form of other instructions, so the error marks all of it.
         let width = p.eat(',');
         if width {
             p.choice("horizontal stride", &STRIDES)?;

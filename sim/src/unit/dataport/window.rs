@@ -59,7 +59,7 @@ pub(super) struct Window<'w, 'a> {
     local: &'w mut [u8],
     base: u64,
     is_local: bool,
-    /// Number of reads and writes that reached beyond their end.
+    /// Number of reads and writes that reached beyond the parameter `end`.
     cut: Cell<u64>,
 }
 
@@ -73,7 +73,7 @@ impl<'w, 'a> Window<'w, 'a> {
         Window { vm, local, base, is_local, cut: Cell::new(0) }
     }
 
-    /// Number of reads and writes so far that reached beyond their end.
+    /// Number of reads and writes so far that reached beyond the parameter `end`.
     pub fn cut(&self) -> u64 {
         self.cut.get()
     }
