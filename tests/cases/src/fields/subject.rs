@@ -260,12 +260,20 @@ fn differ(new: &[u8], old: &[u8], address: u64, changed: &Range<u64>) -> bool {
 
 /// Class and text of a fault: its kind and, if it has one, the name of the feature or field.
 fn of_fault(fault: &Fault) -> (Class, String) {
-    let kind = format!("{fault:?}");
-    let kind = kind.split([' ', '(', '{']).next().unwrap_or_default().to_owned();
+    let faulted = |text: String| (Class::Faulted, text);
+    let honoured = |kind: &str| (Class::Honoured, format!("fault {kind}"));
     match fault {
-        Fault::Unimplemented { what, .. } => (Class::Faulted, format!("{kind}: {what}")),
-        Fault::BadPacket { field, .. } => (Class::Faulted, format!("{kind}: {field}")),
-        Fault::IllegalInstruction { .. } | Fault::Malformed { .. } => (Class::Faulted, kind),
-        _ => (Class::Honoured, format!("fault {kind}")),
+        Fault::Unimplemented { what, .. } => faulted(format!("Unimplemented: {what}")),
+        Fault::BadPacket { field, .. } => faulted(format!("BadPacket: {field}")),
+        Fault::IllegalInstruction { .. } => faulted("IllegalInstruction".to_owned()),
+        Fault::Malformed { .. } => faulted("Malformed".to_owned()),
+        Fault::Page { .. } => honoured("Page"),
+        Fault::Hang { .. } => honoured("Hang"),
+        Fault::Stuck { .. } => honoured("Stuck"),
+        Fault::Exception { .. } => honoured("Exception"),
+        Fault::Deadlock { .. } => honoured("Deadlock"),
+        Fault::UnknownPacket { .. } => honoured("UnknownPacket"),
+        Fault::Truncated { .. } => honoured("Truncated"),
+        _ => honoured("of another kind"),
     }
 }
