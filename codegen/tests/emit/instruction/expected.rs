@@ -133,6 +133,7 @@ impl ThreeDToyFill {
     ];
 }
 
+impl genxml_core::fit::Required for ThreeDToyFill {}
 impl Latch for ThreeDToyFill {
     const SLOTS: Slots = Slots {
         first: 0,
