@@ -419,6 +419,7 @@ pub enum MiError {
     },
 }
 
+#[cfg(all(feature = "std", feature = "registers"))]
 genxml_core::debug_as_display!(MiError);
 
 #[cfg(all(feature = "std", feature = "registers"))]
