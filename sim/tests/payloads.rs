@@ -258,9 +258,9 @@ fn typed_images() {
     let mut text = String::new();
     for slots in [MdcSg3::SG8L, MdcSg3::SG8U] {
         let upper = slots == MdcSg3::SG8U;
-        let read = typed_read(0, slots, Coordinates::Uv, MdcCmask::R, None).unwrap();
+        let read = typed_read(0, slots, Coordinates::Two, MdcCmask::R, None).unwrap();
         let read = read.place(10, Some(20)).unwrap();
-        let write = typed_write(1, slots, Coordinates::Uv, MdcCmask::R, Some(0xfff7.into()));
+        let write = typed_write(1, slots, Coordinates::Two, MdcCmask::R, Some(0xfff7.into()));
         let write = write.unwrap().place(30, None).unwrap();
         let (row, channels) = if upper { ("2:ud", "M8") } else { ("0:ud", "M0") };
         // Channel n is at column n of row 2 * group + upper * 2.
@@ -271,10 +271,10 @@ fn typed_images() {
              mov (8|{channels}) r{}.0<1>:ud {row}\n\
              mov (8|{channels}) r{}.0<1>:ud r1.0<8;8,1>:ud\n\
              add (8|{channels}) r{}.0<1>:ud r{}.0<8;8,1>:ud 9:ud\n{write}\n",
-            reg(&read, Part::U),
-            reg(&read, Part::V),
-            reg(&write, Part::U),
-            reg(&write, Part::V),
+            reg(&read, Part::CoordinateU),
+            reg(&read, Part::CoordinateV),
+            reg(&write, Part::CoordinateU),
+            reg(&write, Part::CoordinateV),
             reg(&write, Part::Red),
             read.reply(Part::Red).unwrap(),
         );
@@ -298,10 +298,10 @@ fn typed_images() {
 fn typed_sums() {
     let mut text = String::new();
     for (slots, at) in [(MdcSg2::SG8L, "M0"), (MdcSg2::SG8U, "M8")] {
-        let add = typed_atomic(1, slots, Coordinates::Uv, MdcAop::AOP_ADD, true, None).unwrap();
+        let add = typed_atomic(1, slots, Coordinates::Two, MdcAop::AOP_ADD, true, None).unwrap();
         let add = add.place(10, Some(20)).unwrap();
-        let [u, v, operand] =
-            [Part::U, Part::V, Part::Operand0].map(|part| add.register(part).unwrap());
+        let [u, v, operand] = [Part::CoordinateU, Part::CoordinateV, Part::Operand0]
+            .map(|part| add.register(part).unwrap());
         // The old value is added to row 3.
         text += &format!(
             "mov (8|{at}) r{u}.0<1>:ud r1.0<8;8,1>:ud\n\
@@ -355,9 +355,10 @@ fn texels() {
 
         // The header moves each texel by one to the left.
         let header = SamplerMessageHeader { u_offset: lit!(-1), ..SamplerMessageHeader::new() };
-        let load = Sample { header: Some(header), ..Sample::new(Type::LD, simd, Coordinates::Uv) };
+        let load = Sample { header: Some(header), ..Sample::new(Type::LD, simd, Coordinates::Two) };
         let load = sample(&load).unwrap().place(10, Some(60)).unwrap();
-        let [u, lod, v] = [Part::U, Part::Lod, Part::V].map(|part| load.register(part).unwrap());
+        let [u, lod, v] = [Part::CoordinateU, Part::Lod, Part::CoordinateV]
+            .map(|part| load.register(part).unwrap());
         let text = format!(
             "and ({n}|M0) r{u}.0<1>:ud r1.0<8;8,1>:ud 7:ud\n\
              add ({n}|M0) r{u}.0<1>:ud r{u}.0<8;8,1>:ud 1:ud\n\
@@ -366,9 +367,10 @@ fn texels() {
         );
         assert_eq!(run(&text, SurfaceFormat::R8G8B8A8_UINT), expected, "ld {simd:?}");
 
-        let level = Sample::new(Type::SAMPLE_L, simd, Coordinates::Uv);
+        let level = Sample::new(Type::SAMPLE_L, simd, Coordinates::Two);
         let level = sample(&level).unwrap().place(10, Some(60)).unwrap();
-        let [u, lod, v] = [Part::U, Part::Lod, Part::V].map(|part| level.register(part).unwrap());
+        let [u, lod, v] = [Part::CoordinateU, Part::Lod, Part::CoordinateV]
+            .map(|part| level.register(part).unwrap());
         let text = format!(
             "and ({n}|M0) r{u}.0<1>:ud r1.0<8;8,1>:ud 7:ud\n\
              mov ({n}|M0) r{u}.0<1>:f r{u}.0<8;8,1>:ud\n\

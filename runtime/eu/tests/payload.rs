@@ -16,7 +16,7 @@ use genxml_testkit::corpus;
 use std::collections::BTreeMap;
 
 const COORDINATES: [Coordinates; 4] =
-    [Coordinates::U, Coordinates::Uv, Coordinates::Uvr, Coordinates::All];
+    [Coordinates::One, Coordinates::Two, Coordinates::Three, Coordinates::All];
 const BOTH: [bool; 2] = [false, true];
 
 fn simd(bit: MdcSm2) -> Simd {
@@ -225,7 +225,7 @@ fn shape(message: Result<Message, PayloadError>) -> (u32, u32) {
 fn descriptors_of_drivers() {
     let color = RenderTarget::new(Simd::Eight);
     let texture =
-        Sample { surface: 1, ..Sample::new(Type::SAMPLE, Simd::Sixteen, Coordinates::Uv) };
+        Sample { surface: 1, ..Sample::new(Type::SAMPLE, Simd::Sixteen, Coordinates::Two) };
     for (message, expected) in [
         (end_of_thread(), 0x0200_0010),
         (oword_block_read(0, MdcDbOw::OW2, 0.into()).unwrap(), 0x0218_0200),
@@ -355,16 +355,25 @@ fn parts_follow_each_other() {
     );
     assert_eq!([Part::Data, Part::Red].map(|part| atomic.reply(part)), [Some(30), None]);
 
-    let typed = typed_write(0, MdcSg3::SG8L, Coordinates::Uvr, MdcCmask::GA, None).unwrap();
+    let typed = typed_write(0, MdcSg3::SG8L, Coordinates::Three, MdcCmask::GA, None).unwrap();
     let typed = typed.place(40, None).unwrap();
-    let parts =
-        [Part::U, Part::V, Part::R, Part::Lod, Part::Red, Part::Green, Part::Blue, Part::Alpha];
+    let parts = [
+        Part::CoordinateU,
+        Part::CoordinateV,
+        Part::CoordinateR,
+        Part::Lod,
+        Part::Red,
+        Part::Green,
+        Part::Blue,
+        Part::Alpha,
+    ];
     let expected = [Some(40), Some(41), Some(42), None, None, Some(43), None, Some(44)];
     assert_eq!(parts.map(|part| typed.register(part)), expected);
 
-    let load = Sample { components: 3, ..Sample::new(Type::LD, Simd::Sixteen, Coordinates::Uvr) };
+    let load = Sample { components: 3, ..Sample::new(Type::LD, Simd::Sixteen, Coordinates::Three) };
     let load = sample(&load).unwrap().place(50, Some(60)).unwrap();
-    let parts = [Part::U, Part::Lod, Part::V, Part::R].map(|part| load.register(part));
+    let parts = [Part::CoordinateU, Part::Lod, Part::CoordinateV, Part::CoordinateR]
+        .map(|part| load.register(part));
     assert_eq!(parts, [Some(50), Some(52), Some(54), Some(56)]);
     let parts = [Part::Red, Part::Green, Part::Blue, Part::Alpha].map(|part| load.reply(part));
     assert_eq!(parts, [Some(60), Some(62), Some(64), None]);
@@ -389,7 +398,7 @@ fn parts_follow_each_other() {
     let header =
         SamplerMessageHeader { green_write_channel_mask: true, ..SamplerMessageHeader::new() };
     let masked =
-        Sample { header: Some(header), ..Sample::new(Type::SAMPLE, Simd::Eight, Coordinates::Uv) };
+        Sample { header: Some(header), ..Sample::new(Type::SAMPLE, Simd::Eight, Coordinates::Two) };
     assert_eq!(shape(sample(&masked)), (3, 3));
 }
 
@@ -433,7 +442,7 @@ fn headers_are_copies_of_r0() {
         ..SamplerMessageHeader::new()
     };
     let texel =
-        Sample { header: Some(header), ..Sample::new(Type::LD, Simd::Eight, Coordinates::Uv) };
+        Sample { header: Some(header), ..Sample::new(Type::LD, Simd::Eight, Coordinates::Two) };
     assert_eq!(
         text(sample(&texel).unwrap(), Some(20)),
         [copy, "(W) mov (1|M0) r112.2<1>:ud 0xF20:ud"]
@@ -456,7 +465,7 @@ fn errors_say_what_does_not_fit() {
     assert!(read.place(126, Some(118)).is_ok() && write.place(118, None).is_ok());
     let derivatives =
         |coordinates| sample(&Sample::new(Type::SAMPLE_D, Simd::Sixteen, coordinates));
-    assert!(derivatives(Coordinates::Uv).unwrap().place(10, Some(30)).is_ok());
+    assert!(derivatives(Coordinates::Two).unwrap().place(10, Some(30)).is_ok());
     let pixels = RenderTarget { pixels: Some(0x1_0000.into()), ..RenderTarget::new(Simd::Eight) };
     for (result, expected) in [
         (read.place(127, Some(10)), PayloadError::Beyond { first: 127, count: 2 }),
@@ -467,7 +476,7 @@ fn errors_say_what_does_not_fit() {
         (read.place(10, None), PayloadError::NoReplyRegister { returned: 8 }),
         (write.place(10, Some(20)), PayloadError::NoReply),
         (
-            derivatives(Coordinates::Uvr).unwrap().place(10, Some(30)),
+            derivatives(Coordinates::Three).unwrap().place(10, Some(30)),
             PayloadError::TooLong { sent: 18 },
         ),
         (urb_write(&Urb::new(1, 255)).place(10, None), PayloadError::TooLong { sent: 256 }),
@@ -507,18 +516,18 @@ fn errors_say_what_does_not_fit() {
 fn reserved_values_have_no_builder() {
     let blocks = MdcDbOw::new(5).unwrap();
     let components =
-        |n| Sample { components: n, ..Sample::new(Type::LD, Simd::Eight, Coordinates::U) };
+        |n| Sample { components: n, ..Sample::new(Type::LD, Simd::Eight, Coordinates::One) };
     for result in [
         oword_block_read(0, blocks, 0.into()),
         oword_block_write(0, blocks, 0.into()),
         byte_scattered_read(0, Simd::Eight, MdcDs::new(3).unwrap(), None),
         untyped_read(0, Simd::Eight, MdcCmask::new(15).unwrap(), None),
         untyped_atomic(0, Simd::Eight, MdcAop::AOP_CMPWR_2W, false, None),
-        typed_atomic(0, MdcSg2::SG8L, Coordinates::U, MdcAop::AOP_CMPWR_2W, false, None),
-        typed_read(0, MdcSg3::SG4X2, Coordinates::U, MdcCmask::RGBA, None),
-        typed_write(0, MdcSg3::SG8L, Coordinates::U, MdcCmask::new(15).unwrap(), None),
+        typed_atomic(0, MdcSg2::SG8L, Coordinates::One, MdcAop::AOP_CMPWR_2W, false, None),
+        typed_read(0, MdcSg3::SG4X2, Coordinates::One, MdcCmask::RGBA, None),
+        typed_write(0, MdcSg3::SG8L, Coordinates::One, MdcCmask::new(15).unwrap(), None),
         urb_read(&Urb { masks: true, ..Urb::new(1, 1) }),
-        sample(&Sample::new(Type::SAMPLEINFO, Simd::Eight, Coordinates::U)),
+        sample(&Sample::new(Type::SAMPLEINFO, Simd::Eight, Coordinates::One)),
         sample(&components(0)),
         sample(&components(5)),
     ] {

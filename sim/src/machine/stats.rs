@@ -28,6 +28,7 @@ pub struct Stats {
     /// Number of data port accesses by kernels beyond the end of a surface or of shared local
     /// memory, or to a null surface. Such reads return 0. Such writes are dropped. Each element of
     /// a channel counts once. In a block message, each contiguous part of the block counts once.
+    /// Media block messages do not count: their edges may lie outside of the surface.
     pub cut_off: u64,
     /// Accesses of commands that were not executed because they need privilege that the batch does
     /// not have.

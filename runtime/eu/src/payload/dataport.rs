@@ -298,7 +298,7 @@ pub fn untyped_atomic(
 }
 
 /// Reads elements of a surface in eight channels, in the surface's format (2d p.115, p.430). The
-/// payload is [`Part::U`] and the other `coordinates`. The reply has the components that `channels`
+/// payload is [`Part::CoordinateU`] and the other `coordinates`. The reply has the components that `channels`
 /// names, from [`Part::Red`] to [`Part::Alpha`].
 ///
 /// * `surface`: binding table index.
@@ -322,7 +322,7 @@ pub fn typed_read(
 }
 
 /// Writes elements of a surface in eight channels, in the surface's format (2d p.115, p.430). The
-/// payload is [`Part::U`] and the other `coordinates`, then the components that `channels` names,
+/// payload is [`Part::CoordinateU`] and the other `coordinates`, then the components that `channels` names,
 /// from [`Part::Red`] to [`Part::Alpha`].
 ///
 /// * `surface`: binding table index.
@@ -374,7 +374,7 @@ fn typed(
 }
 
 /// An atomic operation on elements of a surface in eight channels (2d p.14-16, p.430). The payload
-/// is [`Part::U`] and the other `coordinates`, then, as `operation` needs them, [`Part::Operand0`]
+/// is [`Part::CoordinateU`] and the other `coordinates`, then, as `operation` needs them, [`Part::Operand0`]
 /// and [`Part::Operand1`].
 ///
 /// * `surface`: binding table index. The surface has a format of one dword.

@@ -35,11 +35,11 @@ impl Simd {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub enum Coordinates {
     /// U.
-    U,
+    One,
     /// U and V.
-    Uv,
+    Two,
     /// U, V and R.
-    Uvr,
+    Three,
     /// U, V, R, and a fourth one: the mip level of a typed message ([`Part::Lod`]), the number of
     /// the cube of a sampler message ([`Part::ArrayIndex`]).
     All,
@@ -62,11 +62,11 @@ pub enum Part {
     /// Masks of the data registers that a URB message writes, for each channel.
     Mask,
     /// First coordinate.
-    U,
+    CoordinateU,
     /// Second coordinate. In an array of one-dimensional surfaces, the layer.
-    V,
+    CoordinateV,
     /// Third coordinate. In an array of two-dimensional surfaces, the layer.
-    R,
+    CoordinateR,
     /// Number of the cube in an array of cube maps.
     ArrayIndex,
     /// Level of detail, or number of a mip level.
@@ -119,9 +119,9 @@ impl Part {
     /// range of channels.
     fn of_field(name: &str) -> Option<Part> {
         Some(match name.split('[').next().unwrap_or_default() {
-            "U" => Part::U,
-            "V" => Part::V,
-            "R" => Part::R,
+            "U" => Part::CoordinateU,
+            "V" => Part::CoordinateV,
+            "R" => Part::CoordinateR,
             "LOD" => Part::Lod,
             "Src0" => Part::Operand0,
             "Src1" => Part::Operand1,

@@ -49,7 +49,7 @@ impl Sample {
 }
 
 /// A message to the sampler (2d p.257-258). The payload has the parameters of the operation, in the
-/// sampler's order: [`Part::U`] and the other coordinates, [`Part::Lod`] and so on. The reply has
+/// sampler's order: [`Part::CoordinateU`] and the other coordinates, [`Part::Lod`] and so on. The reply has
 /// [`Part::Red`] to [`Part::Alpha`].
 ///
 /// # Errors
@@ -90,27 +90,43 @@ pub fn sample(sample: &Sample) -> Result<Message, PayloadError> {
 /// lower_sampler_logical_send_gfx7).
 fn order(kind: Type) -> Option<&'static [Part]> {
     use Part::{
-        ArrayIndex, Bias, DrDx, DrDy, DuDx, DuDy, DvDx, DvDy, Lod, Mcs, OffsetU, OffsetV, R,
-        Reference, SampleIndex, U, V,
+        ArrayIndex, Bias, CoordinateR, CoordinateU, CoordinateV, DrDx, DrDy, DuDx, DuDy, DvDx,
+        DvDy, Lod, Mcs, OffsetU, OffsetV, Reference, SampleIndex,
     };
     Some(match kind {
         Type::SAMPLE | Type::GATHER4 | Type::LOD | Type::SAMPLE_MIN | Type::SAMPLE_MAX => {
-            &[U, V, R, ArrayIndex]
+            &[CoordinateU, CoordinateV, CoordinateR, ArrayIndex]
         }
-        Type::SAMPLE_B => &[Bias, U, V, R, ArrayIndex],
-        Type::SAMPLE_L => &[Lod, U, V, R, ArrayIndex],
-        Type::SAMPLE_C | Type::GATHER4_C => &[Reference, U, V, R, ArrayIndex],
-        Type::SAMPLE_B_C => &[Reference, Bias, U, V, R, ArrayIndex],
-        Type::SAMPLE_L_C => &[Reference, Lod, U, V, R, ArrayIndex],
-        Type::SAMPLE_D => &[U, DuDx, DuDy, V, DvDx, DvDy, R, DrDx, DrDy, ArrayIndex],
-        Type::SAMPLE_D_C => &[Reference, U, DuDx, DuDy, V, DvDx, DvDy, R, DrDx, DrDy, ArrayIndex],
-        Type::LD => &[U, Lod, V, R],
+        Type::SAMPLE_B => &[Bias, CoordinateU, CoordinateV, CoordinateR, ArrayIndex],
+        Type::SAMPLE_L => &[Lod, CoordinateU, CoordinateV, CoordinateR, ArrayIndex],
+        Type::SAMPLE_C | Type::GATHER4_C => {
+            &[Reference, CoordinateU, CoordinateV, CoordinateR, ArrayIndex]
+        }
+        Type::SAMPLE_B_C => &[Reference, Bias, CoordinateU, CoordinateV, CoordinateR, ArrayIndex],
+        Type::SAMPLE_L_C => &[Reference, Lod, CoordinateU, CoordinateV, CoordinateR, ArrayIndex],
+        Type::SAMPLE_D => {
+            &[CoordinateU, DuDx, DuDy, CoordinateV, DvDx, DvDy, CoordinateR, DrDx, DrDy, ArrayIndex]
+        }
+        Type::SAMPLE_D_C => &[
+            Reference,
+            CoordinateU,
+            DuDx,
+            DuDy,
+            CoordinateV,
+            DvDx,
+            DvDy,
+            CoordinateR,
+            DrDx,
+            DrDy,
+            ArrayIndex,
+        ],
+        Type::LD => &[CoordinateU, Lod, CoordinateV, CoordinateR],
         Type::RESINFO => &[Lod],
-        Type::GATHER4_PO => &[U, V, OffsetU, OffsetV, R],
-        Type::GATHER4_PO_C => &[Reference, U, V, OffsetU, OffsetV, R],
-        Type::LD_MCS => &[U, V, R],
-        Type::LD2DMS => &[SampleIndex, Mcs, U, V, R],
-        Type::LD2DSS => &[SampleIndex, U, V, R],
+        Type::GATHER4_PO => &[CoordinateU, CoordinateV, OffsetU, OffsetV, CoordinateR],
+        Type::GATHER4_PO_C => &[Reference, CoordinateU, CoordinateV, OffsetU, OffsetV, CoordinateR],
+        Type::LD_MCS => &[CoordinateU, CoordinateV, CoordinateR],
+        Type::LD2DMS => &[SampleIndex, Mcs, CoordinateU, CoordinateV, CoordinateR],
+        Type::LD2DSS => &[SampleIndex, CoordinateU, CoordinateV, CoordinateR],
         _ => return None,
     })
 }
@@ -119,9 +135,11 @@ fn order(kind: Type) -> Option<&'static [Part]> {
 fn coordinates(part: Part) -> Coordinates {
     match part {
         Part::ArrayIndex => Coordinates::All,
-        Part::R | Part::DrDx | Part::DrDy => Coordinates::Uvr,
-        Part::V | Part::DvDx | Part::DvDy | Part::OffsetU | Part::OffsetV => Coordinates::Uv,
-        _ => Coordinates::U,
+        Part::CoordinateR | Part::DrDx | Part::DrDy => Coordinates::Three,
+        Part::CoordinateV | Part::DvDx | Part::DvDy | Part::OffsetU | Part::OffsetV => {
+            Coordinates::Two
+        }
+        _ => Coordinates::One,
     }
 }
 
