@@ -81,6 +81,12 @@ impl Environment for Zeros {
         self.instructions += 1;
         if self.instructions < LIMIT { Ok(()) } else { Err(stopped()) }
     }
+    #[inline(always)]
+    fn steps(&mut self, count: u32) -> bool {
+        let fits = self.instructions + u64::from(count) < LIMIT;
+        self.instructions += if fits { count.into() } else { 0 };
+        fits
+    }
     fn send(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault> {
         let descriptor = MessageDescriptor::unpack_lossy(&[message.descriptor]);
         let bytes = descriptor.response_length.get() as usize * REGISTER;

@@ -29,6 +29,10 @@ impl Environment for Nowhere {
     fn step(&mut self, _: u32, _: u32) -> Result<(), Fault> {
         Ok(())
     }
+    #[inline(always)]
+    fn steps(&mut self, _: u32) -> bool {
+        true
+    }
     fn send(&mut self, _: &mut Registers, _: &Message) -> Result<(), Fault> {
         Ok(())
     }

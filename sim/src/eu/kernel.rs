@@ -1,5 +1,7 @@
 //! A decoded kernel.
 
+#[cfg(feature = "fast")]
+use super::compile::Compilation;
 use super::fast::Plan;
 use super::uop::{Op, Uop};
 
@@ -23,6 +25,9 @@ pub struct Kernel {
     offsets: Vec<(i32, u32)>,
     /// The uops that breakpoints have replaced, each with its index.
     breakpoints: Vec<(u32, Uop)>,
+    /// The instructions as machine code.
+    #[cfg(feature = "fast")]
+    pub(super) compilation: Compilation,
 }
 
 impl Kernel {
@@ -58,6 +63,15 @@ impl Kernel {
             self.uops.push(uop);
         }
         self.offsets.sort_unstable();
+        self.changed();
+    }
+
+    /// Forgets the machine code of the old instructions.
+    fn changed(&mut self) {
+        #[cfg(feature = "fast")]
+        {
+            self.compilation = Compilation::default();
+        }
     }
 
     /// Puts a breakpoint before the instruction at `index`.
@@ -65,6 +79,7 @@ impl Kernel {
         if let Some(uop) = self.uops.get_mut(index as usize) {
             let stub = Uop { op: Op::Breakpoint, plan: Plan::NONE, ..uop.clone() };
             self.breakpoints.push((index, std::mem::replace(uop, stub)));
+            self.changed();
         }
     }
 }

@@ -15,6 +15,8 @@
 pub mod acc;
 pub mod branch;
 pub mod cache;
+#[cfg(feature = "fast")]
+pub mod compile;
 pub mod control;
 pub mod convert;
 pub mod debug;

@@ -1,6 +1,8 @@
 //! The loop that executes a kernel: fetches each instruction and passes it to the fast path, the
 //! general path, or the code for messages, branches and machine registers.
 
+#[cfg(feature = "fast")]
+use super::compile;
 use super::execute;
 use super::fast::{self, Level, Operation};
 use super::kernel::Kernel;
@@ -154,12 +156,29 @@ impl Thread {
         done
     }
 
-    /// Executes instructions until one of them ends the thread or leaves something pending.
+    /// Executes instructions until one of them ends the thread or leaves something pending, or until
+    /// it is time to look whether the kernel is compiled.
     fn hot<E: Environment>(&mut self, kernel: &Kernel, world: &mut E) -> Result<Done, Fault> {
         let level = Level::detect();
         let uops = &kernel.uops[..];
+        #[cfg(feature = "fast")]
+        let blocks = kernel.compilation.get(kernel, &self.modes);
         let mut count = 0;
         let done = loop {
+            #[cfg(feature = "fast")]
+            if let Some(blocks) = blocks
+                && let Some(block) = blocks.at(self.flow.ip)
+                && self.flow.awaited & block.inner == 0
+            {
+                match self.block(level, blocks, block, kernel, world) {
+                    Ok(true) => {
+                        count += u64::from(block.count);
+                        continue;
+                    }
+                    Ok(false) => {}
+                    Err(fault) => break Err(fault),
+                }
+            }
             let Some(u) = uops.get(self.flow.ip as usize) else {
                 break Err(world.trap(nowhere(), 0));
             };
@@ -172,9 +191,78 @@ impl Thread {
                 }
                 Err(fault) => break Err(fault),
             }
+            #[cfg(feature = "fast")]
+            if count >= compile::LOOK && blocks.is_none() {
+                break Ok(Done::On);
+            }
         };
         self.executed += count;
+        #[cfg(feature = "fast")]
+        kernel.compilation.executed(count);
         done
+    }
+
+    /// Executes a block of compiled instructions. Returns false, and changes nothing, if they have
+    /// to be executed one by one.
+    #[cfg(feature = "fast")]
+    #[inline(always)]
+    fn block<E: Environment>(
+        &mut self,
+        level: Option<Level>,
+        blocks: &compile::Blocks,
+        block: &compile::Block,
+        kernel: &Kernel,
+        world: &mut E,
+    ) -> Result<bool, Fault> {
+        if compile::Strategy::get() == compile::Strategy::Verify {
+            return self.compare(level, blocks, block, kernel, world);
+        }
+        if !world.steps(block.count) {
+            return Ok(false);
+        }
+        blocks.execute(block, self.flow.active, self.regs.bytes_mut());
+        self.flow.advance(block.end);
+        Ok(true)
+    }
+
+    /// Executes a block one by one, and as machine code on a copy of the registers.
+    #[cfg(feature = "fast")]
+    #[cold]
+    fn compare<E: Environment>(
+        &mut self,
+        level: Option<Level>,
+        blocks: &compile::Blocks,
+        block: &compile::Block,
+        kernel: &Kernel,
+        world: &mut E,
+    ) -> Result<bool, Fault> {
+        let mut copy = self.regs.clone();
+        let start = self.flow.ip;
+        blocks.execute(block, self.flow.active, copy.bytes_mut());
+        while self.flow.ip < block.end {
+            let u = &kernel.uops[self.flow.ip as usize];
+            self.instruction(level, u, kernel, world, true)?;
+            self.executed += 1;
+        }
+        // The caller counts them again.
+        self.executed -= u64::from(block.count);
+        let (one, other) = (self.regs.bytes(), copy.bytes());
+        match one.iter().zip(other).position(|(one, other)| one != other) {
+            None => Ok(true),
+            Some(at) => {
+                let register = at / REGISTER;
+                let why = format!(
+                    "GENX_EU=verify: the instructions at bytes {:#x} to {:#x} leave {:#04x} in byte \
+                     {} of register {register}, their machine code leaves {:#04x}",
+                    kernel.uops[start as usize].offset,
+                    kernel.uops[block.end as usize - 1].offset,
+                    one[at],
+                    at % REGISTER,
+                    other[at],
+                );
+                Err(world.trap(Refusal::illegal(why).into(), kernel.uops[start as usize].offset))
+            }
+        }
     }
 
     #[inline(always)]

@@ -65,6 +65,12 @@ pub trait Environment {
     /// [`Fault::Hang`] when the budget is used up.
     fn step(&mut self, offset: u32, mask: u32) -> Result<(), Fault>;
 
+    /// Called before `count` instructions that are executed together, without their offsets and
+    /// masks. Returns false if they have to be executed one by one.
+    fn steps(&mut self, _count: u32) -> bool {
+        false
+    }
+
     /// Delivers a message. Responses are written to `registers`.
     ///
     /// # Errors

@@ -109,6 +109,18 @@ impl Budget {
         }
     }
 
+    /// Counts `count` instructions. Returns false, and counts none, if not all of them fit.
+    #[inline(always)]
+    pub fn instructions(&mut self, count: u32) -> bool {
+        match self.left.checked_sub(INSTRUCTION * u64::from(count)) {
+            Some(left) => {
+                self.left = left;
+                true
+            }
+            None => false,
+        }
+    }
+
     /// Starts a turn of `units` units. The first instruction that does not fit ends it.
     pub fn turn(&mut self, units: u64) {
         self.end_turn();

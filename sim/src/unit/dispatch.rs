@@ -52,6 +52,11 @@ impl Environment for Port<'_, '_> {
         }
     }
 
+    #[inline(always)]
+    fn steps(&mut self, count: u32) -> bool {
+        self.exec.budget.instructions(count)
+    }
+
     fn send(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault> {
         self.arrive(message.ip);
         self.exec.stats.messages += 1;

@@ -14,6 +14,7 @@ pub mod lanes;
 pub mod level;
 pub mod plan;
 pub mod rule;
+pub mod vector;
 
 pub use level::Level;
 pub use plan::{Operation, Plan};

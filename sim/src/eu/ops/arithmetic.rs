@@ -10,8 +10,8 @@ family! {
     Add {
         int(i) { i.two(T::plus) }
         float(f) { f.two(|m, a, b| m.add(a, b)) }
-        fast Add Int(f) f.low_bits(f.word) => int2(u32::wrapping_add);
-        fast AddFloat Float(f) f.always() => float2(|a, b| a + b);
+        fast Add Int(f) f.low_bits(f.word) => int2(u32::wrapping_add), Vector::IntAdd;
+        fast AddFloat Float(f) f.always() => float2(|a, b| a + b), Vector::FloatAdd;
     }
     /// Product.
     Mul {
@@ -24,8 +24,8 @@ family! {
             }
         }
         float(f) { f.two(|m, a, b| m.mul(a, b)) }
-        fast Mul Int(f) f.low_bits(f.word && !f.unsigned_words()) => int2(u32::wrapping_mul);
-        fast MulFloat Float(f) f.always() => float2(|a, b| a * b);
+        fast Mul Int(f) f.low_bits(f.word && !f.unsigned_words()) => int2(u32::wrapping_mul), Vector::IntMul;
+        fast MulFloat Float(f) f.always() => float2(|a, b| a * b), Vector::FloatMul;
     }
     /// Mean of integers, rounded up.
     Avg {
@@ -40,7 +40,7 @@ family! {
         const WIDE: bool = true;
         int(i) { i.three(|a, b, c| a.plus(b.times(c))) }
         float(f) { f.three(|m, a, b, c| m.fused(b, c, a)) }
-        fast MadFloat Float(f) f.always() => multiply_add(());
+        fast MadFloat Float(f) f.always() => multiply_add(()), Vector::FloatMulAdd;
     }
     /// The accumulator plus a product.
     Mac {

@@ -15,10 +15,12 @@
 //! them. Each `fast` line is a body of the fast path: its name, the types that it is for
 //! ([`Class`]), the rule that says which instructions it can execute ([`Facts`]), and the body on
 //! 32-bit lanes with the function of [`super::super::fast::around`] that calls it. The first line
-//! whose types and rule fit the instruction is taken. A constant before the bodies replaces the
+//! whose types and rule fit the instruction is taken. A [`Vector`] after the body names the same body
+//! for compiled kernels. A constant before the bodies replaces the
 //! constant of the same name in [`Operation`].
 
 use crate::eu::fast::rule::{Choice, Class, Facts};
+use crate::eu::fast::vector::Vector;
 use crate::eu::general::{Done, Floats, Ints};
 use crate::eu::operands::Operand;
 use crate::eu::ops::number::{Float, Int};
@@ -153,6 +155,8 @@ pub struct Fast {
     pub class: Class,
     /// How the body executes an instruction of this class; `None` if it cannot.
     pub rule: fn(&Facts<'_>) -> Option<Choice>,
+    /// The same body for compiled kernels; `None` if they leave it to the fast path.
+    pub vector: Option<Vector>,
 }
 
 /// Expands a table of rows to `ROWS`, their general bodies; `FAST`, the bodies of the fast path;
@@ -165,7 +169,8 @@ macro_rules! family {
             $(whole $whole:path;)?
             $(int($ints:ident) $int:block)?
             $(float($floats:ident) $float:block)?
-            $(fast $fast:ident $class:ident($facts:ident) $rule:expr => $around:ident($body:expr);)*
+            $(fast $fast:ident $class:ident($facts:ident) $rule:expr => $around:ident($body:expr)
+                $(, $vector:expr)?;)*
         }
     )*) => {
         mod row {
@@ -213,6 +218,7 @@ macro_rules! family {
             name: stringify!($fast),
             class: Class::$class,
             rule: |$facts| $rule,
+            vector: [$(Some($vector),)? None][0],
         },)*)*];
 
         /// The code of the bodies in `FAST`, in the same order.
@@ -242,6 +248,7 @@ pub(super) mod prelude {
     pub use crate::eu::fast::around::{self, Handler, SIZES};
     pub use crate::eu::fast::level::Level;
     pub use crate::eu::fast::rule::Class;
+    pub use crate::eu::fast::vector::Vector;
     pub use crate::eu::general::{Done, Floats, Ints};
     pub use crate::eu::operands::Operand;
     pub use crate::eu::ops::number::{Float, Int};

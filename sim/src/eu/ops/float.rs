@@ -14,22 +14,22 @@ family! {
     /// Rounding to an integer, toward minus infinity.
     Rndd {
         float(f) { f.one(T::down) }
-        fast Rndd Float(f) f.always() => float1(f32::floor);
+        fast Rndd Float(f) f.always() => float1(f32::floor), Vector::RoundDown;
     }
     /// Rounding to an integer, toward plus infinity.
     Rndu {
         float(f) { f.one(T::up) }
-        fast Rndu Float(f) f.always() => float1(f32::ceil);
+        fast Rndu Float(f) f.always() => float1(f32::ceil), Vector::RoundUp;
     }
     /// Rounding to the nearest integer, ties to even.
     Rnde {
         float(f) { f.one(T::even) }
-        fast Rnde Float(f) f.always() => float1(f32::round_ties_even);
+        fast Rnde Float(f) f.always() => float1(f32::round_ties_even), Vector::RoundEven;
     }
     /// Rounding to an integer, toward zero.
     Rndz {
         float(f) { f.one(T::truncated) }
-        fast Rndz Float(f) f.always() => float1(f32::trunc);
+        fast Rndz Float(f) f.always() => float1(f32::trunc), Vector::RoundZero;
     }
     /// Linear interpolation.
     Lrp {

@@ -8,22 +8,22 @@ family! {
     /// Complement.
     Not {
         int(i) { i.one(|a| !a) }
-        fast Not Int(f) f.low_bits(f.signed) => int1(|a| !a);
+        fast Not Int(f) f.low_bits(f.signed) => int1(|a| !a), Vector::Not;
     }
     /// Conjunction.
     And {
         int(i) { i.two(|a, b| a & b) }
-        fast And Int(f) f.exact() => int2(|a, b| a & b);
+        fast And Int(f) f.exact() => int2(|a, b| a & b), Vector::And;
     }
     /// Disjunction.
     Or {
         int(i) { i.two(|a, b| a | b) }
-        fast Or Int(f) f.exact() => int2(|a, b| a | b);
+        fast Or Int(f) f.exact() => int2(|a, b| a | b), Vector::Or;
     }
     /// Exclusive disjunction.
     Xor {
         int(i) { i.two(|a, b| a ^ b) }
-        fast Xor Int(f) f.exact() => int2(|a, b| a ^ b);
+        fast Xor Int(f) f.exact() => int2(|a, b| a ^ b), Vector::Xor;
     }
     /// Left shift.
     Shl {
@@ -31,7 +31,7 @@ family! {
             let width = shift_width(i.u);
             i.two(|a, b| shl(a, b, width))
         }
-        fast Shl Int(f) f.low_bits(false) => int2(|a, b| a << (b & 31));
+        fast Shl Int(f) f.low_bits(false) => int2(|a, b| a << (b & 31)), Vector::Shl;
     }
     /// Logical right shift.
     Shr {
@@ -42,7 +42,7 @@ family! {
         // The result has at most 16 bits, so a signed lane holds it too.
         fast ShrWord Int(f) if f.word { f.exact_as(true, f.unsigned) } else { None }
             => int2(|a, b| (a & 0xffff) >> (b & 31));
-        fast Shr Int(f) f.low_bits(f.unsigned) => int2(|a, b| a >> (b & 31));
+        fast Shr Int(f) f.low_bits(f.unsigned) => int2(|a, b| a >> (b & 31)), Vector::Shr;
     }
     /// Arithmetic right shift.
     Asr {
@@ -52,9 +52,9 @@ family! {
         }
         // Source 1 is a shift count, so only source 0 must be exact.
         fast AsrSigned Int(f) if f.first.signed { f.exact_as(true, f.unsigned) } else { None }
-            => int2(|a, b| ((a as i32) >> (b & 31)) as u32);
+            => int2(|a, b| ((a as i32) >> (b & 31)) as u32), Vector::Asr;
         fast AsrUnsigned Int(f) if f.first.unsigned { f.exact_as(false, f.unsigned) } else { None }
-            => int2(|a, b| a >> (b & 31));
+            => int2(|a, b| a >> (b & 31)), Vector::Shr;
     }
     /// Order of bits reversed.
     Bfrev {

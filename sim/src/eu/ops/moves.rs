@@ -14,12 +14,12 @@ family! {
     /// A copy with conversion.
     Mov {
         whole mov;
-        fast MovInt Int(f) f.exact() => int1(|a| a);
-        fast MovBits Float(f) f.raw() => int1(|a| a);
+        fast MovInt Int(f) f.exact() => int1(|a| a), Vector::Copy;
+        fast MovBits Float(f) f.raw() => int1(|a| a), Vector::Copy;
         fast MovFloat Float(f) f.when(!f.plain_copy()) => copy(());
-        fast FloatToSigned FloatToInt(f) f.to_ints(true) => to_int(|a| a as i32 as u32);
+        fast FloatToSigned FloatToInt(f) f.to_ints(true) => to_int(|a| a as i32 as u32), Vector::ToInt;
         fast FloatToUnsigned FloatToInt(f) f.to_ints(false) => to_int(|a| a as u32);
-        fast SignedToFloat IntToFloat(f) f.when(f.signed) => to_float(|a| a as i32 as f32);
+        fast SignedToFloat IntToFloat(f) f.when(f.signed) => to_float(|a| a as i32 as f32), Vector::ToFloat;
         fast UnsignedToFloat IntToFloat(f) f.when(f.unsigned) => to_float(|a| a as f32);
     }
     /// A shuffle of the elements of one register.
@@ -48,16 +48,16 @@ family! {
                 }
             }
         }
-        fast SelInt Int(f) f.exact_if(f.selects_by_predicate()) => choice(());
+        fast SelInt Int(f) f.exact_if(f.selects_by_predicate()) => choice(()), Vector::SelectInt;
         fast MinSigned Int(f) f.exact_if(f.selects_less() && f.signed)
-            => int2(|a, b| (a as i32).min(b as i32) as u32);
-        fast MinUnsigned Int(f) f.exact_if(f.selects_less() && f.unsigned) => int2(u32::min);
+            => int2(|a, b| (a as i32).min(b as i32) as u32), Vector::MinSigned;
+        fast MinUnsigned Int(f) f.exact_if(f.selects_less() && f.unsigned) => int2(u32::min), Vector::MinUnsigned;
         fast MaxSigned Int(f) f.exact_if(f.selects_greater() && f.signed)
-            => int2(|a, b| (a as i32).max(b as i32) as u32);
-        fast MaxUnsigned Int(f) f.exact_if(f.selects_greater() && f.unsigned) => int2(u32::max);
-        fast SelFloat Float(f) f.when(f.selects_by_predicate()) => choice_of_floats(());
-        fast MinFloat Float(f) f.when(f.selects_less()) => preference(min);
-        fast MaxFloat Float(f) f.when(f.selects_greater()) => preference(max);
+            => int2(|a, b| (a as i32).max(b as i32) as u32), Vector::MaxSigned;
+        fast MaxUnsigned Int(f) f.exact_if(f.selects_greater() && f.unsigned) => int2(u32::max), Vector::MaxUnsigned;
+        fast SelFloat Float(f) f.when(f.selects_by_predicate()) => choice_of_floats(()), Vector::SelectFloat;
+        fast MinFloat Float(f) f.when(f.selects_less()) => preference(min), Vector::MinFloat;
+        fast MaxFloat Float(f) f.when(f.selects_greater()) => preference(max), Vector::MaxFloat;
     }
     /// Selects one of two sources by comparing the third source with zero.
     Csel {
@@ -83,14 +83,14 @@ family! {
         int(i) { i.compare(compare) }
         float(f) { f.compare(compare) }
         fast Equal CompareInts(f) if f.signed || f.unsigned { f.equality() } else { None }
-            => compare(|a, b| a == b);
+            => compare(|a, b| a == b), Vector::EqualInt;
         fast LessSigned CompareInts(f) if f.signed { f.order() } else { None }
-            => compare(|a, b| (a as i32) < b as i32);
+            => compare(|a, b| (a as i32) < b as i32), Vector::LessSigned;
         fast LessUnsigned CompareInts(f) if f.unsigned { f.order() } else { None }
-            => compare(|a, b| a < b);
-        fast EqualFloat CompareFloats(f) f.equality() => compare_floats(|a, b| a == b);
-        fast LessFloat CompareFloats(f) f.strict_order() => compare_floats(|a, b| a < b);
-        fast AtMostFloat CompareFloats(f) f.weak_order() => compare_floats(|a, b| a <= b);
+            => compare(|a, b| a < b), Vector::LessUnsigned;
+        fast EqualFloat CompareFloats(f) f.equality() => compare_floats(|a, b| a == b), Vector::EqualFloat;
+        fast LessFloat CompareFloats(f) f.strict_order() => compare_floats(|a, b| a < b), Vector::LessFloat;
+        fast AtMostFloat CompareFloats(f) f.weak_order() => compare_floats(|a, b| a <= b), Vector::AtMostFloat;
     }
     /// A comparison that treats float NaNs differently from `cmp` (`compare_nan`).
     Cmpn {

@@ -1,0 +1,395 @@
+//! Encodes instructions.
+
+use crate::{LANES, MASK_LANES, ROW};
+
+/// A vector register, ymm0 to ymm15.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reg(u8);
+
+impl Reg {
+    /// Number of registers.
+    pub const COUNT: usize = 16;
+
+    /// Register ymm`number`.
+    ///
+    /// # Panics
+    /// If `number` is 16 or more.
+    pub const fn new(number: u8) -> Reg {
+        assert!((number as usize) < Reg::COUNT, "there are 16 registers");
+        Reg(number)
+    }
+
+    /// Number of the register.
+    pub const fn number(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A memory operand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Memory {
+    /// Byte offset in the block.
+    Block(usize),
+    /// First lane in the mask that the code is called with.
+    Mask(usize),
+}
+
+/// The lanes that a load reads, or a store writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Lanes {
+    /// Eight dwords.
+    Dwords,
+    /// One dword, for all lanes. A store writes lane 0.
+    Dword,
+    /// One byte, which a load copies to all 32 bytes of the register. Loads only.
+    Byte,
+    /// Eight unsigned words. A store writes the low halves of the lanes.
+    Words,
+    /// Eight signed words.
+    SignedWords,
+}
+
+/// Instructions with one source.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Op2 {
+    /// VCVTDQ2PS: signed integers to floats.
+    ToFloat,
+    /// VCVTTPS2DQ: floats to signed integers, truncated; 0x8000_0000 if out of range.
+    Truncate,
+    /// VROUNDPS toward the nearest integer, ties to even.
+    RoundEven,
+    /// VROUNDPS toward minus infinity.
+    RoundDown,
+    /// VROUNDPS toward plus infinity.
+    RoundUp,
+    /// VROUNDPS toward zero.
+    RoundZero,
+}
+
+/// Instructions with two sources.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "the names of the manual")]
+pub enum Op3 {
+    Vaddps,
+    Vmulps,
+    Vminps,
+    Vmaxps,
+    Vpand,
+    /// The complement of the first source, and the second source.
+    Vpandn,
+    Vpor,
+    Vpxor,
+    Vpaddd,
+    Vpsubd,
+    Vpmulld,
+    Vpsllvd,
+    Vpsrlvd,
+    Vpsravd,
+    Vpcmpeqd,
+    Vpcmpgtd,
+    Vpminsd,
+    Vpmaxsd,
+    Vpminud,
+    Vpmaxud,
+    /// VCMPPS, equal, quiet.
+    Equal,
+    /// VCMPPS, less than, quiet.
+    Less,
+    /// VCMPPS, less than or equal, quiet.
+    AtMost,
+    /// VCMPPS, unordered: at least one is a NaN.
+    Unordered,
+}
+
+/// Opcode maps of the VEX prefix.
+const MAP_0F: u8 = 1;
+const MAP_0F38: u8 = 2;
+const MAP_0F3A: u8 = 3;
+/// Prefixes that the VEX prefix contains.
+const NONE: u8 = 0;
+const P66: u8 = 1;
+const PF3: u8 = 2;
+
+/// General registers as bases of memory operands, by the calling convention of System V.
+const RDI: u8 = 7;
+const RSI: u8 = 6;
+
+/// MXCSR with all exceptions masked and round to nearest; subnormal sources are zero (DAZ).
+const MXCSR_DAZ: u32 = 0x1fc0;
+
+/// The r/m operand.
+#[derive(Clone, Copy)]
+enum Rm {
+    Reg(Reg),
+    Memory(Memory),
+    /// A row of the constants.
+    Constant(usize),
+}
+
+/// Makes the code of routines, one after another.
+#[derive(Debug)]
+pub struct Assembler {
+    bytes: Vec<u8>,
+    constants: Vec<[u32; LANES]>,
+    /// For each use of a constant: where its distance is stored, and the number of the constant.
+    uses: Vec<(usize, usize)>,
+    routines: Vec<usize>,
+    block: usize,
+    daz: bool,
+}
+
+impl Assembler {
+    /// An assembler for routines that work on a block of `block` bytes.
+    ///
+    /// # Panics
+    /// If the block has more than 2^30 bytes.
+    pub fn new(block: usize) -> Assembler {
+        assert!(block <= 1 << 30, "the block is too large");
+        Assembler {
+            bytes: Vec::new(),
+            constants: Vec::new(),
+            uses: Vec::new(),
+            routines: Vec::new(),
+            block,
+            daz: false,
+        }
+    }
+
+    /// Begins a routine and returns its number. If `daz` is true, instructions on floats take
+    /// subnormal sources as zeros with the same sign.
+    pub fn begin(&mut self, daz: bool) -> usize {
+        self.routines.push(self.bytes.len());
+        self.daz = daz;
+        if daz {
+            // sub rsp, 8; stmxcsr [rsp]; mov dword [rsp + 4], imm; ldmxcsr [rsp + 4]
+            self.bytes.extend([0x48, 0x83, 0xec, 8, 0x0f, 0xae, 0x1c, 0x24, 0xc7, 0x44, 0x24, 4]);
+            self.bytes.extend(MXCSR_DAZ.to_le_bytes());
+            self.bytes.extend([0x0f, 0xae, 0x54, 0x24, 4]);
+        }
+        self.routines.len() - 1
+    }
+
+    /// Ends the routine that was begun last.
+    pub fn end(&mut self) {
+        if self.daz {
+            // ldmxcsr [rsp]; add rsp, 8
+            self.bytes.extend([0x0f, 0xae, 0x14, 0x24, 0x48, 0x83, 0xc4, 8]);
+        }
+        // vzeroupper; ret
+        self.bytes.extend([0xc5, 0xf8, 0x77, 0xc3]);
+    }
+
+    /// The code with its constants, the offset of each routine, and the size of the block.
+    pub(crate) fn finish(mut self) -> (Vec<u8>, Vec<usize>, usize) {
+        self.bytes.resize(self.bytes.len().next_multiple_of(ROW), 0xcc);
+        let first = self.bytes.len();
+        for row in &self.constants {
+            self.bytes.extend(row.iter().flat_map(|lane| lane.to_le_bytes()));
+        }
+        for &(at, constant) in &self.uses {
+            let stored: [u8; 4] = self.bytes[at..at + 4].try_into().expect("four bytes");
+            // The field holds the number of bytes of the instruction that follow it.
+            let end = at + 4 + u32::from_le_bytes(stored) as usize;
+            let distance = (first + constant * ROW - end) as u32;
+            self.bytes[at..at + 4].copy_from_slice(&distance.to_le_bytes());
+        }
+        (self.bytes, self.routines, self.block)
+    }
+
+    /// Checks a memory operand of `bytes` bytes.
+    fn checked(&self, memory: Memory, bytes: usize) -> Rm {
+        let (end, limit) = match memory {
+            Memory::Block(at) => (at.checked_add(bytes), self.block),
+            Memory::Mask(lane) => (lane.checked_mul(4).and_then(|at| at.checked_add(bytes)), 4 * MASK_LANES),
+        };
+        assert!(end.is_some_and(|end| end <= limit), "{memory:?} is outside its memory");
+        Rm::Memory(memory)
+    }
+
+    /// An instruction with a VEX prefix of three bytes. `immediate` follows the operands.
+    #[allow(clippy::too_many_arguments, reason = "the fields of the encoding")]
+    fn vex(
+        &mut self,
+        (map, prefix, opcode): (u8, u8, u8),
+        wide: bool,
+        reg: u8,
+        source: u8,
+        rm: Rm,
+        immediate: Option<u8>,
+    ) {
+        let rm_high = match rm {
+            Rm::Reg(reg) => reg.0 >> 3,
+            _ => 0,
+        };
+        self.bytes.push(0xc4);
+        self.bytes.push((!reg >> 3 & 1) << 7 | 1 << 6 | (!rm_high & 1) << 5 | map);
+        self.bytes.push((!source & 15) << 3 | u8::from(wide) << 2 | prefix);
+        self.bytes.push(opcode);
+        self.operand(reg, rm, immediate.is_some().into());
+        self.bytes.extend(immediate);
+    }
+
+    /// ModRM and displacement. `after` is the number of bytes that follow them.
+    fn operand(&mut self, reg: u8, rm: Rm, after: u32) {
+        let field = (reg & 7) << 3;
+        let (base, distance) = match rm {
+            Rm::Reg(rm) => {
+                self.bytes.push(0xc0 | field | rm.0 & 7);
+                return;
+            }
+            Rm::Constant(constant) => {
+                self.bytes.push(field | 5); // [rip + distance]
+                self.uses.push((self.bytes.len(), constant));
+                self.bytes.extend(after.to_le_bytes());
+                return;
+            }
+            Rm::Memory(Memory::Block(at)) => (RDI, at as u32),
+            Rm::Memory(Memory::Mask(lane)) => (RSI, 4 * lane as u32),
+        };
+        self.bytes.push(0x80 | field | base);
+        self.bytes.extend(distance.to_le_bytes());
+    }
+
+    /// Loads lanes from memory.
+    ///
+    /// # Panics
+    /// If the operand is outside its memory.
+    pub fn load(&mut self, to: Reg, from: Memory, lanes: Lanes) {
+        let (code, bytes) = match lanes {
+            Lanes::Dwords => ((MAP_0F, NONE, 0x10), ROW),
+            Lanes::Dword => ((MAP_0F38, P66, 0x18), 4),
+            Lanes::Byte => ((MAP_0F38, P66, 0x78), 1),
+            Lanes::Words => ((MAP_0F38, P66, 0x33), ROW / 2),
+            Lanes::SignedWords => ((MAP_0F38, P66, 0x23), ROW / 2),
+        };
+        let rm = self.checked(from, bytes);
+        self.vex(code, true, to.0, 0, rm, None);
+    }
+
+    /// Stores lanes to the block. `spare` is a register that [`Lanes::Words`] changes.
+    ///
+    /// # Panics
+    /// If the operand is outside the block, or the lanes cannot be stored.
+    pub fn store(&mut self, from: Reg, to: usize, lanes: Lanes, spare: Reg) {
+        match lanes {
+            Lanes::Dwords => {
+                let rm = self.checked(Memory::Block(to), ROW);
+                self.vex((MAP_0F, NONE, 0x11), true, from.0, 0, rm, None);
+            }
+            Lanes::Dword => {
+                let rm = self.checked(Memory::Block(to), 4);
+                self.vex((MAP_0F, PF3, 0x11), false, from.0, 0, rm, None);
+            }
+            Lanes::Words => {
+                let rm = self.checked(Memory::Block(to), ROW / 2);
+                self.constant(spare, [0xffff; LANES]);
+                self.op3(Op3::Vpand, spare, spare, from);
+                // vpackusdw ymm, ymm, ymm; vpermq ymm, ymm, 0b1000; vmovups [rm], xmm
+                self.vex((MAP_0F38, P66, 0x2b), true, spare.0, spare.0, Rm::Reg(spare), None);
+                self.bytes.extend([
+                    0xc4,
+                    (!spare.0 >> 3 & 1) << 7 | 1 << 6 | (!spare.0 >> 3 & 1) << 5 | MAP_0F3A,
+                    0xfd,
+                    0x00,
+                    0xc0 | (spare.0 & 7) << 3 | spare.0 & 7,
+                    0x08,
+                ]);
+                self.vex((MAP_0F, NONE, 0x11), false, spare.0, 0, rm, None);
+            }
+            Lanes::Byte | Lanes::SignedWords => panic!("{lanes:?} cannot be stored"),
+        }
+    }
+
+    /// Loads constants.
+    pub fn constant(&mut self, to: Reg, lanes: [u32; LANES]) {
+        let known = self.constants.iter().position(|row| *row == lanes);
+        let constant = known.unwrap_or_else(|| {
+            self.constants.push(lanes);
+            self.constants.len() - 1
+        });
+        self.vex((MAP_0F, NONE, 0x10), true, to.0, 0, Rm::Constant(constant), None);
+    }
+
+    /// Copies a register.
+    pub fn copy(&mut self, to: Reg, from: Reg) {
+        self.vex((MAP_0F, NONE, 0x28), true, to.0, 0, Rm::Reg(from), None);
+    }
+
+    /// An instruction with one source.
+    pub fn op2(&mut self, op: Op2, to: Reg, from: Reg) {
+        let (code, immediate) = match op {
+            Op2::ToFloat => ((MAP_0F, NONE, 0x5b), None),
+            Op2::Truncate => ((MAP_0F, PF3, 0x5b), None),
+            Op2::RoundEven => ((MAP_0F3A, P66, 0x08), Some(8)),
+            Op2::RoundDown => ((MAP_0F3A, P66, 0x08), Some(9)),
+            Op2::RoundUp => ((MAP_0F3A, P66, 0x08), Some(10)),
+            Op2::RoundZero => ((MAP_0F3A, P66, 0x08), Some(11)),
+        };
+        self.vex(code, true, to.0, 0, Rm::Reg(from), immediate);
+    }
+
+    /// An instruction with two sources, `a` and `b`.
+    pub fn op3(&mut self, op: Op3, to: Reg, a: Reg, b: Reg) {
+        let compare = |predicate| ((MAP_0F, NONE, 0xc2), Some(predicate));
+        let (code, immediate) = match op {
+            Op3::Vaddps => ((MAP_0F, NONE, 0x58), None),
+            Op3::Vmulps => ((MAP_0F, NONE, 0x59), None),
+            Op3::Vminps => ((MAP_0F, NONE, 0x5d), None),
+            Op3::Vmaxps => ((MAP_0F, NONE, 0x5f), None),
+            Op3::Vpand => ((MAP_0F, P66, 0xdb), None),
+            Op3::Vpandn => ((MAP_0F, P66, 0xdf), None),
+            Op3::Vpor => ((MAP_0F, P66, 0xeb), None),
+            Op3::Vpxor => ((MAP_0F, P66, 0xef), None),
+            Op3::Vpaddd => ((MAP_0F, P66, 0xfe), None),
+            Op3::Vpsubd => ((MAP_0F, P66, 0xfa), None),
+            Op3::Vpmulld => ((MAP_0F38, P66, 0x40), None),
+            Op3::Vpsllvd => ((MAP_0F38, P66, 0x47), None),
+            Op3::Vpsrlvd => ((MAP_0F38, P66, 0x45), None),
+            Op3::Vpsravd => ((MAP_0F38, P66, 0x46), None),
+            Op3::Vpcmpeqd => ((MAP_0F, P66, 0x76), None),
+            Op3::Vpcmpgtd => ((MAP_0F, P66, 0x66), None),
+            Op3::Vpminsd => ((MAP_0F38, P66, 0x39), None),
+            Op3::Vpmaxsd => ((MAP_0F38, P66, 0x3d), None),
+            Op3::Vpminud => ((MAP_0F38, P66, 0x3b), None),
+            Op3::Vpmaxud => ((MAP_0F38, P66, 0x3f), None),
+            Op3::Equal => compare(0),
+            Op3::Less => compare(17),
+            Op3::AtMost => compare(18),
+            Op3::Unordered => compare(3),
+        };
+        self.vex(code, true, to.0, a.0, Rm::Reg(b), immediate);
+    }
+
+    /// VFMADD231PS: adds `a * b` to `sum`, rounded once.
+    pub fn fused(&mut self, sum: Reg, a: Reg, b: Reg) {
+        self.vex((MAP_0F38, P66, 0xb8), true, sum.0, a.0, Rm::Reg(b), None);
+    }
+
+    /// VBLENDVPS: the lanes of `one` where the highest bit of `mask` is set, else those of `zero`.
+    pub fn blend(&mut self, to: Reg, zero: Reg, one: Reg, mask: Reg) {
+        self.vex((MAP_0F3A, P66, 0x4a), true, to.0, zero.0, Rm::Reg(one), Some(mask.0 << 4));
+    }
+
+    /// Stores the highest bit of each lane of `from` as one byte of the block. With a `mask`, only
+    /// the bits where the highest bit of the mask's lane is set change.
+    ///
+    /// # Panics
+    /// If the byte is outside the block.
+    pub fn store_bits(&mut self, from: Reg, to: usize, mask: Option<Reg>) {
+        const EAX: u8 = 0;
+        const ECX: u8 = 1;
+        let rm = self.checked(Memory::Block(to), 1);
+        let code = (MAP_0F, NONE, 0x50);
+        self.vex(code, true, EAX, 0, Rm::Reg(from), None);
+        if let Some(mask) = mask {
+            self.vex(code, true, ECX, 0, Rm::Reg(mask), None);
+            self.bytes.extend([0x21, 0xc8]); // and eax, ecx
+            self.bytes.extend([0xf7, 0xd1]); // not ecx
+            self.bytes.push(0x22); // and cl, [rm]
+            self.operand(ECX, rm, 0);
+            self.bytes.extend([0x09, 0xc8]); // or eax, ecx
+        }
+        self.bytes.push(0x88); // mov [rm], al
+        self.operand(EAX, rm, 0);
+    }
+}

@@ -1,0 +1,211 @@
+//! Compiled kernels: runs of instructions as machine code of the host.
+//!
+//! A [`Block`] is a run of instructions that the threads of a kernel execute one after another: no
+//! branch, no message, and no place where channels join. [`translate`] makes one routine from it.
+//! Inside a block, registers of the host hold the thread's registers, and results are written to the
+//! register file once, at the end. All other instructions, and blocks whose conditions are not met,
+//! are executed one by one ([`super::run`]). The results are the same bits.
+//!
+//! A kernel is compiled when its threads have executed [`HOT`] instructions, so that a kernel of few
+//! threads does not pay for it.
+
+mod cache;
+mod translate;
+
+use super::kernel::Kernel;
+use super::modes::Modes;
+use super::uop::NOWHERE;
+use genxml_jit::{Assembler, Code, MASK_LANES};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Instructions after which a kernel is compiled.
+pub const HOT: u64 = 20_000;
+
+/// Instructions that a thread executes before it looks again whether its kernel is compiled.
+pub const LOOK: u64 = 4096;
+
+/// Fewest instructions of a block: for fewer, the call costs more than it saves.
+const LEAST: usize = 2;
+
+/// Which instructions are executed as compiled code: the environment variable `GENX_EU`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Strategy {
+    /// `interpret`: none.
+    Interpret,
+    /// `compile`, and the default: blocks of kernels that have executed [`HOT`] instructions.
+    Compile,
+    /// `verify`: all blocks. Each block is also executed one by one, and a difference is a fault.
+    Verify,
+}
+
+impl Strategy {
+    /// The strategy that the environment names.
+    pub fn get() -> Strategy {
+        static STRATEGY: OnceLock<Strategy> = OnceLock::new();
+        *STRATEGY.get_or_init(|| match std::env::var("GENX_EU").as_deref() {
+            Ok("interpret") => Strategy::Interpret,
+            Ok("verify") => Strategy::Verify,
+            _ => Strategy::Compile,
+        })
+    }
+}
+
+/// A run of instructions with its code.
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    /// Number of instructions.
+    pub count: u32,
+    /// Index of the uop after the last one.
+    pub end: u32,
+    /// The bits of [`Flow::awaited`](super::flow::Flow) of all instructions but the first.
+    pub inner: u64,
+    /// The channels that must be active for the routine `full`.
+    channels: u32,
+    /// The routine for threads in which these channels are active.
+    full: usize,
+    /// The routine for all threads.
+    masked: usize,
+}
+
+/// The blocks of a kernel for one treatment of subnormal floats.
+#[derive(Debug)]
+pub struct Blocks {
+    code: Code,
+    blocks: Vec<Block>,
+    /// For each uop, the number of the block that begins there, counted from 1, or 0.
+    first: Vec<u32>,
+}
+
+impl Blocks {
+    /// The block that begins at uop `index`.
+    #[inline(always)]
+    pub fn at(&self, index: u32) -> Option<&Block> {
+        let number = *self.first.get(index as usize)?;
+        self.blocks.get((number as usize).wrapping_sub(1))
+    }
+
+    /// Executes a block on a register file for the channels of `active`.
+    #[inline]
+    pub fn execute(&self, block: &Block, active: u32, file: &mut [u8]) {
+        const ALL: [u32; MASK_LANES] = [u32::MAX; MASK_LANES];
+        if active & block.channels == block.channels {
+            self.code.call(block.full, file, &ALL);
+        } else {
+            let lane = |n: usize| if active >> n & 1 == 1 { u32::MAX } else { 0 };
+            self.code.call(block.masked, file, &std::array::from_fn(lane));
+        }
+    }
+
+    /// Compiles a kernel. `flush` is true if subnormal floats are flushed. `None` if the host cannot
+    /// run the code, or if the kernel has no blocks.
+    fn new(kernel: &Kernel, flush: bool) -> Option<Blocks> {
+        if !Code::supported() {
+            return None;
+        }
+        let mut assembler = Assembler::new(super::regions::FILE_BYTES);
+        let mut first = vec![0; kernel.uops.len()];
+        let mut blocks: Vec<Block> = Vec::new();
+        let starts = targets(kernel);
+        let mut index = 0;
+        while index < kernel.uops.len() {
+            let end = end(kernel, &starts, index);
+            if end - index < LEAST {
+                index = end.max(index + 1);
+                continue;
+            }
+            let uops = &kernel.uops[index..end];
+            let channels = uops.iter().filter(|u| !u.no_mask);
+            blocks.push(Block {
+                count: uops.len() as u32,
+                end: end as u32,
+                inner: (index + 1..end).fold(0, |bits, at| bits | 1 << (at & 63)),
+                channels: channels.fold(0, |bits, u| bits | u.lanes << u.first),
+                full: translate::routine(&mut assembler, uops, flush, false),
+                masked: translate::routine(&mut assembler, uops, flush, true),
+            });
+            first[index] = blocks.len() as u32;
+            index = end;
+        }
+        if blocks.is_empty() {
+            return None;
+        }
+        Some(Blocks { code: Code::new(assembler)?, blocks, first })
+    }
+}
+
+/// For each uop, true if a branch can go there.
+fn targets(kernel: &Kernel) -> Vec<bool> {
+    let mut starts = vec![false; kernel.uops.len()];
+    for target in kernel.uops.iter().flat_map(|u| [u.branch.jip, u.branch.uip]) {
+        if let Some(start) = starts.get_mut(target as usize) {
+            *start = true;
+        }
+    }
+    starts
+}
+
+/// Index after the last instruction of the block that begins at `first`; `first` if its instruction
+/// cannot be compiled.
+fn end(kernel: &Kernel, starts: &[bool], first: usize) -> usize {
+    let mut at = first;
+    while let Some(u) = kernel.uops.get(at) {
+        let joins = at > first && starts[at];
+        if joins || u.next == NOWHERE || !translate::can(u) {
+            break;
+        }
+        at += 1;
+        if u.next as usize != at {
+            break;
+        }
+    }
+    // The block continues at the index after it, so the last instruction must do so, too.
+    if at > first && kernel.uops[at - 1].next as usize != at { at - 1 } else { at }
+}
+
+/// The code of a kernel, and how far the kernel is from being compiled. A copy of a kernel starts
+/// from the beginning.
+#[derive(Debug, Default)]
+pub struct Compilation {
+    /// Instructions executed so far.
+    executed: AtomicU64,
+    /// The blocks for threads that keep subnormal floats, and for those that flush them.
+    blocks: [OnceLock<Option<Box<Blocks>>>; 2],
+}
+
+impl Clone for Compilation {
+    fn clone(&self) -> Self {
+        Compilation::default()
+    }
+}
+
+impl Compilation {
+    /// Notes that threads have executed `count` instructions of the kernel.
+    pub fn executed(&self, count: u64) {
+        if self.executed.load(Ordering::Relaxed) < HOT {
+            self.executed.fetch_add(count, Ordering::Relaxed);
+        }
+    }
+
+    /// The blocks for threads in `modes`. Compiles the kernel if it is time to do so.
+    #[inline]
+    pub fn get(&self, kernel: &Kernel, modes: &Modes) -> Option<&Blocks> {
+        if modes.alternative || modes.rounding != 0 {
+            return None;
+        }
+        let flush = !modes.keep_single;
+        let place = &self.blocks[usize::from(flush)];
+        if let Some(blocks) = place.get() {
+            return blocks.as_deref();
+        }
+        let ready = match Strategy::get() {
+            Strategy::Interpret => false,
+            Strategy::Compile => self.executed.load(Ordering::Relaxed) >= HOT,
+            Strategy::Verify => true,
+        };
+        if !ready {
+            return None;
+        }
+        place.get_or_init(|| Blocks::new(kernel, flush).map(Box::new)).as_deref()
+    }
+}

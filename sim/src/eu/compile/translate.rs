@@ -1,0 +1,462 @@
+//! Translates a run of instructions to one routine.
+
+use super::cache::Cache;
+use crate::eu::fast::plan::{Clamp, DIRECT, Form, Operand};
+use crate::eu::fast::rule::Class;
+use crate::eu::fast::vector::Vector;
+use crate::eu::ops;
+use crate::eu::regions::{FLAGS, NULL, REGISTER};
+use crate::eu::uop::{PredicateControl, Uop};
+use genxml_jit::{Assembler, LANES, Lanes, Memory, Op2, Op3, ROW, Reg};
+
+/// The body of an instruction in compiled code, with the types that it is for.
+fn body(u: &Uop) -> Option<(Vector, Class)> {
+    let row = ops::by_number(u.plan.operation)?;
+    Some((row.vector?, row.class))
+}
+
+/// True if a routine can contain the instruction.
+pub fn can(u: &Uop) -> bool {
+    let Some((vector, class)) = body(u) else { return false };
+    let scalar = match u.size {
+        1 => true,
+        8 | 16 => false,
+        _ => return false,
+    };
+    let all = u32::MAX >> (32 - u32::from(u.size));
+    let aligned = scalar || (u.first.is_multiple_of(8) && u.flag.is_multiple_of(8));
+    let predicate = matches!(u.predicate, None | Some(PredicateControl::Sequential));
+    if u.lanes != all || !aligned || !predicate || u32::from(u.first) + u32::from(u.size) > 32 {
+        return false;
+    }
+    let floats = class == Class::Float;
+    let saturates = u.plan.more && u.saturate && floats && u.condition.is_none();
+    if !class.compares() && u.plan.more && !saturates {
+        return false;
+    }
+    if class.compares() && scalar {
+        return false;
+    }
+    if !floats && !class.compares() && u.plan.clamp != Clamp::None && u.plan.more {
+        return false;
+    }
+    let sources = &u.plan.src[..count(vector)];
+    let destination = u.plan.dst;
+    let written = match destination.form {
+        Form::Nothing => true,
+        Form::Dwords => true,
+        Form::Words | Form::SignedWords => !scalar && !class.compares(),
+        _ => false,
+    };
+    written
+        && (destination.form == Form::Nothing || destination.address == DIRECT)
+        && sources.iter().all(|source| reads(source, scalar))
+}
+
+/// True if compiled code can read the source.
+fn reads(source: &Operand, scalar: bool) -> bool {
+    let place = &source.place;
+    let at = usize::from(place.offset as u16);
+    // Flags are stored one by one, which the sources of the same instruction must not see.
+    let flags = at < FLAGS + REGISTER && FLAGS < at + 2 * ROW;
+    place.address == DIRECT
+        && !flags
+        && match place.form {
+            Form::Dword | Form::Dwords => true,
+            Form::Words | Form::SignedWords => !scalar,
+            _ => false,
+        }
+}
+
+/// Number of sources.
+fn count(vector: Vector) -> usize {
+    match vector {
+        Vector::Copy | Vector::Not | Vector::ToInt | Vector::ToFloat => 1,
+        Vector::RoundDown | Vector::RoundUp | Vector::RoundEven | Vector::RoundZero => 1,
+        Vector::FloatMulAdd => 3,
+        _ => 2,
+    }
+}
+
+/// Makes the routine for `uops`. If `masked`, it works for any active channels, else all channels
+/// that the instructions use must be active.
+pub fn routine(code: &mut Assembler, uops: &[Uop], flush: bool, masked: bool) -> usize {
+    let number = code.begin(flush);
+    let mut cache = Cache::new(code, flush);
+    for u in uops {
+        if let Some((vector, class)) = body(u) {
+            Translation { cache: &mut cache, u, class, masked }.instruction(vector);
+            cache.release(&[]);
+        }
+    }
+    cache.finish();
+    code.end();
+    number
+}
+
+/// The translation of one instruction.
+struct Translation<'t, 'a> {
+    cache: &'t mut Cache<'a>,
+    u: &'t Uop,
+    class: Class,
+    masked: bool,
+}
+
+impl Translation<'_, '_> {
+    fn scalar(&self) -> bool {
+        self.u.size == 1
+    }
+
+    fn instruction(&mut self, vector: Vector) {
+        let u = self.u;
+        let halves = usize::from(u.size).div_ceil(LANES);
+        let mut results = Vec::with_capacity(halves);
+        // All channels are read before any is written.
+        for half in 0..halves {
+            let result = self.compute(vector, half);
+            if let Some(result) = self.merge(result, half) {
+                results.push(result);
+            }
+            self.cache.release(&results);
+        }
+        let at = usize::from(u.plan.dst.offset as u16);
+        for (half, &result) in results.iter().enumerate() {
+            match u.plan.dst.form {
+                Form::Dwords if self.scalar() => self.cache.put_dword(result, at),
+                Form::Dwords => self.cache.put_row(result, at + half * ROW),
+                _ => self.cache.put_words(result, at + half * ROW / 2),
+            }
+        }
+    }
+
+    /// Applies the condition of a comparison, the saturation, and the mask to the result of one
+    /// half. Returns what is stored.
+    fn merge(&mut self, result: Reg, half: usize) -> Option<Reg> {
+        let u = self.u;
+        let mask = self.mask(half);
+        if self.class.compares() {
+            if u.plan.opposite {
+                self.invert(result);
+            }
+            self.cache.put_bits(result, FLAGS + usize::from(u.flag) / 8 + half, mask);
+        }
+        if u.saturate && self.class == Class::Float {
+            let (zero, one) = (self.cache.constant(0), self.cache.constant(1.0f32.to_bits()));
+            self.cache.code.op3(Op3::Vmaxps, result, result, zero);
+            self.cache.code.op3(Op3::Vminps, result, one, result);
+        }
+        if u.plan.dst.form == Form::Nothing {
+            return None;
+        }
+        let Some(mask) = mask else { return Some(result) };
+        let at = usize::from(u.plan.dst.offset as u16);
+        let old = match u.plan.dst.form {
+            Form::Dwords if self.scalar() => self.cache.dword(at),
+            Form::Dwords => self.cache.row(at + half * ROW),
+            _ => self.cache.loaded(at + half * ROW / 2, Lanes::Words),
+        };
+        self.cache.settle_float(old);
+        self.cache.settle_float(result);
+        self.cache.code.blend(result, old, result, mask);
+        Some(result)
+    }
+
+    fn invert(&mut self, reg: Reg) {
+        let ones = self.cache.constant(u32::MAX);
+        self.cache.code.op3(Op3::Vpxor, reg, reg, ones);
+    }
+
+    /// The mask of the channels of one half that are written; `None` if all are.
+    fn mask(&mut self, half: usize) -> Option<Reg> {
+        let u = self.u;
+        let enabled = (self.masked && !u.no_mask).then(|| {
+            let reg = self.cache.take();
+            let lanes = if self.scalar() { Lanes::Dword } else { Lanes::Dwords };
+            let first = usize::from(u.first) + half * LANES;
+            self.cache.code.load(reg, Memory::Mask(first), lanes);
+            reg
+        });
+        if u.predicate.is_none() || self.selects() {
+            return enabled;
+        }
+        let predicate = self.predicate(half);
+        if let Some(enabled) = enabled {
+            self.cache.code.op3(Op3::Vpand, predicate, predicate, enabled);
+        }
+        Some(predicate)
+    }
+
+    fn selects(&self) -> bool {
+        matches!(body(self.u), Some((Vector::SelectInt | Vector::SelectFloat, _)))
+    }
+
+    /// The predicate of one half: all ones in the lanes where it is true.
+    fn predicate(&mut self, half: usize) -> Reg {
+        let flag = usize::from(self.u.flag);
+        let bits = match self.scalar() {
+            true => [1 << (flag % 8); LANES],
+            false => std::array::from_fn(|n| 1 << n),
+        };
+        let found = self.cache.loaded(FLAGS + flag / 8 + half, Lanes::Byte);
+        let each = self.cache.take();
+        self.cache.code.constant(each, bits);
+        self.cache.code.op3(Op3::Vpand, found, found, each);
+        self.cache.code.op3(Op3::Vpcmpeqd, found, found, each);
+        if self.u.invert {
+            self.invert(found);
+        }
+        found
+    }
+
+    /// Bits of a source, without modifiers.
+    fn bits(&mut self, n: usize, half: usize) -> Reg {
+        let place = self.u.plan.src[n].place;
+        let at = usize::from(place.offset as u16);
+        match place.form {
+            Form::Dwords if !self.scalar() => self.cache.row(at + half * ROW),
+            Form::Words => self.cache.loaded(at + half * ROW / 2, Lanes::Words),
+            Form::SignedWords => self.cache.loaded(at + half * ROW / 2, Lanes::SignedWords),
+            _ => self.cache.dword(at),
+        }
+    }
+
+    /// True if the source is a constant.
+    fn is_constant(&self, n: usize) -> bool {
+        let place = &self.u.plan.src[n].place;
+        place.form == Form::Dword && usize::from(place.offset as u16) == NULL
+    }
+
+    /// A source as integers.
+    fn int(&mut self, n: usize, half: usize) -> Reg {
+        let Operand { flip, second, .. } = self.u.plan.src[n];
+        if self.is_constant(n) {
+            return self.cache.constant(flip.wrapping_add(second));
+        }
+        let bits = self.bits(n, half);
+        self.cache.settle_float(bits);
+        match (flip, second) {
+            (0, 0) => bits,
+            (flip, second) => {
+                let result = self.cache.take();
+                let flip = self.cache.constant(flip);
+                self.cache.code.op3(Op3::Vpxor, result, bits, flip);
+                if second != 0 {
+                    let second = self.cache.constant(second);
+                    self.cache.code.op3(Op3::Vpaddd, result, result, second);
+                }
+                result
+            }
+        }
+    }
+
+    /// A source as floats for arithmetic, which flushes subnormal sources by itself.
+    fn float(&mut self, n: usize, half: usize) -> Reg {
+        let Operand { flip, second: keep, .. } = self.u.plan.src[n];
+        if self.is_constant(n) {
+            return self.cache.constant(flip);
+        }
+        let bits = self.bits(n, half);
+        self.modified(bits, flip, keep)
+    }
+
+    fn modified(&mut self, bits: Reg, flip: u32, keep: u32) -> Reg {
+        let mut from = bits;
+        for (op, value, neutral) in [(Op3::Vpand, keep, u32::MAX), (Op3::Vpxor, flip, 0)] {
+            if value != neutral {
+                let result = self.cache.take();
+                let value = self.cache.constant(value);
+                self.cache.code.op3(op, result, from, value);
+                from = result;
+            }
+        }
+        from
+    }
+
+    /// A source as floats whose bits are used: subnormal numbers are flushed.
+    fn exact_float(&mut self, n: usize, half: usize) -> Reg {
+        let Operand { flip, second: keep, .. } = self.u.plan.src[n];
+        if self.is_constant(n) {
+            return self.cache.constant(flip);
+        }
+        let mut bits = self.bits(n, half);
+        self.cache.settle_float(bits);
+        if self.cache.flush {
+            let exponent = self.cache.constant(0x7f80_0000);
+            let (zero, magnitude) = (self.cache.constant(0), self.cache.constant(0x7fff_ffff));
+            let small = self.cache.take();
+            self.cache.code.op3(Op3::Vpand, small, bits, exponent);
+            self.cache.code.op3(Op3::Vpcmpeqd, small, small, zero);
+            self.cache.code.op3(Op3::Vpand, small, small, magnitude);
+            self.cache.code.op3(Op3::Vpandn, small, small, bits);
+            bits = small;
+        }
+        self.modified(bits, flip, keep)
+    }
+
+    /// The result of one half, in a register of its own.
+    fn compute(&mut self, vector: Vector, half: usize) -> Reg {
+        use Vector::*;
+        match vector {
+            Copy | Not | And | Or | Xor | Shl | Shr | Asr | IntAdd | IntMul | MinSigned
+            | MinUnsigned | MaxSigned | MaxUnsigned | SelectInt | EqualInt | LessSigned
+            | LessUnsigned | ToFloat => self.of_ints(vector, half),
+            _ => self.of_floats(vector, half),
+        }
+    }
+
+    fn of_ints(&mut self, vector: Vector, half: usize) -> Reg {
+        let a = self.int(0, half);
+        let b = if count(vector) > 1 { self.int(1, half) } else { a };
+        let chosen = (vector == Vector::SelectInt).then(|| self.predicate(half));
+        let result = self.cache.take();
+        let op = match vector {
+            Vector::Not => {
+                self.cache.code.copy(result, a);
+                self.invert(result);
+                return result;
+            }
+            Vector::ToFloat => {
+                self.cache.code.op2(Op2::ToFloat, result, a);
+                return result;
+            }
+            Vector::Shl | Vector::Shr | Vector::Asr => {
+                let low = self.cache.constant(31);
+                self.cache.code.op3(Op3::Vpand, result, b, low);
+                let op = match vector {
+                    Vector::Shl => Op3::Vpsllvd,
+                    Vector::Shr => Op3::Vpsrlvd,
+                    _ => Op3::Vpsravd,
+                };
+                self.cache.code.op3(op, result, a, result);
+                return result;
+            }
+            Vector::SelectInt => {
+                self.cache.code.blend(result, b, a, chosen.unwrap_or(a));
+                return result;
+            }
+            Vector::LessSigned => {
+                self.cache.code.op3(Op3::Vpcmpgtd, result, b, a);
+                return result;
+            }
+            Vector::LessUnsigned => {
+                // a < b unless the greater of both is a.
+                self.cache.code.op3(Op3::Vpmaxud, result, a, b);
+                self.cache.code.op3(Op3::Vpcmpeqd, result, result, a);
+                self.invert(result);
+                return result;
+            }
+            Vector::And => Op3::Vpand,
+            Vector::Or => Op3::Vpor,
+            Vector::Xor => Op3::Vpxor,
+            Vector::IntAdd => Op3::Vpaddd,
+            Vector::IntMul => Op3::Vpmulld,
+            Vector::MinSigned => Op3::Vpminsd,
+            Vector::MinUnsigned => Op3::Vpminud,
+            Vector::MaxSigned => Op3::Vpmaxsd,
+            Vector::MaxUnsigned => Op3::Vpmaxud,
+            Vector::EqualInt => Op3::Vpcmpeqd,
+            _ => {
+                self.cache.code.copy(result, a);
+                return result;
+            }
+        };
+        self.cache.code.op3(op, result, a, b);
+        result
+    }
+
+    fn of_floats(&mut self, vector: Vector, half: usize) -> Reg {
+        match vector {
+            Vector::MinFloat | Vector::MaxFloat | Vector::SelectFloat => {
+                return self.choice(vector, half);
+            }
+            Vector::ToInt => return self.to_int(half),
+            _ => {}
+        }
+        let a = self.float(0, half);
+        let b = if count(vector) > 1 { self.float(1, half) } else { a };
+        let c = (count(vector) > 2).then(|| self.float(2, half));
+        let result = self.cache.take();
+        let code = &mut *self.cache.code;
+        let raw = match (vector, c) {
+            (Vector::FloatMulAdd, Some(c)) => {
+                code.copy(result, a);
+                code.fused(result, b, c);
+                true
+            }
+            (Vector::FloatAdd, _) => {
+                code.op3(Op3::Vaddps, result, a, b);
+                true
+            }
+            (Vector::FloatMul, _) => {
+                code.op3(Op3::Vmulps, result, a, b);
+                true
+            }
+            (Vector::EqualFloat, _) => {
+                code.op3(Op3::Equal, result, a, b);
+                false
+            }
+            (Vector::LessFloat, _) => {
+                code.op3(Op3::Less, result, a, b);
+                false
+            }
+            (Vector::AtMostFloat, _) => {
+                code.op3(Op3::AtMost, result, a, b);
+                false
+            }
+            (rounding, _) => {
+                let op = match rounding {
+                    Vector::RoundDown => Op2::RoundDown,
+                    Vector::RoundUp => Op2::RoundUp,
+                    Vector::RoundEven => Op2::RoundEven,
+                    _ => Op2::RoundZero,
+                };
+                code.op2(op, result, a);
+                true
+            }
+        };
+        if raw {
+            self.cache.set_raw(result);
+        }
+        result
+    }
+
+    /// One of two floats, with all its bits. Rows `Sel` of [`ops::moves`].
+    fn choice(&mut self, vector: Vector, half: usize) -> Reg {
+        let (a, b) = (self.exact_float(0, half), self.exact_float(1, half));
+        let chosen = match vector {
+            Vector::SelectFloat => self.predicate(half),
+            _ => {
+                let (chosen, single) = (self.cache.take(), self.cache.take());
+                let code = &mut *self.cache.code;
+                // b is a NaN and a is not.
+                code.op3(Op3::Unordered, chosen, a, a);
+                code.op3(Op3::Unordered, single, b, b);
+                code.op3(Op3::Vpandn, single, chosen, single);
+                match vector {
+                    Vector::MinFloat => code.op3(Op3::Less, chosen, a, b),
+                    _ => code.op3(Op3::AtMost, chosen, b, a),
+                }
+                code.op3(Op3::Vpor, chosen, chosen, single);
+                chosen
+            }
+        };
+        let result = self.cache.take();
+        self.cache.code.blend(result, b, a, chosen);
+        result
+    }
+
+    /// Floats to signed integers: truncated, clamped, zero for NaNs.
+    fn to_int(&mut self, half: usize) -> Reg {
+        let a = self.float(0, half);
+        let limit = self.cache.constant(2_147_483_648.0f32.to_bits());
+        let (result, found) = (self.cache.take(), self.cache.take());
+        let code = &mut *self.cache.code;
+        code.op2(Op2::Truncate, result, a);
+        // The host's result is 0x8000_0000 if the number is too large.
+        code.op3(Op3::AtMost, found, limit, a);
+        code.op3(Op3::Vpxor, result, result, found);
+        code.op3(Op3::Unordered, found, a, a);
+        code.op3(Op3::Vpandn, result, found, result);
+        result
+    }
+}

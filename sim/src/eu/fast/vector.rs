@@ -1,0 +1,41 @@
+//! The bodies of the fast path that compiled kernels have too.
+
+/// What an instruction computes in each lane. The rows in [`crate::eu::ops`] say which instructions
+/// do; [`crate::eu::compile`] translates them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "the rows of the tables say what they compute")]
+pub enum Vector {
+    Copy,
+    Not,
+    And,
+    Or,
+    Xor,
+    Shl,
+    Shr,
+    Asr,
+    IntAdd,
+    IntMul,
+    MinSigned,
+    MinUnsigned,
+    MaxSigned,
+    MaxUnsigned,
+    SelectInt,
+    EqualInt,
+    LessSigned,
+    LessUnsigned,
+    FloatAdd,
+    FloatMul,
+    FloatMulAdd,
+    RoundDown,
+    RoundUp,
+    RoundEven,
+    RoundZero,
+    MinFloat,
+    MaxFloat,
+    SelectFloat,
+    EqualFloat,
+    LessFloat,
+    AtMostFloat,
+    ToInt,
+    ToFloat,
+}
