@@ -97,6 +97,8 @@ pub enum Op3 {
     Less,
     /// VCMPPS, less than or equal, quiet.
     AtMost,
+    /// VCMPPS, greater than or equal, quiet.
+    AtLeast,
     /// VCMPPS, unordered: at least one is a NaN.
     Unordered,
 }
@@ -200,7 +202,9 @@ impl Assembler {
     fn checked(&self, memory: Memory, bytes: usize) -> Rm {
         let (end, limit) = match memory {
             Memory::Block(at) => (at.checked_add(bytes), self.block),
-            Memory::Mask(lane) => (lane.checked_mul(4).and_then(|at| at.checked_add(bytes)), 4 * MASK_LANES),
+            Memory::Mask(lane) => {
+                (lane.checked_mul(4).and_then(|at| at.checked_add(bytes)), 4 * MASK_LANES)
+            }
         };
         assert!(end.is_some_and(|end| end <= limit), "{memory:?} is outside its memory");
         Rm::Memory(memory)
@@ -300,14 +304,19 @@ impl Assembler {
         }
     }
 
-    /// Loads constants.
-    pub fn constant(&mut self, to: Reg, lanes: [u32; LANES]) {
+    /// The row of the constants that holds `lanes`.
+    fn row(&mut self, lanes: [u32; LANES]) -> Rm {
         let known = self.constants.iter().position(|row| *row == lanes);
-        let constant = known.unwrap_or_else(|| {
+        Rm::Constant(known.unwrap_or_else(|| {
             self.constants.push(lanes);
             self.constants.len() - 1
-        });
-        self.vex((MAP_0F, NONE, 0x10), true, to.0, 0, Rm::Constant(constant), None);
+        }))
+    }
+
+    /// Loads constants.
+    pub fn constant(&mut self, to: Reg, lanes: [u32; LANES]) {
+        let row = self.row(lanes);
+        self.vex((MAP_0F, NONE, 0x10), true, to.0, 0, row, None);
     }
 
     /// Copies a register.
@@ -330,6 +339,16 @@ impl Assembler {
 
     /// An instruction with two sources, `a` and `b`.
     pub fn op3(&mut self, op: Op3, to: Reg, a: Reg, b: Reg) {
+        self.two_sources(op, to, a, Rm::Reg(b));
+    }
+
+    /// An instruction with two sources, `a` and constants.
+    pub fn op3_constant(&mut self, op: Op3, to: Reg, a: Reg, lanes: [u32; LANES]) {
+        let row = self.row(lanes);
+        self.two_sources(op, to, a, row);
+    }
+
+    fn two_sources(&mut self, op: Op3, to: Reg, a: Reg, b: Rm) {
         let compare = |predicate| ((MAP_0F, NONE, 0xc2), Some(predicate));
         let (code, immediate) = match op {
             Op3::Vaddps => ((MAP_0F, NONE, 0x58), None),
@@ -355,9 +374,10 @@ impl Assembler {
             Op3::Equal => compare(0),
             Op3::Less => compare(17),
             Op3::AtMost => compare(18),
+            Op3::AtLeast => compare(29),
             Op3::Unordered => compare(3),
         };
-        self.vex(code, true, to.0, a.0, Rm::Reg(b), immediate);
+        self.vex(code, true, to.0, a.0, b, immediate);
     }
 
     /// VFMADD231PS: adds `a * b` to `sum`, rounded once.

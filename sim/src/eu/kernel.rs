@@ -27,7 +27,7 @@ pub struct Kernel {
     breakpoints: Vec<(u32, Uop)>,
     /// The instructions as machine code.
     #[cfg(feature = "fast")]
-    pub(super) compilation: Compilation,
+    pub compilation: Compilation,
 }
 
 impl Kernel {

@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod case;
+mod compiled;
 mod fast_path;
 mod flow;
 mod machine;

@@ -8,6 +8,7 @@ use genxml_eu::instruction::{
 use genxml_eu::ops::Opcode;
 use genxml_eu::syntax::Syntax;
 use genxml_sim::eu::Stop;
+use genxml_sim::eu::compile::Compilation;
 use genxml_sim::eu::debug::{Alone, Executed, Halt, Session};
 use genxml_sim::eu::decode8::{Fetched, fetch_from, kernel};
 use genxml_sim::eu::fast::Plan;
@@ -29,6 +30,11 @@ impl Environment for World {
     fn step(&mut self, _: u32, _: u32) -> Result<(), Fault> {
         self.steps = self.steps.checked_sub(1).ok_or(Fault::Hang { limit: 0, at: PLACE })?;
         Ok(())
+    }
+    fn steps(&mut self, count: u32) -> bool {
+        let left = self.steps.checked_sub(count.into());
+        self.steps = left.unwrap_or(self.steps);
+        left.is_some()
     }
     fn send(&mut self, _: &mut Registers, _: &Message) -> Result<(), Fault> {
         Ok(())
@@ -84,12 +90,18 @@ pub fn run_with(
     run_from(&body, &thread)
 }
 
-/// Runs the instructions in three ways: in one run on the fast path, one instruction at a time on
-/// the fast path, and one instruction at a time on the general path. All must give the same
+/// Runs the instructions in four ways: compiled, in one run on the fast path, one instruction at a
+/// time on the fast path, and one instruction at a time on the general path. All must give the same
 /// registers and accumulators, or the same fault.
 pub fn run_from(body: &[Instruction], start: &Thread) -> Result<Thread, Fault> {
     let mut kernel = decode(body);
     let fast = {
+        let mut thread = start.clone();
+        thread.run(&kernel, &mut World { steps: STEPS }).map(|_| thread)
+    };
+    let compiled = {
+        let mut kernel = kernel.clone();
+        kernel.compilation = Compilation::at_once();
         let mut thread = start.clone();
         thread.run(&kernel, &mut World { steps: STEPS }).map(|_| thread)
     };
@@ -109,7 +121,9 @@ pub fn run_from(body: &[Instruction], start: &Thread) -> Result<Thread, Fault> {
         uop.plan = Plan::NONE;
     }
     let general = slow(&kernel);
-    for (what, other) in [("fast path", &fast), ("fast path in single steps", &stepped)] {
+    for (what, other) in
+        [("machine code", &compiled), ("fast path", &fast), ("fast path in single steps", &stepped)]
+    {
         match (other, &general) {
             (Ok(other), Ok(general)) => {
                 let same = other.regs.bytes()[..] == general.regs.bytes()[..];

@@ -1,6 +1,6 @@
 //! Which parts of the register file the host's registers hold.
 
-use genxml_jit::{Assembler, LANES, Lanes, Memory, ROW, Reg};
+use genxml_jit::{Assembler, LANES, Lanes, Memory, Op3, ROW, Reg};
 use std::ops::Range;
 
 /// The pattern of a NaN that arithmetic computes.
@@ -159,6 +159,11 @@ impl<'a> Cache<'a> {
         reg
     }
 
+    /// An instruction with two sources, `a` and a constant.
+    pub fn with(&mut self, op: Op3, to: Reg, a: Reg, value: u32) {
+        self.code.op3_constant(op, to, a, [value; LANES]);
+    }
+
     /// Says that `reg` holds a computed float: NaNs and subnormal numbers are as the host made them.
     pub fn set_raw(&mut self, reg: Reg) {
         self.held(reg).raw = true;
@@ -169,15 +174,14 @@ impl<'a> Cache<'a> {
         if !std::mem::take(&mut self.held(reg).raw) {
             return;
         }
-        let [one, nan] = SPARE;
+        let [found, nan] = SPARE;
         if self.flush {
             // The product with one keeps all values but subnormal sources, which are zeros.
-            self.code.constant(one, [1.0f32.to_bits(); LANES]);
-            self.code.op3(genxml_jit::Op3::Vmulps, reg, reg, one);
+            self.with(Op3::Vmulps, reg, reg, 1.0f32.to_bits());
         }
-        self.code.op3(genxml_jit::Op3::Unordered, one, reg, reg);
+        self.code.op3(Op3::Unordered, found, reg, reg);
         self.code.constant(nan, [NAN; LANES]);
-        self.code.blend(reg, reg, nan, one);
+        self.code.blend(reg, reg, nan, found);
     }
 
     fn write_back(&mut self, reg: Reg) {

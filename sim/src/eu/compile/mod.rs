@@ -97,9 +97,10 @@ impl Blocks {
         }
     }
 
-    /// Compiles a kernel. `flush` is true if subnormal floats are flushed. `None` if the host cannot
+    /// Compiles a kernel. `flush` is true if subnormal floats are flushed. `least` is the fewest
+    /// instructions of a block. `None` if the host cannot
     /// run the code, or if the kernel has no blocks.
-    fn new(kernel: &Kernel, flush: bool) -> Option<Blocks> {
+    fn new(kernel: &Kernel, flush: bool, least: usize) -> Option<Blocks> {
         if !Code::supported() {
             return None;
         }
@@ -110,7 +111,7 @@ impl Blocks {
         let mut index = 0;
         while index < kernel.uops.len() {
             let end = end(kernel, &starts, index);
-            if end - index < LEAST {
+            if end - index < least {
                 index = end.max(index + 1);
                 continue;
             }
@@ -169,6 +170,8 @@ fn end(kernel: &Kernel, starts: &[bool], first: usize) -> usize {
 pub struct Compilation {
     /// Instructions executed so far.
     executed: AtomicU64,
+    /// Compile the kernel at its first instruction, with blocks of any length.
+    at_once: bool,
     /// The blocks for threads that keep subnormal floats, and for those that flush them.
     blocks: [OnceLock<Option<Box<Blocks>>>; 2],
 }
@@ -180,6 +183,19 @@ impl Clone for Compilation {
 }
 
 impl Compilation {
+    /// Compiles the kernel at its first instruction, whatever the environment says. Every instruction
+    /// that can be compiled is.
+    pub fn at_once() -> Compilation {
+        Compilation { at_once: true, ..Compilation::default() }
+    }
+
+    /// True if instruction `index` begins a block of a kernel that was compiled.
+    pub fn begins(&self, index: u32) -> bool {
+        self.blocks.iter().any(|blocks| {
+            blocks.get().and_then(Option::as_ref).is_some_and(|blocks| blocks.at(index).is_some())
+        })
+    }
+
     /// Notes that threads have executed `count` instructions of the kernel.
     pub fn executed(&self, count: u64) {
         if self.executed.load(Ordering::Relaxed) < HOT {
@@ -199,6 +215,7 @@ impl Compilation {
             return blocks.as_deref();
         }
         let ready = match Strategy::get() {
+            _ if self.at_once => true,
             Strategy::Interpret => false,
             Strategy::Compile => self.executed.load(Ordering::Relaxed) >= HOT,
             Strategy::Verify => true,
@@ -206,6 +223,7 @@ impl Compilation {
         if !ready {
             return None;
         }
-        place.get_or_init(|| Blocks::new(kernel, flush).map(Box::new)).as_deref()
+        let least = if self.at_once { 1 } else { LEAST };
+        place.get_or_init(|| Blocks::new(kernel, flush, least).map(Box::new)).as_deref()
     }
 }

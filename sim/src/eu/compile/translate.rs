@@ -141,9 +141,9 @@ impl Translation<'_, '_> {
             self.cache.put_bits(result, FLAGS + usize::from(u.flag) / 8 + half, mask);
         }
         if u.saturate && self.class == Class::Float {
-            let (zero, one) = (self.cache.constant(0), self.cache.constant(1.0f32.to_bits()));
-            self.cache.code.op3(Op3::Vmaxps, result, result, zero);
-            self.cache.code.op3(Op3::Vminps, result, one, result);
+            // A NaN becomes zero: VMAXPS returns the second source then.
+            self.cache.with(Op3::Vmaxps, result, result, 0);
+            self.cache.with(Op3::Vminps, result, result, 1.0f32.to_bits());
         }
         if u.plan.dst.form == Form::Nothing {
             return None;
@@ -162,8 +162,7 @@ impl Translation<'_, '_> {
     }
 
     fn invert(&mut self, reg: Reg) {
-        let ones = self.cache.constant(u32::MAX);
-        self.cache.code.op3(Op3::Vpxor, reg, reg, ones);
+        self.cache.with(Op3::Vpxor, reg, reg, u32::MAX);
     }
 
     /// The mask of the channels of one half that are written; `None` if all are.
@@ -198,10 +197,8 @@ impl Translation<'_, '_> {
             false => std::array::from_fn(|n| 1 << n),
         };
         let found = self.cache.loaded(FLAGS + flag / 8 + half, Lanes::Byte);
-        let each = self.cache.take();
-        self.cache.code.constant(each, bits);
-        self.cache.code.op3(Op3::Vpand, found, found, each);
-        self.cache.code.op3(Op3::Vpcmpeqd, found, found, each);
+        self.cache.code.op3_constant(Op3::Vpand, found, found, bits);
+        self.cache.code.op3_constant(Op3::Vpcmpeqd, found, found, bits);
         if self.u.invert {
             self.invert(found);
         }
@@ -238,11 +235,9 @@ impl Translation<'_, '_> {
             (0, 0) => bits,
             (flip, second) => {
                 let result = self.cache.take();
-                let flip = self.cache.constant(flip);
-                self.cache.code.op3(Op3::Vpxor, result, bits, flip);
+                self.cache.with(Op3::Vpxor, result, bits, flip);
                 if second != 0 {
-                    let second = self.cache.constant(second);
-                    self.cache.code.op3(Op3::Vpaddd, result, result, second);
+                    self.cache.with(Op3::Vpaddd, result, result, second);
                 }
                 result
             }
@@ -263,9 +258,8 @@ impl Translation<'_, '_> {
         let mut from = bits;
         for (op, value, neutral) in [(Op3::Vpand, keep, u32::MAX), (Op3::Vpxor, flip, 0)] {
             if value != neutral {
-                let result = self.cache.take();
-                let value = self.cache.constant(value);
-                self.cache.code.op3(op, result, from, value);
+                let result = if from == bits { self.cache.take() } else { from };
+                self.cache.with(op, result, from, value);
                 from = result;
             }
         }
@@ -281,12 +275,10 @@ impl Translation<'_, '_> {
         let mut bits = self.bits(n, half);
         self.cache.settle_float(bits);
         if self.cache.flush {
-            let exponent = self.cache.constant(0x7f80_0000);
-            let (zero, magnitude) = (self.cache.constant(0), self.cache.constant(0x7fff_ffff));
             let small = self.cache.take();
-            self.cache.code.op3(Op3::Vpand, small, bits, exponent);
-            self.cache.code.op3(Op3::Vpcmpeqd, small, small, zero);
-            self.cache.code.op3(Op3::Vpand, small, small, magnitude);
+            self.cache.with(Op3::Vpand, small, bits, 0x7f80_0000);
+            self.cache.with(Op3::Vpcmpeqd, small, small, 0);
+            self.cache.with(Op3::Vpand, small, small, 0x7fff_ffff);
             self.cache.code.op3(Op3::Vpandn, small, small, bits);
             bits = small;
         }
@@ -320,8 +312,7 @@ impl Translation<'_, '_> {
                 return result;
             }
             Vector::Shl | Vector::Shr | Vector::Asr => {
-                let low = self.cache.constant(31);
-                self.cache.code.op3(Op3::Vpand, result, b, low);
+                self.cache.with(Op3::Vpand, result, b, 31);
                 let op = match vector {
                     Vector::Shl => Op3::Vpsllvd,
                     Vector::Shr => Op3::Vpsrlvd,
@@ -448,12 +439,11 @@ impl Translation<'_, '_> {
     /// Floats to signed integers: truncated, clamped, zero for NaNs.
     fn to_int(&mut self, half: usize) -> Reg {
         let a = self.float(0, half);
-        let limit = self.cache.constant(2_147_483_648.0f32.to_bits());
         let (result, found) = (self.cache.take(), self.cache.take());
-        let code = &mut *self.cache.code;
-        code.op2(Op2::Truncate, result, a);
+        self.cache.code.op2(Op2::Truncate, result, a);
         // The host's result is 0x8000_0000 if the number is too large.
-        code.op3(Op3::AtMost, found, limit, a);
+        self.cache.with(Op3::AtLeast, found, a, 2_147_483_648.0f32.to_bits());
+        let code = &mut *self.cache.code;
         code.op3(Op3::Vpxor, result, result, found);
         code.op3(Op3::Unordered, found, a, a);
         code.op3(Op3::Vpandn, result, found, result);

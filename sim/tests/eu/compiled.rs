@@ -1,0 +1,175 @@
+//! Compares compiled kernels with the general path. Oracle: the general path, which the other tests
+//! check against Rust's own arithmetic. Both run the same random programs, whose registers overlap.
+
+use crate::eu::support::{decode, end, run_from};
+use genxml_eu::instruction::{
+    Condition, DataType, Destination, Flag, Immediate, Instruction, Operand, Predicate,
+    PredicateControl, Region, Register, Source,
+};
+use genxml_eu::ops::Opcode;
+use genxml_sim::eu::compile::Compilation;
+use genxml_sim::eu::fast::vector::Vector;
+use genxml_sim::eu::ops::{all_fast, by_number};
+use genxml_sim::eu::regions::FLAGS;
+use genxml_sim::eu::{Launch, Thread};
+use genxml_testkit::Random;
+use std::collections::BTreeMap;
+
+const FLOATS: [u32; 20] = [
+    0,
+    0x8000_0000,
+    1,
+    0x807f_ffff,
+    0x0080_0000,
+    0x80ff_ffff,
+    0x3380_0000,
+    0x3f80_0000,
+    0xbf80_0000,
+    0x3f00_0000,
+    0x7f7f_ffff,
+    0x7f80_0000,
+    0xff80_0000,
+    0x7fc0_0000,
+    0xffc1_2345,
+    0x7f80_0001,
+    0x4f00_0000,
+    0xcf00_0001,
+    0x1f80_0000,
+    0x2080_0001,
+];
+
+fn register(random: &mut Random, bytes: u8) -> Register {
+    // Few registers, so that an instruction uses what others computed. Some operands begin inside a
+    // register and overlap two.
+    let byte = if random.one_in(8) { bytes * random.below(32 / u64::from(bytes)) as u8 } else { 0 };
+    Register::Grf { number: 16 + random.below(10) as u8, byte }
+}
+
+fn source(random: &mut Random, ty: DataType, size: u8, constant: bool) -> Operand {
+    if constant && random.one_in(4) {
+        let bits = if ty == DataType::F { random.pick(&FLOATS) } else { random.bits() as u32 };
+        let bits = u64::from(bits) & (u64::MAX >> (64 - 8 * ty.size()));
+        return Operand::Immediate(Immediate { ty, bits });
+    }
+    let scalar = size == 1 || random.one_in(4);
+    let region = if scalar { Region::new(0, 1, 0) } else { Region::packed(size) };
+    let mut source = Source::new(register(random, ty.size()), ty, region);
+    source.negate = random.one_in(6);
+    source.absolute = ty == DataType::F && random.one_in(6);
+    Operand::Register(source)
+}
+
+/// An instruction that may be compiled.
+fn instruction(random: &mut Random) -> Instruction {
+    use DataType::{D, F, Ud, Uw, W};
+    use Opcode::*;
+    let opcode = random.pick(&[
+        Mov, Not, And, Or, Xor, Shl, Shr, Asr, Add, Add, Mul, Mul, Mad, Mad, Sel, Sel, Cmp, Cmp,
+        Rndd, Rndu, Rnde, Rndz,
+    ]);
+    let size = random.pick(&[1, 8, 8, 16, 16]);
+    let floats = match opcode {
+        Mad | Rndd | Rndu | Rnde | Rndz => true,
+        Not | And | Or | Xor | Shl | Shr | Asr => false,
+        _ => random.one_in(2),
+    };
+    let count = usize::from(opcode.op().sources);
+    let of = |random: &mut Random| if floats { F } else { random.pick(&[D, D, Ud, Ud, W, Uw]) };
+    let mut sources = [Operand::None; 3];
+    for (n, slot) in sources.iter_mut().enumerate().take(count) {
+        let ty = of(random);
+        *slot = source(random, ty, size, n + 1 == count && count < 3);
+    }
+    let ty = match opcode {
+        Mov if random.one_in(3) => random.pick(&[D, Ud, F]),
+        Cmp if random.one_in(2) => D,
+        _ => of(random),
+    };
+    let null = opcode == Cmp && random.one_in(2);
+    let to = if null { Register::NULL } else { register(random, ty.size()) };
+    let chooses = opcode == Sel && random.one_in(2);
+    let conditions = [
+        Condition::Equal,
+        Condition::NotEqual,
+        Condition::Greater,
+        Condition::GreaterEqual,
+        Condition::Less,
+        Condition::LessEqual,
+    ];
+    let compares = opcode == Cmp || opcode == Sel && !chooses;
+    Instruction {
+        destination: Some(Destination::new(to, ty)),
+        sources,
+        condition: compares.then(|| random.pick(&conditions)),
+        predicate: (chooses || opcode != Sel && random.one_in(5)).then(|| Predicate {
+            control: PredicateControl::Sequential,
+            inverse: random.one_in(2),
+        }),
+        saturate: floats && opcode != Cmp && random.one_in(5),
+        no_mask: random.one_in(4),
+        channel_offset: if size <= 8 {
+            8 * random.below(4) as u8
+        } else {
+            16 * random.below(2) as u8
+        },
+        flag: Flag { register: random.below(2) as u8, subregister: random.below(2) as u8 },
+        ..Instruction::new(opcode, size)
+    }
+}
+
+fn fill(random: &mut Random, thread: &mut Thread) {
+    for dword in thread.regs.grf_mut().chunks_exact_mut(4) {
+        let bits = match random.below(3) {
+            0 => random.pick(&FLOATS),
+            1 => (random.below(2000) as f32 / 16.0 - 60.0).to_bits(),
+            _ => random.bits() as u32,
+        };
+        dword.copy_from_slice(&bits.to_le_bytes());
+    }
+    let flags = random.bits();
+    thread.regs.set_u64(FLAGS, flags);
+}
+
+#[test]
+fn programs_agree_with_the_general_path() {
+    let mut random = Random::new(7);
+    let mut reached: BTreeMap<String, u32> = BTreeMap::new();
+    for _ in 0..4_000 {
+        let count = 1 + random.index(24);
+        let mut body: Vec<_> = (0..count).map(|_| instruction(&mut random)).collect();
+        body.push(end());
+        let mask = if random.one_in(2) { u32::MAX } else { random.bits() as u32 };
+        let control = if random.one_in(2) { 1 << 7 } else { 0 };
+        let launch =
+            Launch { dispatch_mask: mask, vector_mask: mask, control, ..Launch::default() };
+        let mut thread = Thread::new(&launch);
+        fill(&mut random, &mut thread);
+        run_from(&body, &thread).unwrap();
+        for name in compiled(&body) {
+            *reached.entry(name).or_default() += 1;
+        }
+    }
+    println!("{reached:?}");
+    let missed: Vec<_> = all_fast()
+        .filter_map(|(_, row)| row.vector)
+        .map(|vector| format!("{vector:?}"))
+        .filter(|name| !reached.contains_key(name))
+        .collect();
+    assert!(missed.is_empty(), "nothing was compiled for {missed:?}");
+}
+
+/// The bodies of the first instructions of the program's blocks.
+fn compiled(body: &[Instruction]) -> Vec<String> {
+    let mut kernel = decode(body);
+    kernel.compilation = Compilation::at_once();
+    let modes = Thread::new(&Launch::default()).modes;
+    let supported = kernel.compilation.get(&kernel, &modes).is_some();
+    let name = |n: usize| {
+        let vector: Vector = by_number(kernel.uops[n].plan.operation)?.vector?;
+        Some(format!("{vector:?}"))
+    };
+    (0..kernel.uops.len())
+        .filter(|&n| !supported || kernel.compilation.begins(n as u32))
+        .filter_map(name)
+        .collect()
+}
