@@ -43,6 +43,8 @@ pub enum Lanes {
     Dword,
     /// One byte, which a load copies to all 32 bytes of the register. Loads only.
     Byte,
+    /// One word, which a load copies to all 16 words of the register. Loads only.
+    Word,
     /// Eight unsigned words. A store writes the low halves of the lanes.
     Words,
     /// Eight signed words.
@@ -99,6 +101,8 @@ pub enum Op3 {
     AtMost,
     /// VCMPPS, greater than or equal, quiet.
     AtLeast,
+    /// VCMPPS, greater than, quiet.
+    Greater,
     /// VCMPPS, unordered: at least one is a NaN.
     Unordered,
 }
@@ -179,6 +183,17 @@ impl Assembler {
         }
         // vzeroupper; ret
         self.bytes.extend([0xc5, 0xf8, 0x77, 0xc3]);
+    }
+
+    /// From here on, instructions on floats keep subnormal sources (`daz` is false) or take them as
+    /// zeros. Only in a routine that began with `daz`.
+    ///
+    /// # Panics
+    /// If the routine began without `daz`.
+    pub fn set_daz(&mut self, daz: bool) {
+        assert!(self.daz, "the routine has no MXCSR of its own");
+        // ldmxcsr [rsp + 4] or [rsp]
+        self.bytes.extend([0x0f, 0xae, 0x54, 0x24, if daz { 4 } else { 0 }]);
     }
 
     /// The code with its constants, the offset of each routine, and the size of the block.
@@ -263,6 +278,7 @@ impl Assembler {
             Lanes::Dwords => ((MAP_0F, NONE, 0x10), ROW),
             Lanes::Dword => ((MAP_0F38, P66, 0x18), 4),
             Lanes::Byte => ((MAP_0F38, P66, 0x78), 1),
+            Lanes::Word => ((MAP_0F38, P66, 0x79), 2),
             Lanes::Words => ((MAP_0F38, P66, 0x33), ROW / 2),
             Lanes::SignedWords => ((MAP_0F38, P66, 0x23), ROW / 2),
         };
@@ -300,7 +316,7 @@ impl Assembler {
                 ]);
                 self.vex((MAP_0F, NONE, 0x11), false, spare.0, 0, rm, None);
             }
-            Lanes::Byte | Lanes::SignedWords => panic!("{lanes:?} cannot be stored"),
+            Lanes::Byte | Lanes::Word | Lanes::SignedWords => panic!("{lanes:?} cannot be stored"),
         }
     }
 
@@ -375,6 +391,7 @@ impl Assembler {
             Op3::Less => compare(17),
             Op3::AtMost => compare(18),
             Op3::AtLeast => compare(29),
+            Op3::Greater => compare(30),
             Op3::Unordered => compare(3),
         };
         self.vex(code, true, to.0, a.0, b, immediate);

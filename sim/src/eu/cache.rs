@@ -15,10 +15,9 @@ use std::sync::Arc;
 pub struct KernelCache(Vec<Entry>);
 
 impl UnitState for KernelCache {
-    /// A worker starts with an empty cache: it runs threads of one packet, so it does not need the
-    /// kernels of other packets.
+    /// A worker starts with the same kernels, so that it shares their machine code.
     fn for_worker(&self) -> Self {
-        KernelCache::default()
+        self.clone()
     }
 }
 
@@ -30,7 +29,7 @@ const CAPACITY: usize = 64;
 struct Entry {
     kernel: Arc<Kernel>,
     /// Byte offset and result of each instruction fetch, in the order of the fetches.
-    source: Vec<(i32, Fetch)>,
+    source: Arc<Vec<(i32, Fetch)>>,
 }
 
 /// Result of an instruction fetch: the dwords, and true if the instruction is compacted. Then the
@@ -61,7 +60,8 @@ pub fn decode(exec: &mut Exec<'_>, address: u64, ip_base: u32) -> Arc<Kernel> {
         }
         cache.remove(at);
     }
-    let mut entry = Entry { kernel: Arc::new(Kernel::new(address, ip_base)), source: Vec::new() };
+    let mut entry =
+        Entry { kernel: Arc::new(Kernel::new(address, ip_base)), source: Arc::default() };
     grow(vm, &mut entry, 0);
     let kernel = entry.kernel.clone();
     keep(cache, entry);
@@ -80,7 +80,7 @@ pub fn extend(exec: &mut Exec<'_>, kernel: &mut Arc<Kernel>, offset: i32) {
             drop(own);
             cache.remove(at)
         }
-        None => Entry { kernel: own, source: Vec::new() },
+        None => Entry { kernel: own, source: Arc::default() },
     };
     grow(&exec.vm, &mut entry, offset);
     *kernel = entry.kernel.clone();
@@ -92,6 +92,7 @@ pub fn extend(exec: &mut Exec<'_>, kernel: &mut Arc<Kernel>, offset: i32) {
 
 fn grow(vm: &Vm<'_>, Entry { kernel, source }: &mut Entry, start: i32) {
     let address = kernel.address;
+    let source = Arc::make_mut(source);
     decode8::extend(Arc::make_mut(kernel), start, |offset| {
         let bytes = fetch(vm, address, offset);
         source.push((offset, bytes));

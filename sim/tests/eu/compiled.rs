@@ -65,11 +65,12 @@ fn instruction(random: &mut Random) -> Instruction {
     use Opcode::*;
     let opcode = random.pick(&[
         Mov, Not, And, Or, Xor, Shl, Shr, Asr, Add, Add, Mul, Mul, Mad, Mad, Sel, Sel, Cmp, Cmp,
-        Rndd, Rndu, Rnde, Rndz,
+        Rndd, Rndu, Rnde, Rndz, Line, Pln, Pln,
     ]);
-    let size = random.pick(&[1, 8, 8, 16, 16]);
+    let plane = matches!(opcode, Line | Pln);
+    let size = random.pick(if plane { &[8, 16] } else { &[1, 8, 8, 16, 16][..] });
     let floats = match opcode {
-        Mad | Rndd | Rndu | Rnde | Rndz => true,
+        Mad | Rndd | Rndu | Rnde | Rndz | Line | Pln => true,
         Not | And | Or | Xor | Shl | Shr | Asr => false,
         _ => random.one_in(2),
     };
@@ -79,6 +80,18 @@ fn instruction(random: &mut Random) -> Instruction {
     for (n, slot) in sources.iter_mut().enumerate().take(count) {
         let ty = of(random);
         *slot = source(random, ty, size, n + 1 == count && count < 3);
+    }
+    if plane {
+        let mut operand = |bytes: &[u8], region| {
+            let number = 16 + random.below(10) as u8;
+            let register = Register::Grf { number, byte: random.pick(bytes) };
+            let mut source = Source::new(register, F, region);
+            source.negate = random.one_in(4);
+            source.absolute = random.one_in(6);
+            Operand::Register(source)
+        };
+        let packed = Region::packed(if opcode == Pln { 8 } else { size });
+        sources = [operand(&[0, 16], Region::new(0, 1, 0)), operand(&[0], packed), Operand::None];
     }
     let ty = match opcode {
         Mov if random.one_in(3) => random.pick(&[D, Ud, F]),
@@ -96,7 +109,7 @@ fn instruction(random: &mut Random) -> Instruction {
         Condition::Less,
         Condition::LessEqual,
     ];
-    let compares = opcode == Cmp || opcode == Sel && !chooses;
+    let compares = opcode == Cmp || opcode == Sel && !chooses || opcode != Sel && random.one_in(6);
     Instruction {
         destination: Some(Destination::new(to, ty)),
         sources,

@@ -107,6 +107,11 @@ impl<'a> Cache<'a> {
         }
     }
 
+    /// Unlocks a register that the instruction does not need any more.
+    pub fn unlock(&mut self, reg: Reg) {
+        self.held(reg).locked = false;
+    }
+
     fn find(&mut self, content: Content) -> Option<Reg> {
         let number = self.held.iter().position(|h| h.is_some_and(|h| h.content == content))?;
         self.time += 1;
@@ -141,7 +146,11 @@ impl<'a> Cache<'a> {
 
     /// Elements that are loaded each time, from byte `at` on.
     pub fn loaded(&mut self, at: usize, lanes: Lanes) -> Reg {
-        let bytes = if lanes == Lanes::Byte { 1 } else { ROW / 2 };
+        let bytes = match lanes {
+            Lanes::Byte => 1,
+            Lanes::Word => 2,
+            _ => ROW / 2,
+        };
         self.settle(&(at..at + bytes));
         let reg = self.take();
         self.code.load(reg, Memory::Block(at), lanes);

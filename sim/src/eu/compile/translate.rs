@@ -6,7 +6,7 @@ use crate::eu::fast::rule::Class;
 use crate::eu::fast::vector::Vector;
 use crate::eu::ops;
 use crate::eu::regions::{FLAGS, NULL, REGISTER};
-use crate::eu::uop::{PredicateControl, Uop};
+use crate::eu::uop::{Condition, PredicateControl, Type, Uop};
 use genxml_jit::{Assembler, LANES, Lanes, Memory, Op2, Op3, ROW, Reg};
 
 /// The body of an instruction in compiled code, with the types that it is for.
@@ -29,15 +29,12 @@ pub fn can(u: &Uop) -> bool {
     if u.lanes != all || !aligned || !predicate || u32::from(u.first) + u32::from(u.size) > 32 {
         return false;
     }
-    let floats = class == Class::Float;
-    let saturates = u.plan.more && u.saturate && floats && u.condition.is_none();
-    if !class.compares() && u.plan.more && !saturates {
+    // Results of comparisons are not saturated and not compared with zero.
+    if !class.compares() && u.plan.more && !more(u, class) {
         return false;
     }
-    if class.compares() && scalar {
-        return false;
-    }
-    if !floats && !class.compares() && u.plan.clamp != Clamp::None && u.plan.more {
+    // Flags are stored in groups of eight.
+    if scalar && (class.compares() || u.condition.is_some()) {
         return false;
     }
     let sources = &u.plan.src[..count(vector)];
@@ -51,6 +48,18 @@ pub fn can(u: &Uop) -> bool {
     written
         && (destination.form == Form::Nothing || destination.address == DIRECT)
         && sources.iter().all(|source| reads(source, scalar))
+        && !(scalar && matches!(vector, Vector::Line | Vector::Plane))
+}
+
+/// True if compiled code can saturate the results, or compare them with zero, as the instruction asks.
+fn more(u: &Uop, class: Class) -> bool {
+    match class {
+        Class::Float => true,
+        Class::Int => {
+            u.plan.clamp == Clamp::None && !u.saturate && matches!(u.plan.seen, Type::D | Type::Ud)
+        }
+        _ => false,
+    }
 }
 
 /// True if compiled code can read the source.
@@ -62,7 +71,7 @@ fn reads(source: &Operand, scalar: bool) -> bool {
     place.address == DIRECT
         && !flags
         && match place.form {
-            Form::Dword | Form::Dwords => true,
+            Form::Dword | Form::Dwords | Form::Word | Form::SignedWord => true,
             Form::Words | Form::SignedWords => !scalar,
             _ => false,
         }
@@ -114,6 +123,8 @@ impl Translation<'_, '_> {
         // All channels are read before any is written.
         for half in 0..halves {
             let result = self.compute(vector, half);
+            // The sources are not needed any more.
+            self.cache.release(&[&results[..], &[result]].concat());
             if let Some(result) = self.merge(result, half) {
                 results.push(result);
             }
@@ -145,6 +156,13 @@ impl Translation<'_, '_> {
             self.cache.with(Op3::Vmaxps, result, result, 0);
             self.cache.with(Op3::Vminps, result, result, 1.0f32.to_bits());
         }
+        if u.plan.more
+            && !self.class.compares()
+            && let Some(condition) = u.condition
+        {
+            let found = self.compared(result, condition);
+            self.cache.put_bits(found, FLAGS + usize::from(u.flag) / 8 + half, mask);
+        }
         if u.plan.dst.form == Form::Nothing {
             return None;
         }
@@ -159,6 +177,50 @@ impl Translation<'_, '_> {
         self.cache.settle_float(result);
         self.cache.code.blend(result, old, result, mask);
         Some(result)
+    }
+
+    /// The lanes whose result meets `condition` in a comparison with zero: the highest bit is set.
+    fn compared(&mut self, result: Reg, condition: Condition) -> Reg {
+        self.cache.settle_float(result);
+        let found = self.cache.take();
+        if self.class == Class::Float {
+            let (op, opposite) = match condition {
+                Condition::NotEqual => (Op3::Equal, true),
+                Condition::Greater => (Op3::Greater, false),
+                Condition::GreaterEqual => (Op3::AtLeast, false),
+                Condition::Less => (Op3::Less, false),
+                Condition::LessEqual => (Op3::AtMost, false),
+                _ => (Op3::Equal, false),
+            };
+            self.cache.with(op, found, result, 0);
+            if opposite {
+                self.invert(found);
+            }
+            return found;
+        }
+        self.cache.with(Op3::Vpcmpeqd, found, result, 0);
+        let signed = self.u.plan.seen == Type::D;
+        match condition {
+            Condition::NotEqual => self.invert(found),
+            Condition::Less if signed => self.cache.code.copy(found, result),
+            Condition::Less => self.cache.with(Op3::Vpand, found, found, 0),
+            Condition::LessEqual if signed => {
+                self.cache.code.op3(Op3::Vpor, found, found, result);
+            }
+            Condition::Greater => {
+                if signed {
+                    self.cache.code.op3(Op3::Vpor, found, found, result);
+                }
+                self.invert(found);
+            }
+            Condition::GreaterEqual if signed => {
+                self.cache.code.copy(found, result);
+                self.invert(found);
+            }
+            Condition::GreaterEqual => self.cache.with(Op3::Vpor, found, found, u32::MAX),
+            _ => {}
+        }
+        found
     }
 
     fn invert(&mut self, reg: Reg) {
@@ -213,6 +275,13 @@ impl Translation<'_, '_> {
             Form::Dwords if !self.scalar() => self.cache.row(at + half * ROW),
             Form::Words => self.cache.loaded(at + half * ROW / 2, Lanes::Words),
             Form::SignedWords => self.cache.loaded(at + half * ROW / 2, Lanes::SignedWords),
+            Form::Word | Form::SignedWord => {
+                let word = self.cache.loaded(at, Lanes::Word);
+                let signed = place.form == Form::SignedWord;
+                self.cache.with(Op3::Vpsllvd, word, word, 16);
+                self.cache.with(if signed { Op3::Vpsravd } else { Op3::Vpsrlvd }, word, word, 16);
+                word
+            }
             _ => self.cache.dword(at),
         }
     }
@@ -268,21 +337,79 @@ impl Translation<'_, '_> {
 
     /// A source as floats whose bits are used: subnormal numbers are flushed.
     fn exact_float(&mut self, n: usize, half: usize) -> Reg {
-        let Operand { flip, second: keep, .. } = self.u.plan.src[n];
         if self.is_constant(n) {
-            return self.cache.constant(flip);
+            return self.cache.constant(self.u.plan.src[n].flip);
         }
-        let mut bits = self.bits(n, half);
+        let bits = self.bits(n, half);
+        self.exact(n, bits)
+    }
+
+    /// Floats of source `n`, flushed, then with the modifiers of the source.
+    fn exact(&mut self, n: usize, bits: Reg) -> Reg {
+        let Operand { flip, second: keep, .. } = self.u.plan.src[n];
         self.cache.settle_float(bits);
-        if self.cache.flush {
-            let small = self.cache.take();
-            self.cache.with(Op3::Vpand, small, bits, 0x7f80_0000);
-            self.cache.with(Op3::Vpcmpeqd, small, small, 0);
-            self.cache.with(Op3::Vpand, small, small, 0x7fff_ffff);
-            self.cache.code.op3(Op3::Vpandn, small, small, bits);
-            bits = small;
+        if !self.cache.flush {
+            return self.modified(bits, flip, keep);
         }
-        self.modified(bits, flip, keep)
+        let small = self.cache.take();
+        self.cache.with(Op3::Vpand, small, bits, 0x7f80_0000);
+        self.cache.with(Op3::Vpcmpeqd, small, small, 0);
+        self.cache.with(Op3::Vpand, small, small, 0x7fff_ffff);
+        self.cache.code.op3(Op3::Vpandn, small, small, bits);
+        self.cache.unlock(bits);
+        for (op, value, neutral) in [(Op3::Vpand, keep, u32::MAX), (Op3::Vpxor, flip, 0)] {
+            if value != neutral {
+                self.cache.with(op, small, small, value);
+            }
+        }
+        small
+    }
+
+    /// As [`exact`](Self::exact), if nothing else of the instruction needs `bits`.
+    fn exact_only(&mut self, n: usize, bits: Reg) -> Reg {
+        let exact = self.exact(n, bits);
+        if exact != bits {
+            self.cache.unlock(bits);
+        }
+        exact
+    }
+
+    /// A line, p x + r, or a plane, p x + q y + r. Every product and sum is rounded, and subnormal
+    /// intermediate results are kept.
+    fn plane(&mut self, is_line: bool, half: usize) -> Reg {
+        let [tuple, at] = [0, 1].map(|n| usize::from(self.u.plan.src[n].place.offset as u16));
+        let coefficient = |this: &mut Self, n: usize| {
+            let bits = this.cache.dword((tuple & !15) + 4 * n);
+            this.exact_only(0, bits)
+        };
+        let p = coefficient(self, 0);
+        let q = (!is_line).then(|| coefficient(self, 1));
+        let r = coefficient(self, 3);
+        // A line has adjacent coordinates; a plane has x and y of eight channels in turn.
+        let rows = if is_line { 1 } else { 2 };
+        let bits = self.cache.row(at + half * rows * ROW);
+        let x = self.exact_only(1, bits);
+        let y = q.map(|q| {
+            let bits = self.cache.row(at + half * rows * ROW + ROW);
+            (q, self.exact_only(1, bits))
+        });
+        let (result, product) = (self.cache.take(), self.cache.take());
+        let flush = self.cache.flush;
+        let code = &mut *self.cache.code;
+        if flush {
+            code.set_daz(false);
+        }
+        code.op3(Op3::Vmulps, result, p, x);
+        if let Some((q, y)) = y {
+            code.op3(Op3::Vmulps, product, q, y);
+            code.op3(Op3::Vaddps, result, result, product);
+        }
+        code.op3(Op3::Vaddps, result, result, r);
+        if flush {
+            code.set_daz(true);
+        }
+        self.cache.set_raw(result);
+        result
     }
 
     /// The result of one half, in a register of its own.
@@ -361,6 +488,8 @@ impl Translation<'_, '_> {
                 return self.choice(vector, half);
             }
             Vector::ToInt => return self.to_int(half),
+            Vector::Line => return self.plane(true, half),
+            Vector::Plane => return self.plane(false, half),
             _ => {}
         }
         let a = self.float(0, half);

@@ -38,4 +38,6 @@ pub enum Vector {
     AtMostFloat,
     ToInt,
     ToFloat,
+    Line,
+    Plane,
 }

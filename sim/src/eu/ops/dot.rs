@@ -36,7 +36,7 @@ family! {
             let x = f.load(1);
             f.each(|m, c| m.add(m.mul(p, x[c]), r))
         }
-        fast LineFloat Float(f) f.plane() => plane(true);
+        fast LineFloat Float(f) f.plane() => plane(true), Vector::Line;
     }
     /// A plane, p x + q y + r.
     Pln {
@@ -46,7 +46,7 @@ family! {
             let (x, y) = plane_operands::<T>(f.thread, f.u, f.size())?;
             f.each(|m, c| m.add(m.add(m.mul(p, x[c]), m.mul(q, y[c])), r))
         }
-        fast PlaneFloat Float(f) f.plane() => plane(false);
+        fast PlaneFloat Float(f) f.plane() => plane(false), Vector::Plane;
     }
 }
 
