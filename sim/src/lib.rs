@@ -40,7 +40,8 @@
 //! * `dumps`: the modules `replay`, `aub`, `error_state` and `inspect::picture`, and the feature
 //!   `std` of `genxml`, which has the decoder.
 //! * `fast`: the fast path for the most frequent instructions of the execution units
-//!   ([`eu::fast`]). It runs them several times as fast. Results are the same without it.
+//!   ([`eu::fast`]), and machine code for kernels that run for long. Both run several times as
+//!   fast. Results are the same without them.
 
 pub mod assumptions;
 #[cfg(feature = "dumps")]

@@ -162,7 +162,7 @@ impl Thread {
         let level = Level::detect();
         let uops = &kernel.uops[..];
         #[cfg(feature = "fast")]
-        let blocks = kernel.compilation.get(kernel, &self.modes);
+        let blocks = kernel.compilation.get(&kernel.uops, &self.modes);
         let mut count = 0;
         let done = loop {
             #[cfg(feature = "fast")]

@@ -8,8 +8,7 @@ use genxml_eu::instruction::{
 };
 use genxml_eu::ops::Opcode;
 use genxml_sim::eu::compile::Compilation;
-use genxml_sim::eu::fast::vector::Vector;
-use genxml_sim::eu::ops::{all_fast, by_number};
+use genxml_sim::eu::ops::all_fast;
 use genxml_sim::eu::regions::FLAGS;
 use genxml_sim::eu::{Launch, Thread};
 use genxml_testkit::Random;
@@ -176,11 +175,8 @@ fn compiled(body: &[Instruction]) -> Vec<String> {
     let mut kernel = decode(body);
     kernel.compilation = Compilation::at_once();
     let modes = Thread::new(&Launch::default()).modes;
-    let supported = kernel.compilation.get(&kernel, &modes).is_some();
-    let name = |n: usize| {
-        let vector: Vector = by_number(kernel.uops[n].plan.operation)?.vector?;
-        Some(format!("{vector:?}"))
-    };
+    let supported = kernel.compilation.get(&kernel.uops, &modes).is_some();
+    let name = |n: usize| Some(format!("{:?}", kernel.uops[n].plan.vector?));
     (0..kernel.uops.len())
         .filter(|&n| !supported || kernel.compilation.begins(n as u32))
         .filter_map(name)

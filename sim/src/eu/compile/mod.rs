@@ -12,9 +12,8 @@
 mod cache;
 mod translate;
 
-use super::kernel::Kernel;
 use super::modes::Modes;
-use super::uop::NOWHERE;
+use super::uop::{NOWHERE, Uop};
 use genxml_jit::{Assembler, Code, MASK_LANES};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -100,30 +99,30 @@ impl Blocks {
     /// Compiles a kernel. `flush` is true if subnormal floats are flushed. `least` is the fewest
     /// instructions of a block. `None` if the host cannot
     /// run the code, or if the kernel has no blocks.
-    fn new(kernel: &Kernel, flush: bool, least: usize) -> Option<Blocks> {
+    fn new(uops: &[Uop], flush: bool, least: usize) -> Option<Blocks> {
         if !Code::supported() {
             return None;
         }
         let mut assembler = Assembler::new(super::regions::FILE_BYTES);
-        let mut first = vec![0; kernel.uops.len()];
+        let mut first = vec![0; uops.len()];
         let mut blocks: Vec<Block> = Vec::new();
-        let starts = targets(kernel);
+        let starts = targets(uops);
         let mut index = 0;
-        while index < kernel.uops.len() {
-            let end = end(kernel, &starts, index);
+        while index < uops.len() {
+            let end = end(uops, &starts, index);
             if end - index < least {
                 index = end.max(index + 1);
                 continue;
             }
-            let uops = &kernel.uops[index..end];
-            let channels = uops.iter().filter(|u| !u.no_mask);
+            let run = &uops[index..end];
+            let channels = run.iter().filter(|u| !u.no_mask);
             blocks.push(Block {
-                count: uops.len() as u32,
+                count: run.len() as u32,
                 end: end as u32,
                 inner: (index + 1..end).fold(0, |bits, at| bits | 1 << (at & 63)),
                 channels: channels.fold(0, |bits, u| bits | u.lanes << u.first),
-                full: translate::routine(&mut assembler, uops, flush, false),
-                masked: translate::routine(&mut assembler, uops, flush, true),
+                full: translate::routine(&mut assembler, run, flush, false),
+                masked: translate::routine(&mut assembler, run, flush, true),
             });
             first[index] = blocks.len() as u32;
             index = end;
@@ -136,9 +135,9 @@ impl Blocks {
 }
 
 /// For each uop, true if a branch can go there.
-fn targets(kernel: &Kernel) -> Vec<bool> {
-    let mut starts = vec![false; kernel.uops.len()];
-    for target in kernel.uops.iter().flat_map(|u| [u.branch.jip, u.branch.uip]) {
+fn targets(uops: &[Uop]) -> Vec<bool> {
+    let mut starts = vec![false; uops.len()];
+    for target in uops.iter().flat_map(|u| [u.branch.jip, u.branch.uip]) {
         if let Some(start) = starts.get_mut(target as usize) {
             *start = true;
         }
@@ -148,9 +147,9 @@ fn targets(kernel: &Kernel) -> Vec<bool> {
 
 /// Index after the last instruction of the block that begins at `first`; `first` if its instruction
 /// cannot be compiled.
-fn end(kernel: &Kernel, starts: &[bool], first: usize) -> usize {
+fn end(uops: &[Uop], starts: &[bool], first: usize) -> usize {
     let mut at = first;
-    while let Some(u) = kernel.uops.get(at) {
+    while let Some(u) = uops.get(at) {
         let joins = at > first && starts[at];
         if joins || u.next == NOWHERE || !translate::can(u) {
             break;
@@ -161,7 +160,7 @@ fn end(kernel: &Kernel, starts: &[bool], first: usize) -> usize {
         }
     }
     // The block continues at the index after it, so the last instruction must do so, too.
-    if at > first && kernel.uops[at - 1].next as usize != at { at - 1 } else { at }
+    if at > first && uops[at - 1].next as usize != at { at - 1 } else { at }
 }
 
 /// The code of a kernel, and how far the kernel is from being compiled. A copy of a kernel starts
@@ -205,7 +204,7 @@ impl Compilation {
 
     /// The blocks for threads in `modes`. Compiles the kernel if it is time to do so.
     #[inline]
-    pub fn get(&self, kernel: &Kernel, modes: &Modes) -> Option<&Blocks> {
+    pub fn get(&self, uops: &[Uop], modes: &Modes) -> Option<&Blocks> {
         if modes.alternative || modes.rounding != 0 {
             return None;
         }
@@ -224,6 +223,6 @@ impl Compilation {
             return None;
         }
         let least = if self.at_once { 1 } else { LEAST };
-        place.get_or_init(|| Blocks::new(kernel, flush, least).map(Box::new)).as_deref()
+        place.get_or_init(|| Blocks::new(uops, flush, least).map(Box::new)).as_deref()
     }
 }

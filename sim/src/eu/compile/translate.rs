@@ -2,22 +2,15 @@
 
 use super::cache::Cache;
 use crate::eu::fast::plan::{Clamp, DIRECT, Form, Operand};
-use crate::eu::fast::rule::Class;
-use crate::eu::fast::vector::Vector;
-use crate::eu::ops;
+use crate::eu::fast::vector::{self, Vector};
 use crate::eu::regions::{FLAGS, NULL, REGISTER};
 use crate::eu::uop::{Condition, PredicateControl, Type, Uop};
 use genxml_jit::{Assembler, LANES, Lanes, Memory, Op2, Op3, ROW, Reg};
 
-/// The body of an instruction in compiled code, with the types that it is for.
-fn body(u: &Uop) -> Option<(Vector, Class)> {
-    let row = ops::by_number(u.plan.operation)?;
-    Some((row.vector?, row.class))
-}
-
 /// True if a routine can contain the instruction.
 pub fn can(u: &Uop) -> bool {
-    let Some((vector, class)) = body(u) else { return false };
+    let Some(vector) = u.plan.vector else { return false };
+    let compares = vector.lanes() == vector::Lanes::Comparison;
     let scalar = match u.size {
         1 => true,
         8 | 16 => false,
@@ -30,11 +23,11 @@ pub fn can(u: &Uop) -> bool {
         return false;
     }
     // Results of comparisons are not saturated and not compared with zero.
-    if !class.compares() && u.plan.more && !more(u, class) {
+    if !compares && u.plan.more && !more(u, vector) {
         return false;
     }
     // Flags are stored in groups of eight.
-    if scalar && (class.compares() || u.condition.is_some()) {
+    if scalar && (compares || u.condition.is_some()) {
         return false;
     }
     let sources = &u.plan.src[..count(vector)];
@@ -42,7 +35,7 @@ pub fn can(u: &Uop) -> bool {
     let written = match destination.form {
         Form::Nothing => true,
         Form::Dwords => true,
-        Form::Words | Form::SignedWords => !scalar && !class.compares(),
+        Form::Words | Form::SignedWords => !scalar && !compares,
         _ => false,
     };
     written
@@ -52,10 +45,10 @@ pub fn can(u: &Uop) -> bool {
 }
 
 /// True if compiled code can saturate the results, or compare them with zero, as the instruction asks.
-fn more(u: &Uop, class: Class) -> bool {
-    match class {
-        Class::Float => true,
-        Class::Int => {
+fn more(u: &Uop, vector: Vector) -> bool {
+    match vector.lanes() {
+        vector::Lanes::Floats => true,
+        vector::Lanes::Ints => {
             u.plan.clamp == Clamp::None && !u.saturate && matches!(u.plan.seen, Type::D | Type::Ud)
         }
         _ => false,
@@ -93,8 +86,8 @@ pub fn routine(code: &mut Assembler, uops: &[Uop], flush: bool, masked: bool) ->
     let number = code.begin(flush);
     let mut cache = Cache::new(code, flush);
     for u in uops {
-        if let Some((vector, class)) = body(u) {
-            Translation { cache: &mut cache, u, class, masked }.instruction(vector);
+        if let Some(vector) = u.plan.vector {
+            Translation { cache: &mut cache, u, lanes: vector.lanes(), masked }.instruction(vector);
             cache.release(&[]);
         }
     }
@@ -107,7 +100,7 @@ pub fn routine(code: &mut Assembler, uops: &[Uop], flush: bool, masked: bool) ->
 struct Translation<'t, 'a> {
     cache: &'t mut Cache<'a>,
     u: &'t Uop,
-    class: Class,
+    lanes: vector::Lanes,
     masked: bool,
 }
 
@@ -145,19 +138,19 @@ impl Translation<'_, '_> {
     fn merge(&mut self, result: Reg, half: usize) -> Option<Reg> {
         let u = self.u;
         let mask = self.mask(half);
-        if self.class.compares() {
+        if self.lanes == vector::Lanes::Comparison {
             if u.plan.opposite {
                 self.invert(result);
             }
             self.cache.put_bits(result, FLAGS + usize::from(u.flag) / 8 + half, mask);
         }
-        if u.saturate && self.class == Class::Float {
+        if u.saturate && self.lanes == vector::Lanes::Floats {
             // A NaN becomes zero: VMAXPS returns the second source then.
             self.cache.with(Op3::Vmaxps, result, result, 0);
             self.cache.with(Op3::Vminps, result, result, 1.0f32.to_bits());
         }
         if u.plan.more
-            && !self.class.compares()
+            && self.lanes != vector::Lanes::Comparison
             && let Some(condition) = u.condition
         {
             let found = self.compared(result, condition);
@@ -183,7 +176,7 @@ impl Translation<'_, '_> {
     fn compared(&mut self, result: Reg, condition: Condition) -> Reg {
         self.cache.settle_float(result);
         let found = self.cache.take();
-        if self.class == Class::Float {
+        if self.lanes == vector::Lanes::Floats {
             let (op, opposite) = match condition {
                 Condition::NotEqual => (Op3::Equal, true),
                 Condition::Greater => (Op3::Greater, false),
@@ -248,7 +241,7 @@ impl Translation<'_, '_> {
     }
 
     fn selects(&self) -> bool {
-        matches!(body(self.u), Some((Vector::SelectInt | Vector::SelectFloat, _)))
+        matches!(self.u.plan.vector, Some(Vector::SelectInt | Vector::SelectFloat))
     }
 
     /// The predicate of one half: all ones in the lanes where it is true.
@@ -487,7 +480,7 @@ impl Translation<'_, '_> {
             Vector::MinFloat | Vector::MaxFloat | Vector::SelectFloat => {
                 return self.choice(vector, half);
             }
-            Vector::ToInt => return self.to_int(half),
+            Vector::ToInt => return self.truncated(half),
             Vector::Line => return self.plane(true, half),
             Vector::Plane => return self.plane(false, half),
             _ => {}
@@ -540,7 +533,7 @@ impl Translation<'_, '_> {
         result
     }
 
-    /// One of two floats, with all its bits. Rows `Sel` of [`ops::moves`].
+    /// One of two floats, with all its bits. Rows `Sel` of [`crate::eu::ops::moves`].
     fn choice(&mut self, vector: Vector, half: usize) -> Reg {
         let (a, b) = (self.exact_float(0, half), self.exact_float(1, half));
         let chosen = match vector {
@@ -566,7 +559,7 @@ impl Translation<'_, '_> {
     }
 
     /// Floats to signed integers: truncated, clamped, zero for NaNs.
-    fn to_int(&mut self, half: usize) -> Reg {
+    fn truncated(&mut self, half: usize) -> Reg {
         let a = self.float(0, half);
         let (result, found) = (self.cache.take(), self.cache.take());
         self.cache.code.op2(Op2::Truncate, result, a);

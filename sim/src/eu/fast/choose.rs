@@ -46,6 +46,7 @@ fn of_operation(u: &Uop, opcode: Opcode) -> Option<Plan> {
         clamp: choice.clamp,
         dst: destination(u)?,
         seen: u.dst.ty,
+        vector: row.vector,
         ..Plan::NONE
     };
     let logic = opcode.op().traits.contains(Traits::LOGIC);

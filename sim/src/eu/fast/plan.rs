@@ -1,6 +1,7 @@
 //! The plan: the data that the fast path needs to execute an instruction. [`super::choose`] makes
 //! it once, when the instruction is decoded.
 
+use super::vector::Vector;
 use crate::eu::types::Type;
 
 /// The type and the spacing of the elements of an operand.
@@ -156,6 +157,8 @@ pub struct Plan {
     pub clamp: Clamp,
     /// Type of the results that the condition compares with zero.
     pub seen: Type,
+    /// The operation in compiled kernels; `None` if they leave it to the fast path.
+    pub vector: Option<Vector>,
     /// Destination.
     pub dst: Place,
     /// Sources.
@@ -171,6 +174,7 @@ impl Plan {
         opposite: false,
         clamp: Clamp::None,
         seen: Type::D,
+        vector: None,
         dst: Place::NOTHING,
         src: [Operand { place: Place::NOTHING, source: 0, flip: 0, second: 0 }; 3],
     };

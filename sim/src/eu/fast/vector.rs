@@ -41,3 +41,33 @@ pub enum Vector {
     Line,
     Plane,
 }
+
+/// What the lanes of the sources and of the result are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Lanes {
+    /// Integers.
+    Ints,
+    /// Floats.
+    Floats,
+    /// Sources of any type; the result is a flag.
+    Comparison,
+    /// Integers to floats, or floats to integers.
+    Conversion,
+}
+
+impl Vector {
+    /// What the lanes are.
+    pub fn lanes(self) -> Lanes {
+        use Vector::*;
+        match self {
+            Copy | Not | And | Or | Xor | Shl | Shr | Asr | IntAdd | IntMul | MinSigned
+            | MinUnsigned | MaxSigned | MaxUnsigned | SelectInt => Lanes::Ints,
+            FloatAdd | FloatMul | FloatMulAdd | RoundDown | RoundUp | RoundEven | RoundZero
+            | MinFloat | MaxFloat | SelectFloat | Line | Plane => Lanes::Floats,
+            EqualInt | LessSigned | LessUnsigned | EqualFloat | LessFloat | AtMostFloat => {
+                Lanes::Comparison
+            }
+            ToInt | ToFloat => Lanes::Conversion,
+        }
+    }
+}

@@ -103,11 +103,6 @@ pub fn fast(opcode: Opcode) -> impl Iterator<Item = (Operation, &'static Fast)> 
         .map(|(n, row)| (Operation::from_index(n + 1), row))
 }
 
-/// A body of the fast path; `None` for [`Operation::NONE`].
-pub fn by_number(operation: Operation) -> Option<&'static Fast> {
-    FAST.get(operation.index().checked_sub(1)?)
-}
-
 /// Every body of the fast path.
 pub fn all_fast() -> impl Iterator<Item = (Operation, &'static Fast)> {
     FAST.iter().enumerate().map(|(n, row)| (Operation::from_index(n + 1), row))
