@@ -15,7 +15,7 @@ impl Reg {
     /// # Panics
     /// If `number` is 16 or more.
     pub const fn new(number: u8) -> Reg {
-        assert!((number as usize) < Reg::COUNT, "there are 16 registers");
+        assert!((number as usize) < Reg::COUNT, "the number of a register is below 16");
         Reg(number)
     }
 
@@ -77,7 +77,7 @@ pub enum Op3 {
     Vminps,
     Vmaxps,
     Vpand,
-    /// The complement of the first source, and the second source.
+    /// `!a & b`
     Vpandn,
     Vpor,
     Vpxor,
@@ -137,7 +137,8 @@ enum Rm {
 pub struct Assembler {
     bytes: Vec<u8>,
     constants: Vec<[u32; LANES]>,
-    /// For each use of a constant: where its distance is stored, and the number of the constant.
+    /// For each use of a constant: where the instruction has the constant's distance from it, and
+    /// the number of the constant.
     uses: Vec<(usize, usize)>,
     routines: Vec<usize>,
     block: usize,
@@ -150,7 +151,7 @@ impl Assembler {
     /// # Panics
     /// If the block has more than 2^30 bytes.
     pub fn new(block: usize) -> Assembler {
-        assert!(block <= 1 << 30, "the block is too large");
+        assert!(block <= 1 << 30, "a block has at most 2^30 bytes");
         Assembler {
             bytes: Vec::new(),
             constants: Vec::new(),
@@ -185,13 +186,13 @@ impl Assembler {
         self.bytes.extend([0xc5, 0xf8, 0x77, 0xc3]);
     }
 
-    /// From here on, instructions on floats keep subnormal sources (`daz` is false) or take them as
-    /// zeros. Only in a routine that began with `daz`.
+    /// Changes how the following instructions on floats treat subnormal sources: as zeros, or, if
+    /// `daz` is false, as the caller's MXCSR says. Only in a routine that began with `daz`.
     ///
     /// # Panics
     /// If the routine began without `daz`.
     pub fn set_daz(&mut self, daz: bool) {
-        assert!(self.daz, "the routine has no MXCSR of its own");
+        assert!(self.daz, "set_daz needs a routine that began with daz");
         // ldmxcsr [rsp + 4] or [rsp]
         self.bytes.extend([0x0f, 0xae, 0x54, 0x24, if daz { 4 } else { 0 }]);
     }
@@ -205,7 +206,7 @@ impl Assembler {
         }
         for &(at, constant) in &self.uses {
             let stored: [u8; 4] = self.bytes[at..at + 4].try_into().expect("four bytes");
-            // The field holds the number of bytes of the instruction that follow it.
+            // Until now the field has held how many bytes of the instruction follow the field.
             let end = at + 4 + u32::from_le_bytes(stored) as usize;
             let distance = (first + constant * ROW - end) as u32;
             self.bytes[at..at + 4].copy_from_slice(&distance.to_le_bytes());
@@ -221,7 +222,10 @@ impl Assembler {
                 (lane.checked_mul(4).and_then(|at| at.checked_add(bytes)), 4 * MASK_LANES)
             }
         };
-        assert!(end.is_some_and(|end| end <= limit), "{memory:?} is outside its memory");
+        assert!(
+            end.is_some_and(|end| end <= limit),
+            "{memory:?} with {bytes} bytes is beyond the {limit} bytes of its memory"
+        );
         Rm::Memory(memory)
     }
 
@@ -286,7 +290,7 @@ impl Assembler {
         self.vex(code, true, to.0, 0, rm, None);
     }
 
-    /// Stores lanes to the block. `spare` is a register that [`Lanes::Words`] changes.
+    /// Stores lanes to the block. `spare` is overwritten if `lanes` is [`Lanes::Words`].
     ///
     /// # Panics
     /// If the operand is outside the block, or the lanes cannot be stored.
@@ -316,7 +320,9 @@ impl Assembler {
                 ]);
                 self.vex((MAP_0F, NONE, 0x11), false, spare.0, 0, rm, None);
             }
-            Lanes::Byte | Lanes::Word | Lanes::SignedWords => panic!("{lanes:?} cannot be stored"),
+            Lanes::Byte | Lanes::Word | Lanes::SignedWords => {
+                panic!("{lanes:?} can only be loaded; store Dwords, Dword or Words")
+            }
         }
     }
 

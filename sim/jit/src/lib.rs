@@ -1,6 +1,6 @@
 //! Vector code for x86-64, made at run time and called through a safe interface.
 //!
-//! The code is straight: it has no jumps, so it always ends. It reads and writes one block of
+//! The code has no jumps, so every call ends. It reads and writes one block of
 //! memory whose size is known when the code is made. [`Assembler`] checks every memory operand
 //! against that size, so the code cannot access other memory. [`Code`] keeps the code in pages that
 //! are either writable or executable, never both.
@@ -51,7 +51,7 @@ impl Code {
     }
 
     /// Makes the routines of `assembler` executable. Returns `None` if the host cannot run them, or
-    /// if it gives no memory.
+    /// if it cannot map memory.
     pub fn new(assembler: Assembler) -> Option<Code> {
         if !Code::supported() {
             return None;
@@ -76,7 +76,12 @@ impl Code {
     /// for.
     #[inline]
     pub fn call(&self, number: usize, block: &mut [u8], mask: &[u32; MASK_LANES]) {
-        assert!(block.len() >= self.block, "the block is too small for the code");
+        assert!(
+            block.len() >= self.block,
+            "the code needs a block of {} bytes; this one has {}",
+            self.block,
+            block.len()
+        );
         let start = self.routines[number];
         #[cfg(all(target_arch = "x86_64", unix))]
         self.pages.call(start, block, mask);

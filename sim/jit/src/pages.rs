@@ -34,17 +34,17 @@ impl Pages {
         let pages = Pages { start: start.ok()?, length };
         // SAFETY: the pages are writable, new, and at least as long as `bytes`.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), pages.start.cast(), bytes.len()) };
-        // SAFETY: the pages are those of the map above, and nobody else knows them.
+        // SAFETY: the pages are those of the map above, and there is no other reference to them.
         unsafe { mprotect(pages.start, length, MprotectFlags::READ | MprotectFlags::EXEC) }.ok()?;
         Some(pages)
     }
 
-    /// Calls the routine that begins at byte `at`. `block` is at least as large as the assembler's
-    /// limit.
+    /// Calls the routine that begins at byte `at`. The caller checks that `block` has
+    /// the size that the assembler was made for.
     #[inline]
     pub(crate) fn call(&self, at: usize, block: &mut [u8], mask: &[u32; MASK_LANES]) {
         type Routine = unsafe extern "sysv64" fn(*mut u8, *const u32);
-        assert!(at < self.length);
+        assert!(at < self.length, "the routine is inside the pages");
         // SAFETY: `Code` passes only offsets where the assembler began a routine. A routine follows
         // the calling convention: it changes only vector registers, rax and rcx, restores MXCSR,
         // and returns. It reads `mask` and its constants, and accesses `block` below the limit.

@@ -192,7 +192,7 @@ impl Thread {
                 Err(fault) => break Err(fault),
             }
             #[cfg(feature = "fast")]
-            if count >= compile::LOOK && blocks.is_none() {
+            if count >= compile::CHECK && blocks.is_none() {
                 break Ok(Done::On);
             }
         };

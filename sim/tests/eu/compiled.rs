@@ -1,5 +1,6 @@
-//! Compares compiled kernels with the general path. Oracle: the general path, which the other tests
-//! check against Rust's own arithmetic. Both run the same random programs, whose registers overlap.
+//! Compares compiled kernels with the general path and the fast path. Oracle: the general path,
+//! which other tests check against Rust's own arithmetic. All run the same random programs, whose
+//! registers overlap.
 
 use crate::eu::support::{decode, end, run_from};
 use genxml_eu::instruction::{
@@ -167,10 +168,11 @@ fn programs_agree_with_the_general_path() {
         .map(|vector| format!("{vector:?}"))
         .filter(|name| !reached.contains_key(name))
         .collect();
-    assert!(missed.is_empty(), "nothing was compiled for {missed:?}");
+    assert!(missed.is_empty(), "no compiled block began with {missed:?}");
 }
 
-/// The bodies of the first instructions of the program's blocks.
+/// Names of the operations that begin a compiled block. If the host cannot run compiled code: of
+/// all operations, so that the test passes there.
 fn compiled(body: &[Instruction]) -> Vec<String> {
     let mut kernel = decode(body);
     kernel.compilation = Compilation::at_once();

@@ -20,7 +20,8 @@ enum Content {
     Dword(usize),
     /// A constant, in every lane.
     Constant(u32),
-    /// A result that no operand names yet.
+    /// A value without an address in the register file: an intermediate value, or a result before
+    /// it is stored.
     Result,
 }
 
@@ -44,7 +45,8 @@ struct Held {
     content: Content,
     /// True if the register file does not have the value yet.
     dirty: bool,
-    /// True if NaNs and subnormal numbers are as the host computed them.
+    /// True for a float result of the host whose NaNs and subnormal numbers are not adjusted yet
+    /// ([`Cache::settle_float`]).
     raw: bool,
     /// Time of the last use.
     used: u32,
@@ -69,7 +71,7 @@ impl<'a> Cache<'a> {
     }
 
     fn held(&mut self, reg: Reg) -> &mut Held {
-        self.held[reg.number()].as_mut().expect("a register in use")
+        self.held[reg.number()].as_mut().expect("the register was taken before")
     }
 
     /// A register for a new result. It stays locked until [`release`](Self::release).
@@ -81,7 +83,7 @@ impl<'a> Cache<'a> {
             Some(held) => Some((1 + u32::from(held.dirty), held.used)),
         };
         let slots = (0..HELD).filter_map(|n| Some((order(&self.held[n])?, n)));
-        let (_, number) = slots.min().expect("an instruction needs fewer registers");
+        let (_, number) = slots.min().expect("one instruction does not lock all registers");
         let reg = Reg::new(number as u8);
         if self.held[number].is_some() {
             self.write_back(reg);
@@ -93,7 +95,7 @@ impl<'a> Cache<'a> {
         reg
     }
 
-    /// Unlocks all registers but `results`. Registers that hold no operand are free then.
+    /// Unlocks all registers but `results`, and frees those that hold an intermediate value.
     pub fn release(&mut self, results: &[Reg]) {
         for (number, slot) in self.held.iter_mut().enumerate() {
             if let Some(held) = slot
@@ -144,7 +146,7 @@ impl<'a> Cache<'a> {
         self.get(Content::Dword(at), Lanes::Dword)
     }
 
-    /// Elements that are loaded each time, from byte `at` on.
+    /// Loads elements from byte `at` on. The cache does not keep them: every call emits a load.
     pub fn loaded(&mut self, at: usize, lanes: Lanes) -> Reg {
         let bytes = match lanes {
             Lanes::Byte => 1,
@@ -173,7 +175,8 @@ impl<'a> Cache<'a> {
         self.code.op3_constant(op, to, a, [value; LANES]);
     }
 
-    /// Says that `reg` holds a computed float: NaNs and subnormal numbers are as the host made them.
+    /// Marks `reg` as a float result of the host: its NaNs and subnormal numbers must be adjusted
+    /// before its bits are used.
     pub fn set_raw(&mut self, reg: Reg) {
         self.held(reg).raw = true;
     }
@@ -185,7 +188,7 @@ impl<'a> Cache<'a> {
         }
         let [found, nan] = SPARE;
         if self.flush {
-            // The product with one keeps all values but subnormal sources, which are zeros.
+            // Because of DAZ, a subnormal number times one is a zero. Other numbers do not change.
             self.with(Op3::Vmulps, reg, reg, 1.0f32.to_bits());
         }
         self.code.op3(Op3::Unordered, found, reg, reg);
@@ -202,7 +205,7 @@ impl<'a> Cache<'a> {
         }
     }
 
-    /// Writes values to the register file that it does not have yet, as far as they overlap `bytes`.
+    /// Stores every value that overlaps `bytes` and that the register file does not have yet.
     fn settle(&mut self, bytes: &Range<usize>) {
         for number in 0..HELD {
             if self.held[number].is_some_and(|held| held.content.overlaps(bytes)) {
@@ -211,7 +214,8 @@ impl<'a> Cache<'a> {
         }
     }
 
-    /// Forgets values that overlap `bytes`, which are written now.
+    /// Removes values that overlap `bytes` from the cache, because the instruction writes there. If
+    /// it writes `bytes` as a `whole`, values inside need no store.
     fn forget(&mut self, bytes: &Range<usize>, whole: bool) {
         for number in 0..HELD {
             let Some(held) = self.held[number] else { continue };
@@ -256,7 +260,7 @@ impl<'a> Cache<'a> {
         self.code.store_bits(reg, at, mask);
     }
 
-    /// Writes all values to the register file.
+    /// Stores all rows that the register file does not have yet.
     pub fn finish(&mut self) {
         self.settle(&(0..usize::MAX));
     }

@@ -1,13 +1,16 @@
 //! Compiled kernels: runs of instructions as machine code of the host.
 //!
-//! A [`Block`] is a run of instructions that the threads of a kernel execute one after another: no
-//! branch, no message, and no place where channels join. [`translate`] makes one routine from it.
-//! Inside a block, registers of the host hold the thread's registers, and results are written to the
-//! register file once, at the end. All other instructions, and blocks whose conditions are not met,
-//! are executed one by one ([`super::run`]). The results are the same bits.
+//! A [`Block`] is a run of consecutive instructions without branches and messages. No branch of the
+//! kernel leads into it. `translate.rs` makes a routine from it. In a routine, registers of the
+//! host hold results of eight dwords as long as possible. Words, single dwords and flags are stored
+//! at once.
 //!
-//! A kernel is compiled when its threads have executed [`HOT`] instructions, so that a kernel of few
-//! threads does not pay for it.
+//! All other instructions are executed one by one ([`super::run`]). So are those of a block if
+//! channels wait inside it, or if the environment has to see each instruction
+//! ([`steps`](super::Environment::steps)). The results are the same bits.
+//!
+//! A kernel is compiled when its threads have executed [`HOT`] instructions, so that a kernel of
+//! few threads does not pay for it.
 
 mod cache;
 mod translate;
@@ -21,10 +24,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Instructions after which a kernel is compiled.
 pub const HOT: u64 = 20_000;
 
-/// Instructions that a thread executes before it looks again whether its kernel is compiled.
-pub const LOOK: u64 = 4096;
+/// Instructions that a thread executes between two checks whether its kernel is compiled.
+pub const CHECK: u64 = 4096;
 
-/// Fewest instructions of a block: for fewer, the call costs more than it saves.
+/// Minimum number of instructions in a block. A call for one instruction saves nothing.
 const LEAST: usize = 2;
 
 /// Which instructions are executed as compiled code: the environment variable `GENX_EU`.
@@ -39,13 +42,21 @@ pub enum Strategy {
 }
 
 impl Strategy {
-    /// The strategy that the environment names.
+    /// The strategy that the environment names. Another value is reported on standard error, and
+    /// means `compile`.
     pub fn get() -> Strategy {
         static STRATEGY: OnceLock<Strategy> = OnceLock::new();
         *STRATEGY.get_or_init(|| match std::env::var("GENX_EU").as_deref() {
             Ok("interpret") => Strategy::Interpret,
             Ok("verify") => Strategy::Verify,
-            _ => Strategy::Compile,
+            Ok("compile") | Err(_) => Strategy::Compile,
+            Ok(other) => {
+                eprintln!(
+                    "genxml-sim: GENX_EU={other} is unknown: it must be interpret, compile or \
+                     verify. The run continues with compile."
+                );
+                Strategy::Compile
+            }
         })
     }
 }
@@ -57,13 +68,15 @@ pub struct Block {
     pub count: u32,
     /// Index of the uop after the last one.
     pub end: u32,
-    /// The bits of [`Flow::awaited`](super::flow::Flow) of all instructions but the first.
+    /// Bit n is set if an instruction after the first has an index whose remainder modulo 64 is n.
+    /// If [`Flow::awaited`](super::flow::Flow) has one of these bits, a channel may wait inside the
+    /// block.
     pub inner: u64,
-    /// The channels that must be active for the routine `full`.
+    /// Mask of the channels that the instructions use.
     channels: u32,
-    /// The routine for threads in which these channels are active.
+    /// Number of the routine without masks. It is used if all of `channels` are active.
     full: usize,
-    /// The routine for all threads.
+    /// Number of the routine that reads the mask of active channels.
     masked: usize,
 }
 
@@ -96,9 +109,9 @@ impl Blocks {
         }
     }
 
-    /// Compiles a kernel. `flush` is true if subnormal floats are flushed. `least` is the fewest
-    /// instructions of a block. `None` if the host cannot
-    /// run the code, or if the kernel has no blocks.
+    /// Compiles a kernel. `flush`: subnormal floats are flushed. `least`: minimum number of
+    /// instructions in a block. Returns `None` if the host cannot run the code, or if the kernel
+    /// has no blocks.
     fn new(uops: &[Uop], flush: bool, least: usize) -> Option<Blocks> {
         if !Code::supported() {
             return None;
@@ -159,12 +172,12 @@ fn end(uops: &[Uop], starts: &[bool], first: usize) -> usize {
             break;
         }
     }
-    // The block continues at the index after it, so the last instruction must do so, too.
+    // After a block, the thread continues at the block's end. If the last instruction continues
+    // elsewhere, the block ends before it.
     if at > first && uops[at - 1].next as usize != at { at - 1 } else { at }
 }
 
-/// The code of a kernel, and how far the kernel is from being compiled. A copy of a kernel starts
-/// from the beginning.
+/// The compiled code of a kernel, and the count that decides when to compile it. A clone is empty.
 #[derive(Debug, Default)]
 pub struct Compilation {
     /// Instructions executed so far.
@@ -182,8 +195,8 @@ impl Clone for Compilation {
 }
 
 impl Compilation {
-    /// Compiles the kernel at its first instruction, whatever the environment says. Every instruction
-    /// that can be compiled is.
+    /// Compiles the kernel before its first instruction and ignores `GENX_EU`. Blocks may have one
+    /// instruction.
     pub fn at_once() -> Compilation {
         Compilation { at_once: true, ..Compilation::default() }
     }

@@ -44,7 +44,8 @@ pub fn can(u: &Uop) -> bool {
         && !(scalar && matches!(vector, Vector::Line | Vector::Plane))
 }
 
-/// True if compiled code can saturate the results, or compare them with zero, as the instruction asks.
+/// True if compiled code can saturate the results, or compare them with zero, as the instruction
+/// asks.
 fn more(u: &Uop, vector: Vector) -> bool {
     match vector.lanes() {
         vector::Lanes::Floats => true,
@@ -59,7 +60,7 @@ fn more(u: &Uop, vector: Vector) -> bool {
 fn reads(source: &Operand, scalar: bool) -> bool {
     let place = &source.place;
     let at = usize::from(place.offset as u16);
-    // Flags are stored one by one, which the sources of the same instruction must not see.
+    // The flags of the first half are stored before the second half reads its sources.
     let flags = at < FLAGS + REGISTER && FLAGS < at + 2 * ROW;
     place.address == DIRECT
         && !flags
@@ -80,8 +81,8 @@ fn count(vector: Vector) -> usize {
     }
 }
 
-/// Makes the routine for `uops`. If `masked`, it works for any active channels, else all channels
-/// that the instructions use must be active.
+/// Makes the routine for `uops`. If `masked`, the routine reads the mask of active channels. If
+/// not, all channels that the instructions use must be active.
 pub fn routine(code: &mut Assembler, uops: &[Uop], flush: bool, masked: bool) -> usize {
     let number = code.begin(flush);
     let mut cache = Cache::new(code, flush);
@@ -113,7 +114,8 @@ impl Translation<'_, '_> {
         let u = self.u;
         let halves = usize::from(u.size).div_ceil(LANES);
         let mut results = Vec::with_capacity(halves);
-        // All channels are read before any is written.
+        // Compute both halves before storing either, because the destination may overlap a source.
+        // Flags are stored at once, see `reads`.
         for half in 0..halves {
             let result = self.compute(vector, half);
             // The sources are not needed any more.
@@ -134,7 +136,7 @@ impl Translation<'_, '_> {
     }
 
     /// Applies the condition of a comparison, the saturation, and the mask to the result of one
-    /// half. Returns what is stored.
+    /// half. Returns the register to store, or `None` if the destination is null.
     fn merge(&mut self, result: Reg, half: usize) -> Option<Reg> {
         let u = self.u;
         let mask = self.mask(half);
@@ -145,7 +147,7 @@ impl Translation<'_, '_> {
             self.cache.put_bits(result, FLAGS + usize::from(u.flag) / 8 + half, mask);
         }
         if u.saturate && self.lanes == vector::Lanes::Floats {
-            // A NaN becomes zero: VMAXPS returns the second source then.
+            // If the first source is a NaN, VMAXPS returns the second source, which is zero.
             self.cache.with(Op3::Vmaxps, result, result, 0);
             self.cache.with(Op3::Vminps, result, result, 1.0f32.to_bits());
         }
@@ -172,7 +174,8 @@ impl Translation<'_, '_> {
         Some(result)
     }
 
-    /// The lanes whose result meets `condition` in a comparison with zero: the highest bit is set.
+    /// Compares the result with zero. The highest bit of each lane says if `condition` is met; the
+    /// other bits have no meaning.
     fn compared(&mut self, result: Reg, condition: Condition) -> Reg {
         self.cache.settle_float(result);
         let found = self.cache.take();
@@ -306,7 +309,8 @@ impl Translation<'_, '_> {
         }
     }
 
-    /// A source as floats for arithmetic, which flushes subnormal sources by itself.
+    /// A source for float instructions of the host. With DAZ they take subnormal sources as zeros,
+    /// so this code does not flush them.
     fn float(&mut self, n: usize, half: usize) -> Reg {
         let Operand { flip, second: keep, .. } = self.u.plan.src[n];
         if self.is_constant(n) {
@@ -328,7 +332,8 @@ impl Translation<'_, '_> {
         from
     }
 
-    /// A source as floats whose bits are used: subnormal numbers are flushed.
+    /// A source whose bits are copied to the result. DAZ has no effect on a copy, so this code
+    /// flushes subnormal numbers if the mode asks for it.
     fn exact_float(&mut self, n: usize, half: usize) -> Reg {
         if self.is_constant(n) {
             return self.cache.constant(self.u.plan.src[n].flip);
@@ -337,7 +342,8 @@ impl Translation<'_, '_> {
         self.exact(n, bits)
     }
 
-    /// Floats of source `n`, flushed, then with the modifiers of the source.
+    /// Source `n` from `bits`: flushes subnormal numbers if the mode asks for it, then applies the
+    /// source's modifiers. Unlocks `bits` if it flushes.
     fn exact(&mut self, n: usize, bits: Reg) -> Reg {
         let Operand { flip, second: keep, .. } = self.u.plan.src[n];
         self.cache.settle_float(bits);
@@ -358,7 +364,8 @@ impl Translation<'_, '_> {
         small
     }
 
-    /// As [`exact`](Self::exact), if nothing else of the instruction needs `bits`.
+    /// The same as [`exact`](Self::exact). Call it only if the instruction does not use `bits`
+    /// again.
     fn exact_only(&mut self, n: usize, bits: Reg) -> Reg {
         let exact = self.exact(n, bits);
         if exact != bits {
@@ -378,7 +385,8 @@ impl Translation<'_, '_> {
         let p = coefficient(self, 0);
         let q = (!is_line).then(|| coefficient(self, 1));
         let r = coefficient(self, 3);
-        // A line has adjacent coordinates; a plane has x and y of eight channels in turn.
+        // Source 1 of a line: x of eight channels in each register. Of a plane: a register with x,
+        // then one with y, for each eight channels.
         let rows = if is_line { 1 } else { 2 };
         let bits = self.cache.row(at + half * rows * ROW);
         let x = self.exact_only(1, bits);
@@ -450,7 +458,7 @@ impl Translation<'_, '_> {
                 return result;
             }
             Vector::LessUnsigned => {
-                // a < b unless the greater of both is a.
+                // AVX2 has no unsigned comparison. If the greater of both is a, then a >= b.
                 self.cache.code.op3(Op3::Vpmaxud, result, a, b);
                 self.cache.code.op3(Op3::Vpcmpeqd, result, result, a);
                 self.invert(result);
@@ -533,7 +541,8 @@ impl Translation<'_, '_> {
         result
     }
 
-    /// One of two floats, with all its bits. Rows `Sel` of [`crate::eu::ops::moves`].
+    /// Copies one of two floats to the result: that of the predicate, the lesser or the greater. A
+    /// NaN keeps its pattern. Row `Sel` of [`crate::eu::ops::moves`].
     fn choice(&mut self, vector: Vector, half: usize) -> Reg {
         let (a, b) = (self.exact_float(0, half), self.exact_float(1, half));
         let chosen = match vector {
@@ -541,7 +550,7 @@ impl Translation<'_, '_> {
             _ => {
                 let (chosen, single) = (self.cache.take(), self.cache.take());
                 let code = &mut *self.cache.code;
-                // b is a NaN and a is not.
+                // The lanes where only b is a NaN: there a is chosen.
                 code.op3(Op3::Unordered, chosen, a, a);
                 code.op3(Op3::Unordered, single, b, b);
                 code.op3(Op3::Vpandn, single, chosen, single);

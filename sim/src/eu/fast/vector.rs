@@ -1,7 +1,7 @@
-//! The bodies of the fast path that compiled kernels have too.
+//! The operations that compiled kernels support. The fast path has each of them, too.
 
-/// What an instruction computes in each lane. The rows in [`crate::eu::ops`] say which instructions
-/// do; [`crate::eu::compile`] translates them.
+/// What an instruction computes in each lane. A row of the tables in [`crate::eu::ops`] names the
+/// operation of its instructions; compiled kernels have machine code for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs, reason = "the rows of the tables say what they compute")]
 pub enum Vector {
@@ -42,7 +42,7 @@ pub enum Vector {
     Plane,
 }
 
-/// What the lanes of the sources and of the result are.
+/// Types of the sources and of the result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Lanes {
     /// Integers.
@@ -56,7 +56,7 @@ pub enum Lanes {
 }
 
 impl Vector {
-    /// What the lanes are.
+    /// Types of the sources and of the result.
     pub fn lanes(self) -> Lanes {
         use Vector::*;
         match self {
