@@ -41,13 +41,17 @@ pub enum Lanes {
     Dwords,
     /// One dword, for all lanes. A store writes lane 0.
     Dword,
-    /// One byte, which a load copies to all 32 bytes of the register. Loads only.
+    /// One byte, which a load copies to all 32 bytes of the register. A store writes the lowest byte.
     Byte,
-    /// One word, which a load copies to all 16 words of the register. Loads only.
+    /// One word, which a load copies to all 16 words of the register. A store writes the lowest word.
     Word,
+    /// Eight unsigned bytes. A store writes the lowest bytes of the lanes.
+    Bytes,
+    /// Eight signed bytes. Loads only.
+    SignedBytes,
     /// Eight unsigned words. A store writes the low halves of the lanes.
     Words,
-    /// Eight signed words.
+    /// Eight signed words. Loads only.
     SignedWords,
 }
 
@@ -283,6 +287,8 @@ impl Assembler {
             Lanes::Dword => ((MAP_0F38, P66, 0x18), 4),
             Lanes::Byte => ((MAP_0F38, P66, 0x78), 1),
             Lanes::Word => ((MAP_0F38, P66, 0x79), 2),
+            Lanes::Bytes => ((MAP_0F38, P66, 0x31), ROW / 4),
+            Lanes::SignedBytes => ((MAP_0F38, P66, 0x21), ROW / 4),
             Lanes::Words => ((MAP_0F38, P66, 0x33), ROW / 2),
             Lanes::SignedWords => ((MAP_0F38, P66, 0x23), ROW / 2),
         };
@@ -306,24 +312,55 @@ impl Assembler {
             }
             Lanes::Words => {
                 let rm = self.checked(Memory::Block(to), ROW / 2);
-                self.constant(spare, [0xffff; LANES]);
-                self.op3(Op3::Vpand, spare, spare, from);
-                // vpackusdw ymm, ymm, ymm; vpermq ymm, ymm, 0b1000; vmovups [rm], xmm
-                self.vex((MAP_0F38, P66, 0x2b), true, spare.0, spare.0, Rm::Reg(spare), None);
-                self.bytes.extend([
-                    0xc4,
-                    (!spare.0 >> 3 & 1) << 7 | 1 << 6 | (!spare.0 >> 3 & 1) << 5 | MAP_0F3A,
-                    0xfd,
-                    0x00,
-                    0xc0 | (spare.0 & 7) << 3 | spare.0 & 7,
-                    0x08,
-                ]);
+                self.low_words(spare, from, 0xffff);
                 self.vex((MAP_0F, NONE, 0x11), false, spare.0, 0, rm, None);
             }
-            Lanes::Byte | Lanes::Word | Lanes::SignedWords => {
-                panic!("{lanes:?} can only be loaded; store Dwords, Dword or Words")
+            Lanes::Bytes => {
+                let rm = self.checked(Memory::Block(to), ROW / 4);
+                self.low_words(spare, from, 0xff);
+                // vpackuswb xmm, xmm, xmm; vmovq [rm], xmm
+                self.vex((MAP_0F, P66, 0x67), false, spare.0, spare.0, Rm::Reg(spare), None);
+                self.vex((MAP_0F, P66, 0xd6), false, spare.0, 0, rm, None);
+            }
+            Lanes::Word => {
+                let rm = self.checked(Memory::Block(to), 2);
+                self.vex((MAP_0F3A, P66, 0x15), false, from.0, 0, rm, Some(0)); // vpextrw
+            }
+            Lanes::Byte => {
+                let rm = self.checked(Memory::Block(to), 1);
+                self.vex((MAP_0F3A, P66, 0x14), false, from.0, 0, rm, Some(0)); // vpextrb
+            }
+            Lanes::SignedBytes | Lanes::SignedWords => {
+                panic!("{lanes:?} can only be loaded; store Bytes or Words")
             }
         }
+    }
+
+    /// The bits of `mask` of the eight lanes of `from`, as eight words in the low half of `to`.
+    fn low_words(&mut self, to: Reg, from: Reg, mask: u32) {
+        self.op3_constant(Op3::Vpand, to, from, [mask; LANES]);
+        // vpackusdw ymm, ymm, ymm
+        self.vex((MAP_0F38, P66, 0x2b), true, to.0, to.0, Rm::Reg(to), None);
+        self.permute_quads(to, 0b00_00_10_00);
+    }
+
+    /// VPERMQ: reorders the four quadwords of a register.
+    fn permute_quads(&mut self, reg: Reg, order: u8) {
+        let high = !reg.0 >> 3 & 1;
+        // The bit W is set, and there is no second source.
+        self.bytes.extend([0xc4, high << 7 | 1 << 6 | high << 5 | MAP_0F3A, 0xfd, 0x00]);
+        self.bytes.extend([0xc0 | (reg.0 & 7) << 3 | reg.0 & 7, order]);
+    }
+
+    /// The lanes with even numbers of `low`, then those of `high` (VSHUFPS, VPERMQ).
+    pub fn even(&mut self, to: Reg, low: Reg, high: Reg) {
+        self.vex((MAP_0F, NONE, 0xc6), true, to.0, low.0, Rm::Reg(high), Some(0b10_00_10_00));
+        self.permute_quads(to, 0b11_01_10_00);
+    }
+
+    /// VPBLENDW: the low words of the lanes of `low`, the high words of the lanes of `high`.
+    pub fn blend_words(&mut self, to: Reg, high: Reg, low: Reg) {
+        self.vex((MAP_0F3A, P66, 0x0e), true, to.0, high.0, Rm::Reg(low), Some(0b0101_0101));
     }
 
     /// The row of the constants that holds `lanes`.

@@ -48,11 +48,24 @@ fn register(random: &mut Random, bytes: u8) -> Register {
 fn source(random: &mut Random, ty: DataType, size: u8, constant: bool) -> Operand {
     if constant && random.one_in(4) {
         let bits = if ty == DataType::F { random.pick(&FLOATS) } else { random.bits() as u32 };
+        let ty = match ty {
+            DataType::Ub => DataType::Uw,
+            DataType::B => DataType::W,
+            ty => ty,
+        };
         let bits = u64::from(bits) & (u64::MAX >> (64 - 8 * ty.size()));
         return Operand::Immediate(Immediate { ty, bits });
     }
     let scalar = size == 1 || random.one_in(4);
-    let region = if scalar { Region::new(0, 1, 0) } else { Region::packed(size) };
+    let region = match scalar {
+        true => Region::new(0, 1, 0),
+        false if random.one_in(3) => {
+            let step = random.pick(&[2, 4]);
+            let width = size.min(8);
+            Region::new(width * step, width, step)
+        }
+        false => Region::packed(size),
+    };
     let mut source = Source::new(register(random, ty.size()), ty, region);
     source.negate = random.one_in(6);
     source.absolute = ty == DataType::F && random.one_in(6);
@@ -61,21 +74,22 @@ fn source(random: &mut Random, ty: DataType, size: u8, constant: bool) -> Operan
 
 /// An instruction that may be compiled.
 fn instruction(random: &mut Random) -> Instruction {
-    use DataType::{D, F, Ud, Uw, W};
+    use DataType::{B, D, F, Ub, Ud, Uw, W};
     use Opcode::*;
     let opcode = random.pick(&[
         Mov, Not, And, Or, Xor, Shl, Shr, Asr, Add, Add, Mul, Mul, Mad, Mad, Sel, Sel, Cmp, Cmp,
         Rndd, Rndu, Rnde, Rndz, Line, Pln, Pln,
     ]);
     let plane = matches!(opcode, Line | Pln);
-    let size = random.pick(if plane { &[8, 16] } else { &[1, 8, 8, 16, 16][..] });
+    let size = random.pick(if plane { &[8, 16] } else { &[1, 2, 4, 8, 8, 16, 16][..] });
     let floats = match opcode {
         Mad | Rndd | Rndu | Rnde | Rndz | Line | Pln => true,
         Not | And | Or | Xor | Shl | Shr | Asr => false,
         _ => random.one_in(2),
     };
     let count = usize::from(opcode.op().sources);
-    let of = |random: &mut Random| if floats { F } else { random.pick(&[D, D, Ud, Ud, W, Uw]) };
+    let of =
+        |random: &mut Random| if floats { F } else { random.pick(&[D, D, Ud, Ud, W, Uw, B, Ub]) };
     let mut sources = [Operand::None; 3];
     for (n, slot) in sources.iter_mut().enumerate().take(count) {
         let ty = of(random);
@@ -100,6 +114,8 @@ fn instruction(random: &mut Random) -> Instruction {
     };
     let null = opcode == Cmp && random.one_in(2);
     let to = if null { Register::NULL } else { register(random, ty.size()) };
+    let mut destination = Destination::new(to, ty);
+    destination.stride = random.pick(&[1, 1, 1, 2, 4]);
     let chooses = opcode == Sel && random.one_in(2);
     let conditions = [
         Condition::Equal,
@@ -111,14 +127,14 @@ fn instruction(random: &mut Random) -> Instruction {
     ];
     let compares = opcode == Cmp || opcode == Sel && !chooses || opcode != Sel && random.one_in(6);
     Instruction {
-        destination: Some(Destination::new(to, ty)),
+        destination: Some(destination),
         sources,
         condition: compares.then(|| random.pick(&conditions)),
         predicate: (chooses || opcode != Sel && random.one_in(5)).then(|| Predicate {
             control: PredicateControl::Sequential,
             inverse: random.one_in(2),
         }),
-        saturate: floats && opcode != Cmp && random.one_in(5),
+        saturate: opcode != Cmp && random.one_in(5),
         no_mask: random.one_in(4),
         channel_offset: if size <= 8 {
             8 * random.below(4) as u8

@@ -151,6 +151,7 @@ impl<'a> Cache<'a> {
         let bytes = match lanes {
             Lanes::Byte => 1,
             Lanes::Word => 2,
+            Lanes::Bytes | Lanes::SignedBytes => ROW / 4,
             _ => ROW / 2,
         };
         self.settle(&(at..at + bytes));
@@ -247,10 +248,10 @@ impl<'a> Cache<'a> {
         self.held(reg).content = Content::Dword(at);
     }
 
-    /// Stores the low words of the lanes of `reg` from byte `at` on.
-    pub fn put_words(&mut self, reg: Reg, at: usize) {
-        self.forget(&(at..at + ROW / 2), true);
-        self.code.store(reg, at, Lanes::Words, SPARE[0]);
+    /// Stores `reg`, a result, at byte `at`: the lowest `bytes` bytes of `lanes`.
+    pub fn put(&mut self, reg: Reg, at: usize, lanes: Lanes, bytes: usize) {
+        self.forget(&(at..at + bytes), true);
+        self.code.store(reg, at, lanes, SPARE[0]);
     }
 
     /// Stores the highest bits of the lanes of `reg` as the byte at `at`, where `mask` is set.

@@ -1,74 +1,92 @@
 //! Translates a run of instructions to one routine.
 
 use super::cache::Cache;
-use crate::eu::fast::plan::{Clamp, DIRECT, Form, Operand};
+use crate::eu::fast::plan::{Clamp, DIRECT, Form, Operand, Place};
 use crate::eu::fast::vector::{self, Vector};
-use crate::eu::regions::{FLAGS, NULL, REGISTER};
+use crate::eu::regions::{FILE_BYTES, FLAGS, NULL, REGISTER};
 use crate::eu::uop::{Condition, PredicateControl, Type, Uop};
-use genxml_jit::{Assembler, LANES, Lanes, Memory, Op2, Op3, ROW, Reg};
+use genxml_jit::{Assembler, LANES, Lanes, MASK_LANES, Memory, Op2, Op3, ROW, Reg};
 
 /// True if a routine can contain the instruction.
 pub fn can(u: &Uop) -> bool {
     let Some(vector) = u.plan.vector else { return false };
     let compares = vector.lanes() == vector::Lanes::Comparison;
-    let scalar = match u.size {
-        1 => true,
-        8 | 16 => false,
-        _ => return false,
-    };
+    let scalar = u.size == 1;
     let all = u32::MAX >> (32 - u32::from(u.size));
+    // Masks and flags of several channels begin at a byte.
     let aligned = scalar || (u.first.is_multiple_of(8) && u.flag.is_multiple_of(8));
     let predicate = matches!(u.predicate, None | Some(PredicateControl::Sequential));
-    if u.lanes != all || !aligned || !predicate || u32::from(u.first) + u32::from(u.size) > 32 {
+    let channels = usize::from(u.first) + LANES * usize::from(u.size).div_ceil(LANES);
+    let fits = u.size <= 16 && (scalar || channels <= MASK_LANES);
+    if u.lanes != all || !aligned || !predicate || !fits {
         return false;
     }
     // Results of comparisons are not saturated and not compared with zero.
-    if !compares && u.plan.more && !more(u, vector) {
+    if !compares && u.plan.more && vector == Vector::ToFloat {
         return false;
     }
-    // Flags are stored in groups of eight.
-    if scalar && (compares || u.condition.is_some()) {
-        return false;
-    }
-    let sources = &u.plan.src[..count(vector)];
-    let destination = u.plan.dst;
-    let written = match destination.form {
-        Form::Nothing => true,
-        Form::Dwords => true,
-        Form::Words | Form::SignedWords => !scalar && !compares,
-        _ => false,
-    };
+    let destination = &u.plan.dst;
+    let written = destination.form == Form::Nothing
+        || reaches(destination, u)
+            && matches!(element(destination.form), Some((_, 1)) | Some((2, 2)) | Some((1, 4)));
+    let planes = matches!(vector, Vector::Line | Vector::Plane);
     written
-        && (destination.form == Form::Nothing || destination.address == DIRECT)
-        && sources.iter().all(|source| reads(source, scalar))
-        && !(scalar && matches!(vector, Vector::Line | Vector::Plane))
+        && !(planes && u.size < 8)
+        && u.plan.src[..count(vector)].iter().all(|source| {
+            let place = &source.place;
+            let at = usize::from(place.offset as u16);
+            // The flags of the first half are stored before the second half reads its sources.
+            let flags = at < FLAGS + REGISTER && FLAGS < at + 4 * ROW;
+            !flags && (planes || reaches(place, u))
+        })
 }
 
-/// True if compiled code can saturate the results, or compare them with zero, as the instruction
-/// asks.
-fn more(u: &Uop, vector: Vector) -> bool {
-    match vector.lanes() {
-        vector::Lanes::Floats => true,
-        vector::Lanes::Ints => {
-            u.plan.clamp == Clamp::None && !u.saturate && matches!(u.plan.seen, Type::D | Type::Ud)
-        }
-        _ => false,
-    }
+/// Bytes of an element, and elements from one channel's element to the next: 0 if all channels have
+/// the same. `None` for forms without a fixed distance.
+fn element(form: Form) -> Option<(usize, usize)> {
+    use Form::*;
+    Some(match form {
+        Dword => (4, 0),
+        Word | SignedWord => (2, 0),
+        Byte | SignedByte => (1, 0),
+        Dwords => (4, 1),
+        Words | SignedWords => (2, 1),
+        Bytes | SignedBytes => (1, 1),
+        DwordsBy2 => (4, 2),
+        WordsBy2 | SignedWordsBy2 => (2, 2),
+        BytesBy2 | SignedBytesBy2 => (1, 2),
+        WordsBy4 | SignedWordsBy4 => (2, 4),
+        BytesBy4 | SignedBytesBy4 => (1, 4),
+        _ => return None,
+    })
 }
 
-/// True if compiled code can read the source.
-fn reads(source: &Operand, scalar: bool) -> bool {
-    let place = &source.place;
-    let at = usize::from(place.offset as u16);
-    // The flags of the first half are stored before the second half reads its sources.
-    let flags = at < FLAGS + REGISTER && FLAGS < at + 2 * ROW;
-    place.address == DIRECT
-        && !flags
-        && match place.form {
-            Form::Dword | Form::Dwords | Form::Word | Form::SignedWord => true,
-            Form::Words | Form::SignedWords => !scalar,
-            _ => false,
-        }
+/// True if the form is of signed bytes or words.
+fn signed(form: Form) -> bool {
+    use Form::*;
+    matches!(
+        form,
+        SignedWord
+            | SignedByte
+            | SignedWords
+            | SignedBytes
+            | SignedWordsBy2
+            | SignedBytesBy2
+            | SignedWordsBy4
+            | SignedBytesBy4
+    )
+}
+
+/// True if the operand has a fixed place, where code for eight channels stays inside the register
+/// file.
+fn reaches(place: &Place, u: &Uop) -> bool {
+    let Some((size, step)) = element(place.form) else { return false };
+    let bytes = match step {
+        0 => size,
+        _ if u.size == 1 => size,
+        step => size * step * LANES * usize::from(u.size).div_ceil(LANES),
+    };
+    place.address == DIRECT && usize::from(place.offset as u16) + bytes <= FILE_BYTES
 }
 
 /// Number of sources.
@@ -127,10 +145,17 @@ impl Translation<'_, '_> {
         }
         let at = usize::from(u.plan.dst.offset as u16);
         for (half, &result) in results.iter().enumerate() {
-            match u.plan.dst.form {
-                Form::Dwords if self.scalar() => self.cache.put_dword(result, at),
-                Form::Dwords => self.cache.put_row(result, at + half * ROW),
-                _ => self.cache.put_words(result, at + half * ROW / 2),
+            match (element(u.plan.dst.form), self.scalar()) {
+                (Some((1, _)), true) => self.cache.put(result, at, Lanes::Byte, 1),
+                (Some((2, _)), true) => self.cache.put(result, at, Lanes::Word, 2),
+                (_, true) => self.cache.put_dword(result, at),
+                (Some((1, 1)), _) => {
+                    self.cache.put(result, at + half * ROW / 4, Lanes::Bytes, ROW / 4)
+                }
+                (Some((2, 1)), _) => {
+                    self.cache.put(result, at + half * ROW / 2, Lanes::Words, ROW / 2)
+                }
+                _ => self.cache.put_row(result, at + half * ROW),
             }
         }
     }
@@ -144,34 +169,82 @@ impl Translation<'_, '_> {
             if u.plan.opposite {
                 self.invert(result);
             }
-            self.cache.put_bits(result, FLAGS + usize::from(u.flag) / 8 + half, mask);
+            self.put_flags(result, half, mask);
         }
         if u.saturate && self.lanes == vector::Lanes::Floats {
             // If the first source is a NaN, VMAXPS returns the second source, which is zero.
             self.cache.with(Op3::Vmaxps, result, result, 0);
             self.cache.with(Op3::Vminps, result, result, 1.0f32.to_bits());
         }
-        if u.plan.more
-            && self.lanes != vector::Lanes::Comparison
-            && let Some(condition) = u.condition
-        {
-            let found = self.compared(result, condition);
-            self.cache.put_bits(found, FLAGS + usize::from(u.flag) / 8 + half, mask);
+        if u.plan.more && self.lanes != vector::Lanes::Comparison {
+            self.clamp(result);
+            if let Some(condition) = u.condition {
+                let found = self.compared(result, condition);
+                self.put_flags(found, half, mask);
+            }
         }
-        if u.plan.dst.form == Form::Nothing {
-            return None;
+        let (size, step) = element(u.plan.dst.form)?;
+        // With gaps between the elements, the bytes in the gaps are kept.
+        if mask.is_none() && (self.scalar() || step == 1) {
+            return Some(result);
         }
-        let Some(mask) = mask else { return Some(result) };
-        let at = usize::from(u.plan.dst.offset as u16);
-        let old = match u.plan.dst.form {
-            Form::Dwords if self.scalar() => self.cache.dword(at),
-            Form::Dwords => self.cache.row(at + half * ROW),
-            _ => self.cache.loaded(at + half * ROW / 2, Lanes::Words),
+        let at = usize::from(u.plan.dst.offset as u16) + half * size * step * LANES;
+        let old = match (size, self.scalar()) {
+            (1, true) => self.cache.loaded(at, Lanes::Byte),
+            (2, true) => self.cache.loaded(at, Lanes::Word),
+            (_, true) => self.cache.dword(at),
+            (1, _) if step == 1 => self.cache.loaded(at, Lanes::Bytes),
+            (2, _) if step == 1 => self.cache.loaded(at, Lanes::Words),
+            _ => self.cache.row(at),
         };
         self.cache.settle_float(old);
         self.cache.settle_float(result);
-        self.cache.code.blend(result, old, result, mask);
+        match (size, step) {
+            _ if self.scalar() => {}
+            (2, 2) => self.cache.code.blend_words(result, old, result),
+            (1, 4) => {
+                // The lowest byte is that of the result.
+                self.cache.code.op3(Op3::Vpxor, result, result, old);
+                self.cache.with(Op3::Vpand, result, result, 0xff);
+                self.cache.code.op3(Op3::Vpxor, result, result, old);
+            }
+            _ => {}
+        }
+        if let Some(mask) = mask {
+            self.cache.code.blend(result, old, result, mask);
+        }
         Some(result)
+    }
+
+    /// Clamps integers to the range of the destination, as the plan asks.
+    fn clamp(&mut self, result: Reg) {
+        let (least, most) = self.u.dst.ty.range();
+        match self.u.plan.clamp {
+            Clamp::None => {}
+            Clamp::Signed => {
+                let most = most.min(i32::MAX.into()) as u32;
+                self.cache.with(Op3::Vpmaxsd, result, result, least as u32);
+                self.cache.with(Op3::Vpminsd, result, result, most);
+            }
+            Clamp::Unsigned => self.cache.with(Op3::Vpminud, result, result, most as u32),
+        }
+    }
+
+    /// Stores the highest bits of the lanes of one half as flags, for the channels of `mask`.
+    fn put_flags(&mut self, found: Reg, half: usize, mask: Option<Reg>) {
+        let flag = usize::from(self.u.flag);
+        let mut mask = mask;
+        if self.scalar() {
+            // All lanes are alike: the one with the number of the flag's bit is stored.
+            let one = self.cache.take();
+            let lane = |n: usize| if n == flag % 8 { u32::MAX } else { 0 };
+            self.cache.code.constant(one, std::array::from_fn(lane));
+            if let Some(mask) = mask {
+                self.cache.code.op3(Op3::Vpand, one, one, mask);
+            }
+            mask = Some(one);
+        }
+        self.cache.put_bits(found, FLAGS + flag / 8 + half, mask);
     }
 
     /// Compares the result with zero. The highest bit of each lane says if `condition` is met; the
@@ -194,8 +267,16 @@ impl Translation<'_, '_> {
             }
             return found;
         }
+        // The number of the destination's type is in the highest bits.
+        let seen = self.u.plan.seen;
+        let signed = matches!(seen, Type::D | Type::W | Type::B);
+        let mut result = result;
+        if seen.size() < 4 {
+            let high = self.cache.take();
+            self.cache.with(Op3::Vpsllvd, high, result, 32 - 8 * seen.size() as u32);
+            result = high;
+        }
         self.cache.with(Op3::Vpcmpeqd, found, result, 0);
-        let signed = self.u.plan.seen == Type::D;
         match condition {
             Condition::NotEqual => self.invert(found),
             Condition::Less if signed => self.cache.code.copy(found, result),
@@ -233,14 +314,22 @@ impl Translation<'_, '_> {
             self.cache.code.load(reg, Memory::Mask(first), lanes);
             reg
         });
-        if u.predicate.is_none() || self.selects() {
-            return enabled;
-        }
-        let predicate = self.predicate(half);
-        if let Some(enabled) = enabled {
-            self.cache.code.op3(Op3::Vpand, predicate, predicate, enabled);
-        }
-        Some(predicate)
+        let predicate = match u.predicate.is_none() || self.selects() {
+            true => None,
+            false => Some(self.predicate(half)),
+        };
+        // Code for two or four channels computes eight.
+        let first = (u.size == 2 || u.size == 4).then(|| {
+            let reg = self.cache.take();
+            let lane = |n: usize| if n < usize::from(u.size) { u32::MAX } else { 0 };
+            self.cache.code.constant(reg, std::array::from_fn(lane));
+            reg
+        });
+        let masks = [enabled, predicate, first].into_iter().flatten();
+        masks.reduce(|a, b| {
+            self.cache.code.op3(Op3::Vpand, a, a, b);
+            a
+        })
     }
 
     fn selects(&self) -> bool {
@@ -265,21 +354,59 @@ impl Translation<'_, '_> {
 
     /// Bits of a source, without modifiers.
     fn bits(&mut self, n: usize, half: usize) -> Reg {
-        let place = self.u.plan.src[n].place;
-        let at = usize::from(place.offset as u16);
-        match place.form {
-            Form::Dwords if !self.scalar() => self.cache.row(at + half * ROW),
-            Form::Words => self.cache.loaded(at + half * ROW / 2, Lanes::Words),
-            Form::SignedWords => self.cache.loaded(at + half * ROW / 2, Lanes::SignedWords),
-            Form::Word | Form::SignedWord => {
-                let word = self.cache.loaded(at, Lanes::Word);
-                let signed = place.form == Form::SignedWord;
-                self.cache.with(Op3::Vpsllvd, word, word, 16);
-                self.cache.with(if signed { Op3::Vpsravd } else { Op3::Vpsrlvd }, word, word, 16);
-                word
+        let form = self.u.plan.src[n].place.form;
+        let first = usize::from(self.u.plan.src[n].place.offset as u16);
+        let (size, step) = element(form).unwrap_or((4, 0));
+        let step = if self.scalar() { 0 } else { step };
+        let at = first + half * size * step * LANES;
+        let signed = signed(form);
+        match (size, step) {
+            (4, 0) => self.cache.dword(at),
+            (4, 1) => self.cache.row(at),
+            (1, 1) => {
+                let lanes = if signed { Lanes::SignedBytes } else { Lanes::Bytes };
+                self.cache.loaded(at, lanes)
             }
-            _ => self.cache.dword(at),
+            (2, 1) => {
+                let lanes = if signed { Lanes::SignedWords } else { Lanes::Words };
+                self.cache.loaded(at, lanes)
+            }
+            (1, 0) | (2, 0) | (1, 2) => {
+                let lanes = match (size, step) {
+                    (1, 0) => Lanes::Byte,
+                    (2, 0) => Lanes::Word,
+                    _ => Lanes::Words,
+                };
+                let reg = self.cache.loaded(at, lanes);
+                self.extend(reg, reg, size, signed);
+                reg
+            }
+            (4, _) | (2, 4) => {
+                let [low, high] = [at, at + ROW].map(|at| self.cache.row(at));
+                self.cache.settle_float(low);
+                self.cache.settle_float(high);
+                let reg = self.cache.take();
+                self.cache.code.even(reg, low, high);
+                if size == 2 {
+                    self.extend(reg, reg, size, signed);
+                }
+                reg
+            }
+            _ => {
+                let row = self.cache.row(at);
+                self.cache.settle_float(row);
+                let reg = self.cache.take();
+                self.extend(reg, row, size, signed);
+                reg
+            }
         }
+    }
+
+    /// Extends the low `size` bytes of each lane to 32 bits.
+    fn extend(&mut self, to: Reg, from: Reg, size: usize, signed: bool) {
+        let shift = 32 - 8 * size as u32;
+        self.cache.with(Op3::Vpsllvd, to, from, shift);
+        self.cache.with(if signed { Op3::Vpsravd } else { Op3::Vpsrlvd }, to, to, shift);
     }
 
     /// True if the source is a constant.
