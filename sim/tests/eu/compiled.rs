@@ -200,3 +200,39 @@ fn compiled(body: &[Instruction]) -> Vec<String> {
         .filter_map(name)
         .collect()
 }
+
+/// Without this, an operand that is refused by mistake would only make kernels slower.
+#[test]
+fn frequent_operands_are_compiled() {
+    use DataType::{B, D, F, Ub, Ud, Uw, W};
+    let grf = |number, ty, region| {
+        Operand::Register(Source::new(Register::Grf { number, byte: 0 }, ty, region))
+    };
+    for size in [1, 2, 4, 8, 16] {
+        for ty in [D, Ud, W, Uw, F, B, Ub] {
+            let constant = match ty {
+                F => Immediate { ty, bits: 0x3f80_0000 },
+                B | W => Immediate { ty: W, bits: 3 },
+                Ub | Uw => Immediate { ty: Uw, bits: 3 },
+                ty => Immediate { ty, bits: 3 },
+            };
+            let regions = [
+                Region::new(0, 1, 0),
+                Region::packed(size),
+                Region::new(2 * size.min(8), size.min(8), 2),
+            ];
+            for (region, second) in regions.into_iter().flat_map(|region| {
+                let register = grf(20, ty, region);
+                [(region, register), (region, Operand::Immediate(constant))]
+            }) {
+                let add = Instruction {
+                    destination: Some(Destination::new(Register::Grf { number: 24, byte: 0 }, ty)),
+                    sources: [grf(16, ty, region), second, Operand::None],
+                    ..Instruction::new(Opcode::Add, size)
+                };
+                let names = compiled(&[add, end()]);
+                assert_eq!(names.len(), 1, "{size} channels of {ty:?}, {region:?}, {second:?}");
+            }
+        }
+    }
+}

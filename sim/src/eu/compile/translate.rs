@@ -35,8 +35,10 @@ pub fn can(u: &Uop) -> bool {
         && u.plan.src[..count(vector)].iter().all(|source| {
             let place = &source.place;
             let at = usize::from(place.offset as u16);
-            // The flags of the first half are stored before the second half reads its sources.
-            let flags = at < FLAGS + REGISTER && FLAGS < at + 4 * ROW;
+            // The flags of the first half are stored before the second half reads its sources. One
+            // dword at the null register is a constant.
+            let bytes = if place.form == Form::Dword { 4 } else { 4 * ROW };
+            let flags = at < FLAGS + REGISTER && FLAGS < at + bytes;
             !flags && (planes || reaches(place, u))
         })
 }
