@@ -147,6 +147,8 @@ pub struct Assembler {
     routines: Vec<usize>,
     block: usize,
     daz: bool,
+    /// True between `begin` and `end`.
+    open: bool,
 }
 
 impl Assembler {
@@ -163,12 +165,18 @@ impl Assembler {
             routines: Vec::new(),
             block,
             daz: false,
+            open: false,
         }
     }
 
     /// Begins a routine and returns its number. If `daz` is true, instructions on floats take
     /// subnormal sources as zeros with the same sign.
+    ///
+    /// # Panics
+    /// If the routine before has no [`end`](Self::end).
     pub fn begin(&mut self, daz: bool) -> usize {
+        assert!(!self.open, "the routine before must end first");
+        self.open = true;
         self.routines.push(self.bytes.len());
         self.daz = daz;
         if daz {
@@ -181,7 +189,12 @@ impl Assembler {
     }
 
     /// Ends the routine that was begun last.
+    ///
+    /// # Panics
+    /// If no routine was begun, or if it has ended.
     pub fn end(&mut self) {
+        assert!(self.open, "no routine was begun");
+        self.open = false;
         if self.daz {
             // ldmxcsr [rsp]; add rsp, 8
             self.bytes.extend([0x0f, 0xae, 0x14, 0x24, 0x48, 0x83, 0xc4, 8]);
@@ -202,7 +215,12 @@ impl Assembler {
     }
 
     /// The code with its constants, the offset of each routine, and the size of the block.
+    ///
+    /// # Panics
+    /// If a routine has no end: a call would run into the bytes after it.
+    #[cfg_attr(not(all(target_arch = "x86_64", unix)), allow(dead_code))]
     pub(crate) fn finish(mut self) -> (Vec<u8>, Vec<usize>, usize) {
+        assert!(!self.open, "the last routine must end");
         self.bytes.resize(self.bytes.len().next_multiple_of(ROW), 0xcc);
         let first = self.bytes.len();
         for row in &self.constants {

@@ -52,6 +52,9 @@ impl Code {
 
     /// Makes the routines of `assembler` executable. Returns `None` if the host cannot run them, or
     /// if it cannot map memory.
+    ///
+    /// # Panics
+    /// If a routine has no end.
     pub fn new(assembler: Assembler) -> Option<Code> {
         if !Code::supported() {
             return None;
@@ -87,5 +90,62 @@ impl Code {
         self.pages.call(start, block, mask);
         #[cfg(not(all(target_arch = "x86_64", unix)))]
         let _ = (start, mask);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A routine that adds one to eight dwords at byte 8. Oracle: Rust.
+    #[test]
+    fn a_routine_changes_only_its_row() {
+        let mut assembler = Assembler::new(48);
+        let (reg, spare) = (Reg::new(3), Reg::new(12));
+        let number = assembler.begin(true);
+        assembler.load(reg, Memory::Block(8), Lanes::Dwords);
+        assembler.op3_constant(Op3::Vpaddd, reg, reg, [1; LANES]);
+        assembler.store(reg, 8, Lanes::Dwords, spare);
+        assembler.end();
+        let Some(code) = Code::new(assembler) else {
+            println!("skipped: this host cannot run the code");
+            return;
+        };
+        let mut block: Vec<u8> = (0..48).collect();
+        let mut expected = block.clone();
+        for dword in expected[8..40].chunks_exact_mut(4) {
+            let value = u32::from_le_bytes([dword[0], dword[1], dword[2], dword[3]]);
+            dword.copy_from_slice(&(value + 1).to_le_bytes());
+        }
+        code.call(number, &mut block, &[0; MASK_LANES]);
+        assert_eq!(block, expected);
+    }
+
+    #[test]
+    #[should_panic(expected = "must end")]
+    fn a_routine_without_an_end_is_refused() {
+        let mut assembler = Assembler::new(32);
+        assembler.begin(false);
+        if Code::new(assembler).is_none() {
+            panic!("this host refuses all code; elsewhere the routine must end");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "beyond the 32 bytes")]
+    fn an_operand_beyond_the_block_is_refused() {
+        Assembler::new(32).load(Reg::new(0), Memory::Block(4), Lanes::Dwords);
+    }
+
+    #[test]
+    #[should_panic(expected = "needs a block of 32 bytes")]
+    fn a_block_that_is_too_small_is_refused() {
+        let mut assembler = Assembler::new(32);
+        let number = assembler.begin(false);
+        assembler.end();
+        match Code::new(assembler) {
+            Some(code) => code.call(number, &mut [0; 31], &[0; MASK_LANES]),
+            None => panic!("this host refuses all code; elsewhere it needs a block of 32 bytes"),
+        }
     }
 }
