@@ -41,7 +41,8 @@
 //!   `std` of `genxml`, which has the decoder.
 //! * `fast`: the fast path for the most frequent instructions of the execution units
 //!   ([`eu::fast`]), and machine code for kernels that run for long. Both run several times as
-//!   fast. Results are the same without them.
+//!   fast. Results are the same without them. The environment variable `GENX_EU` can turn the
+//!   machine code off, or compare it with the fast path: [`eu::compile::Strategy`].
 
 pub mod assumptions;
 #[cfg(feature = "dumps")]

@@ -163,6 +163,8 @@ impl Thread {
         let uops = &kernel.uops[..];
         #[cfg(feature = "fast")]
         let blocks = kernel.compilation.get(&kernel.uops, &self.modes);
+        #[cfg(feature = "fast")]
+        let verify = compile::Strategy::get() == compile::Strategy::Verify;
         let mut count = 0;
         let done = loop {
             #[cfg(feature = "fast")]
@@ -170,13 +172,18 @@ impl Thread {
                 && let Some(block) = blocks.at(self.flow.ip)
                 && self.flow.awaited & block.inner == 0
             {
-                match self.block(level, blocks, block, kernel, world) {
-                    Ok(true) => {
-                        count += u64::from(block.count);
-                        continue;
+                if verify {
+                    if let Err(fault) = self.compare(level, blocks, block, kernel, world) {
+                        break Err(fault);
                     }
-                    Ok(false) => {}
-                    Err(fault) => break Err(fault),
+                    count += u64::from(block.count);
+                    continue;
+                }
+                if world.steps(block.count) {
+                    blocks.execute(block, self.flow.active, self.regs.bytes_mut());
+                    self.flow.advance(block.end);
+                    count += u64::from(block.count);
+                    continue;
                 }
             }
             let Some(u) = uops.get(self.flow.ip as usize) else {
@@ -202,30 +209,8 @@ impl Thread {
         done
     }
 
-    /// Executes a block of compiled instructions. Returns false, and changes nothing, if they have
-    /// to be executed one by one.
-    #[cfg(feature = "fast")]
-    #[inline(always)]
-    fn block<E: Environment>(
-        &mut self,
-        level: Option<Level>,
-        blocks: &compile::Blocks,
-        block: &compile::Block,
-        kernel: &Kernel,
-        world: &mut E,
-    ) -> Result<bool, Fault> {
-        if compile::Strategy::get() == compile::Strategy::Verify {
-            return self.compare(level, blocks, block, kernel, world);
-        }
-        if !world.steps(block.count) {
-            return Ok(false);
-        }
-        blocks.execute(block, self.flow.active, self.regs.bytes_mut());
-        self.flow.advance(block.end);
-        Ok(true)
-    }
-
-    /// Executes a block one by one, and as machine code on a copy of the registers.
+    /// Executes a block one by one, and as machine code on a copy of the registers. A difference is
+    /// a fault.
     #[cfg(feature = "fast")]
     #[cold]
     fn compare<E: Environment>(
@@ -235,7 +220,7 @@ impl Thread {
         block: &compile::Block,
         kernel: &Kernel,
         world: &mut E,
-    ) -> Result<bool, Fault> {
+    ) -> Result<(), Fault> {
         let mut copy = self.regs.clone();
         let start = self.flow.ip;
         blocks.execute(block, self.flow.active, copy.bytes_mut());
@@ -248,7 +233,7 @@ impl Thread {
         self.executed -= u64::from(block.count);
         let (one, other) = (self.regs.bytes(), copy.bytes());
         match one.iter().zip(other).position(|(one, other)| one != other) {
-            None => Ok(true),
+            None => Ok(()),
             Some(at) => {
                 let register = at / REGISTER;
                 let why = format!(

@@ -2,6 +2,7 @@
 //! which other tests check against Rust's own arithmetic. All run the same random programs, whose
 //! registers overlap.
 
+use crate::eu::fast_path::SPECIAL;
 use crate::eu::support::{decode, end, run_from};
 use genxml_eu::instruction::{
     Condition, DataType, Destination, Flag, Immediate, Instruction, Operand, Predicate,
@@ -15,29 +16,6 @@ use genxml_sim::eu::{Launch, Thread};
 use genxml_testkit::Random;
 use std::collections::BTreeMap;
 
-const FLOATS: [u32; 20] = [
-    0,
-    0x8000_0000,
-    1,
-    0x807f_ffff,
-    0x0080_0000,
-    0x80ff_ffff,
-    0x3380_0000,
-    0x3f80_0000,
-    0xbf80_0000,
-    0x3f00_0000,
-    0x7f7f_ffff,
-    0x7f80_0000,
-    0xff80_0000,
-    0x7fc0_0000,
-    0xffc1_2345,
-    0x7f80_0001,
-    0x4f00_0000,
-    0xcf00_0001,
-    0x1f80_0000,
-    0x2080_0001,
-];
-
 fn register(random: &mut Random, bytes: u8) -> Register {
     // Few registers, so that an instruction uses what others computed. Some operands begin inside a
     // register and overlap two.
@@ -47,7 +25,7 @@ fn register(random: &mut Random, bytes: u8) -> Register {
 
 fn source(random: &mut Random, ty: DataType, size: u8, constant: bool) -> Operand {
     if constant && random.one_in(4) {
-        let bits = if ty == DataType::F { random.pick(&FLOATS) } else { random.bits() as u32 };
+        let bits = if ty == DataType::F { random.pick(&SPECIAL) } else { random.bits() as u32 };
         let ty = match ty {
             DataType::Ub => DataType::Uw,
             DataType::B => DataType::W,
@@ -149,7 +127,7 @@ fn instruction(random: &mut Random) -> Instruction {
 fn fill(random: &mut Random, thread: &mut Thread) {
     for dword in thread.regs.grf_mut().chunks_exact_mut(4) {
         let bits = match random.below(3) {
-            0 => random.pick(&FLOATS),
+            0 => random.pick(&SPECIAL),
             1 => (random.below(2000) as f32 / 16.0 - 60.0).to_bits(),
             _ => random.bits() as u32,
         };

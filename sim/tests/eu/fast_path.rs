@@ -44,7 +44,7 @@ const FUNCTIONS: [MathFunction; 7] = [
 const FUNCTIONS_OF_TWO: [MathFunction; 2] = [MathFunction::Divide, MathFunction::Power];
 
 /// Patterns that arithmetic treats differently as integers of some size or as floats.
-const SPECIAL: [u32; 24] = [
+pub const SPECIAL: [u32; 30] = [
     0,
     0x8000_0000,
     1,
@@ -69,6 +69,12 @@ const SPECIAL: [u32; 24] = [
     0x0000_ffff,
     0x8000_7fff,
     0x00ff_80ff,
+    0x80ff_ffff,
+    0x3380_0000,
+    0x7f7f_ffff,
+    0xcf00_0001,
+    0x1f80_0000,
+    0x2080_0001,
 ];
 
 /// Mask of the bits of an immediate of this type.

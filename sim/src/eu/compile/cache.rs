@@ -9,7 +9,7 @@ const NAN: u32 = crate::assumptions::ARITHMETIC_NAN;
 /// Number of registers that hold values; the last two are for intermediate results.
 const HELD: usize = 14;
 /// Registers for intermediate results.
-pub const SPARE: [Reg; 2] = [Reg::new(14), Reg::new(15)];
+const SPARE: [Reg; 2] = [Reg::new(14), Reg::new(15)];
 
 /// What a register holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

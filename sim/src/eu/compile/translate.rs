@@ -135,7 +135,7 @@ impl Translation<'_, '_> {
         let halves = usize::from(u.size).div_ceil(LANES);
         let mut results = Vec::with_capacity(halves);
         // Compute both halves before storing either, because the destination may overlap a source.
-        // Flags are stored at once, see `reads`.
+        // Flags are stored at once, see `can`.
         for half in 0..halves {
             let result = self.compute(vector, half);
             // The sources are not needed any more.
@@ -446,14 +446,15 @@ impl Translation<'_, '_> {
             return self.cache.constant(flip);
         }
         let bits = self.bits(n, half);
-        self.modified(bits, flip, keep)
+        self.modified(bits, false, flip, keep)
     }
 
-    fn modified(&mut self, bits: Reg, flip: u32, keep: u32) -> Reg {
+    /// Applies the modifiers of a float source. Changes `bits` itself if the caller `owns` it.
+    fn modified(&mut self, bits: Reg, owns: bool, flip: u32, keep: u32) -> Reg {
         let mut from = bits;
         for (op, value, neutral) in [(Op3::Vpand, keep, u32::MAX), (Op3::Vpxor, flip, 0)] {
             if value != neutral {
-                let result = if from == bits { self.cache.take() } else { from };
+                let result = if from == bits && !owns { self.cache.take() } else { from };
                 self.cache.with(op, result, from, value);
                 from = result;
             }
@@ -477,7 +478,7 @@ impl Translation<'_, '_> {
         let Operand { flip, second: keep, .. } = self.u.plan.src[n];
         self.cache.settle_float(bits);
         if !self.cache.flush {
-            return self.modified(bits, flip, keep);
+            return self.modified(bits, false, flip, keep);
         }
         let small = self.cache.take();
         self.cache.with(Op3::Vpand, small, bits, 0x7f80_0000);
@@ -485,12 +486,7 @@ impl Translation<'_, '_> {
         self.cache.with(Op3::Vpand, small, small, 0x7fff_ffff);
         self.cache.code.op3(Op3::Vpandn, small, small, bits);
         self.cache.unlock(bits);
-        for (op, value, neutral) in [(Op3::Vpand, keep, u32::MAX), (Op3::Vpxor, flip, 0)] {
-            if value != neutral {
-                self.cache.with(op, small, small, value);
-            }
-        }
-        small
+        self.modified(small, true, flip, keep)
     }
 
     /// The same as [`exact`](Self::exact). Call it only if the instruction does not use `bits`
