@@ -411,3 +411,28 @@ fn help_has_examples() {
         assert!(out.contains("Examples:"), "{command}: {out}");
     }
 }
+
+/// Oracle: the instructions that are executed one by one. A name that GENX_EU does not have is
+/// reported, and the run continues.
+#[test]
+fn compiled_kernels_draw_the_same_picture() {
+    let folder = tempdir().unwrap();
+    let draw = |strategy: &str| {
+        let file = folder.path().join(strategy).with_extension("png");
+        let output = Command::new(env!("CARGO_BIN_EXE_genx"))
+            .args(["demo", "cube", "-o"])
+            .arg(&file)
+            .env("GENX_EU", strategy)
+            .output()
+            .unwrap();
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{strategy}: {error}");
+        (fs::read(file).unwrap(), error)
+    };
+    let (expected, _) = draw("interpret");
+    for strategy in ["compile", "verify", "verfy"] {
+        let (picture, error) = draw(strategy);
+        assert!(picture == expected, "{strategy}");
+        assert_eq!(error.contains("GENX_EU=verfy is unknown"), strategy == "verfy", "{error}");
+    }
+}
