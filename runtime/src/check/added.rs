@@ -150,7 +150,7 @@ impl Rules {
     /// | `[Struct Field.Inner]` | a field of a nested structure |
     /// | `[Group[2].Field]` | a field of one element of a group |
     /// | `[PACKET.Field]`, `[REGISTER.Field]` | the value in the last earlier packet of this name, or in the last earlier write of the register |
-    /// | `last(PACKET)`, `last(PACKET, condition)` | the sequence number of the last earlier packet of this name, with a condition of the last one that meets it; 0 if there is none. Compare it with another `last` |
+    /// | `last(PACKET)`, `last(PACKET, condition)` | the sequence number of the last earlier packet of this name, or of the last one for which the condition is true; 0 if there is none. Compare it with another `last` |
     /// | `all(Group, condition)`, `any(Group, condition)` | true if the condition holds for all elements of a group, or for at least one |
     /// | `count(Group)` | the number of elements of a group |
     /// | `sum(Group, value)`, `unique(Group, value)` | the sum over the elements; true if no two elements have the same value |

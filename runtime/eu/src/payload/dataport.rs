@@ -298,8 +298,8 @@ pub fn untyped_atomic(
 }
 
 /// Reads elements of a surface in eight channels, in the surface's format (2d p.115, p.430). The
-/// payload is [`Part::CoordinateU`] and the other `coordinates`. The reply has the components that `channels`
-/// names, from [`Part::Red`] to [`Part::Alpha`].
+/// payload is [`Part::CoordinateU`] and the other `coordinates`. The reply has the components that
+/// `channels` names, from [`Part::Red`] to [`Part::Alpha`].
 ///
 /// * `surface`: binding table index.
 /// * `slots`: the channels of the thread, [`MdcSg3::SG8L`] for 0 to 7 or [`MdcSg3::SG8U`] for 8 to
@@ -322,8 +322,8 @@ pub fn typed_read(
 }
 
 /// Writes elements of a surface in eight channels, in the surface's format (2d p.115, p.430). The
-/// payload is [`Part::CoordinateU`] and the other `coordinates`, then the components that `channels` names,
-/// from [`Part::Red`] to [`Part::Alpha`].
+/// payload is [`Part::CoordinateU`] and the other `coordinates`, then the components that
+/// `channels` names, from [`Part::Red`] to [`Part::Alpha`].
 ///
 /// * `surface`: binding table index.
 /// * `slots`: the channels of the thread, [`MdcSg3::SG8L`] for 0 to 7 or [`MdcSg3::SG8U`] for 8 to
@@ -374,8 +374,8 @@ fn typed(
 }
 
 /// An atomic operation on elements of a surface in eight channels (2d p.14-16, p.430). The payload
-/// is [`Part::CoordinateU`] and the other `coordinates`, then, as `operation` needs them, [`Part::Operand0`]
-/// and [`Part::Operand1`].
+/// is [`Part::CoordinateU`] and the other `coordinates`, then, as `operation` needs them,
+/// [`Part::Operand0`] and [`Part::Operand1`].
 ///
 /// * `surface`: binding table index. The surface has a format of one dword.
 /// * `slots`: the channels of the thread, [`MdcSg2::SG8L`] for 0 to 7 or [`MdcSg2::SG8U`] for 8 to

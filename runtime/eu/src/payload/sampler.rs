@@ -49,8 +49,8 @@ impl Sample {
 }
 
 /// A message to the sampler (2d p.257-258). The payload has the parameters of the operation, in the
-/// sampler's order: [`Part::CoordinateU`] and the other coordinates, [`Part::Lod`] and so on. The reply has
-/// [`Part::Red`] to [`Part::Alpha`].
+/// sampler's order: [`Part::CoordinateU`] and the other coordinates, [`Part::Lod`] and so on. The
+/// reply has [`Part::Red`] to [`Part::Alpha`].
 ///
 /// # Errors
 /// * The operation has no builder: `sampleinfo` and `sample+killpix`, and reserved values.

@@ -8,7 +8,8 @@ use crate::gen8::messages::ThreadSpawnMessageDescriptorResourceSelect as Resourc
 use crate::instruction::SharedFunction;
 
 /// The message that ends a thread of the GPGPU or media pipeline (2d p.495). Its payload is a copy
-/// of r0, [`Part::Header`](super::Part::Header). The descriptor keeps the thread's resource, as drivers do.
+/// of r0, [`Part::Header`](super::Part::Header). The descriptor keeps the thread's resource, as
+/// drivers do.
 pub fn end_of_thread() -> Message {
     let descriptor = ThreadSpawnMessageDescriptor {
         resource: Resource::Dereference { resource_select: ResourceSelect::KEEP_RESOURCE },
