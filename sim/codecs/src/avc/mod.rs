@@ -1,0 +1,1 @@
+//! H.264 (AVC): baseline, main and high profile.

@@ -1,0 +1,1 @@
+//! JPEG (ITU-T T.81): baseline sequential, Huffman coded.

@@ -1,0 +1,1 @@
+//! VC-1 (SMPTE 421M): simple, main and advanced profile.

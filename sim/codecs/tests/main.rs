@@ -1,0 +1,8 @@
+//! The decoders against streams whose frames are known, and against formulations of their own.
+
+mod avc;
+mod jpeg;
+mod mpeg2;
+mod support;
+mod vc1;
+mod vp8;
