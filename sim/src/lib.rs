@@ -25,7 +25,8 @@
 //! * [`eu`]: threads and instructions;
 //! * [`pixel`]: raster and interpolation;
 //! * [`mod@unit`]: shared functions;
-//! * [`blt`]: the blitter; [`media`]: dispatch of threads; [`render`]: the 3D pipeline;
+//! * [`blt`]: the blitter; [`media`]: dispatch of threads; [`render`]: the 3D pipeline; [`video`]:
+//!   the video decoder;
 //! * [`cs`]: command streamers;
 //! * [`inspect`]: summaries, pictures, tables and traces for tools;
 //! * [`gpu`]: engines, contexts and submission.
@@ -65,6 +66,7 @@ pub mod surface;
 #[cfg(test)]
 mod testing;
 pub mod unit;
+pub mod video;
 
 pub use genxml::engine::EngineId;
 pub use gpu::context::Context;

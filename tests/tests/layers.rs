@@ -59,7 +59,7 @@ const CRATES: &[Layers] = &[
             &["eu"],
             &["pixel"],
             &["unit"],
-            &["blt", "media", "render"],
+            &["blt", "media", "render", "video"],
             &["cs"],
             &["inspect"],
             &["gpu"],
@@ -79,6 +79,7 @@ const WITHOUT_LAYERS: &[&str] = &[
     "gen-macros/src",
     "cli/src",
     "sim/drm-shim/uapi/src",
+    "sim/codecs/src",
     "tests/kit/src",
 ];
 

@@ -8,6 +8,7 @@ use super::{
 use crate::blt;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::video;
 use genxml::core::ParseError;
 use genxml::core::reflect::Container;
 use genxml::engine::EngineId;
@@ -156,7 +157,18 @@ pub(super) fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault
             XyFullMonoPatternMonoSrcBlt => blt::draw,
             MiDisplayFlip => quiet::display_flip,
         } quiet MiWaitForEvent),
-        EngineId::Video => packets!(exec, dwords: VideoPacket { MiFlushDw => mi::flush_dw, } quiet),
+        EngineId::Video => {
+            if video::ends_picture(dwords) {
+                video::finish(exec)?;
+            }
+            packets!(exec, dwords: VideoPacket {
+                MiFlushDw => mi::flush_dw,
+                MfxPipeModeSelect => video::pipe_mode_select,
+                MfxWait => video::wait,
+                MfdAvcBsdObject => video::avc::object,
+                MfdVp8BsdObject => video::vp8::object,
+            } quiet)
+        }
         EngineId::VideoEnhance => {
             packets!(exec, dwords: VideoEnhancePacket { MiFlushDw => mi::flush_dw, } quiet)
         }

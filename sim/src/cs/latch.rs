@@ -24,8 +24,15 @@ pub trait LatchPacket {
 }
 
 impl LatchPacket for BlitterPacket<'_> {}
-impl LatchPacket for VideoPacket<'_> {}
 impl LatchPacket for VideoEnhancePacket<'_> {}
+
+impl LatchPacket for VideoPacket<'_> {
+    fn latch_packet(&self, exec: &mut Exec<'_>, dwords: &[u32]) -> Result<bool, Fault> {
+        let Some(slots) = self.latch() else { return Ok(false) };
+        exec.state.latched.keep(slots, dwords);
+        Ok(true)
+    }
+}
 
 impl LatchPacket for RenderPacket<'_> {
     fn latch_packet(&self, exec: &mut Exec<'_>, dwords: &[u32]) -> Result<bool, Fault> {

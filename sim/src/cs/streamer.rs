@@ -20,6 +20,7 @@ use crate::machine::wait::Wait;
 use crate::machine::watchdog;
 use crate::media;
 use crate::mem::ADDRESS_MASK;
+use crate::video;
 use genxml::core::{Shifted, U};
 use genxml::engine::EngineId;
 use genxml::gen8::engine_registers::{
@@ -312,6 +313,7 @@ impl Streamer {
         }
         let Some(batch) = self.current(exec) else {
             media::drain(exec)?;
+            video::finish(exec)?;
             exec.emit(&Event::SubmissionEnd);
             return Ok(Step::End);
         };

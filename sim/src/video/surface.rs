@@ -1,0 +1,276 @@
+//! Pictures in memory: the surface that MFX_SURFACE_STATE describes, read and written as planes.
+
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::mem::{PAGE, PageFault, Vm};
+use crate::surface::tiling::TileMode;
+use genxml::gen8::mfx_common::{
+    MfxSurfaceState, MfxSurfaceStateSurfaceFormat as Format, MfxSurfaceStateTileWalk as Walk,
+};
+use genxml_codecs::{Frame, Plane};
+
+/// Number of the surface state that describes the decoded picture and all its references.
+const DECODED: usize = 0;
+
+/// Where the samples of pictures are, from the picture's address on. All pictures of a decoder have
+/// the same layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    tiling: TileMode,
+    /// Bytes from row to row, of all planes.
+    pitch: usize,
+    chroma: Chroma,
+}
+
+/// Where the chroma samples are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Chroma {
+    /// There are none.
+    None,
+    /// Cb and Cr alternate in the rows from this row on.
+    Interleaved { row: usize },
+    /// Each has a plane: byte and row of its first sample.
+    Planar([(usize, usize); 2]),
+}
+
+/// Width and height in samples of the planes of a picture: Y, Cb, Cr.
+pub type Sizes = [(usize, usize); 3];
+
+/// The sizes of a 4:2:0 picture of `width` x `height` macroblocks.
+pub fn sizes_420(width: usize, height: usize) -> Sizes {
+    [(16 * width, 16 * height), (8 * width, 8 * height), (8 * width, 8 * height)]
+}
+
+impl Layout {
+    /// The layout that the newest MFX_SURFACE_STATE of the decoded picture describes.
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`] if there was none, or if the pitch is not a multiple of the tile's
+    /// width; [`Fault::Unimplemented`] for formats that decoders do not write.
+    pub fn resolve(exec: &Exec<'_>) -> Result<Layout, Fault> {
+        let latched = &exec.state.latched;
+        if latched.get::<MfxSurfaceState>(DECODED).is_none() {
+            let why = "no MFX_SURFACE_STATE describes the decoded picture";
+            return Err(exec.bad_field("Surface ID", DECODED as u64, why));
+        }
+        let state: MfxSurfaceState = latched.read(DECODED);
+        let tiling = match (state.tiled_surface, state.tile_walk) {
+            (false, _) => TileMode::Linear,
+            (true, Walk::YMAJOR) => TileMode::Y,
+            (true, _) => TileMode::X,
+        };
+        let pitch = state.surface_pitch.get() as usize;
+        if !pitch.is_multiple_of(tiling.pitch_unit() as usize) {
+            let why = format!("it is not a multiple of the tile's width, {}", tiling.pitch_unit());
+            return Err(exec.bad_field("Surface Pitch", pitch as u64, why));
+        }
+        let place = |x: u64, y: u64| (x as usize, y as usize);
+        let first = place(state.x_offset_for_u_cb.get(), state.y_offset_for_u_cb.get());
+        let second = place(state.x_offset_for_v_cr.get(), state.y_offset_for_v_cr.get());
+        let chroma = match state.surface_format {
+            Format::Y8_UNORM => Chroma::None,
+            Format::PLANAR_420_8 if state.interleave_chroma => {
+                Chroma::Interleaved { row: first.1 }
+            }
+            Format::PLANAR_420_8 | Format::PLANAR_411_8 | Format::PLANAR_422_8
+                if !state.half_pitch_for_chroma =>
+            {
+                Chroma::Planar([first, second])
+            }
+            format => {
+                let what = format!("decoder output of Surface Format {format}");
+                return Err(exec.unimplemented(what, "MFX_SURFACE_STATE dw3 31:28"));
+            }
+        };
+        Ok(Layout { tiling, pitch, chroma })
+    }
+
+    /// Reads a picture at `address`. Planes that the surface lacks are filled with 128.
+    ///
+    /// # Errors
+    /// The [`PageFault`] of the first byte that cannot be read.
+    pub fn read(&self, vm: &Vm<'_>, address: u64, sizes: Sizes) -> Result<Frame, PageFault> {
+        let luma = self.read_rows(vm, address, (0, 0), sizes[0])?;
+        let chroma = match self.chroma {
+            Chroma::None => [1, 2].map(|plane| {
+                let (width, height) = sizes[plane];
+                Plane::new(width, height, 128)
+            }),
+            Chroma::Planar([first, second]) => [
+                self.read_rows(vm, address, first, sizes[1])?,
+                self.read_rows(vm, address, second, sizes[2])?,
+            ],
+            Chroma::Interleaved { row } => {
+                let (width, height) = sizes[1];
+                let pairs = self.read_rows(vm, address, (0, row), (2 * width, height))?;
+                let half = |part: usize| Plane {
+                    width,
+                    height,
+                    data: pairs.data.chunks_exact(2).map(|pair| pair[part]).collect(),
+                };
+                [half(0), half(1)]
+            }
+        };
+        let [first, second] = chroma;
+        Ok(Frame { planes: [luma, first, second] })
+    }
+
+    /// Writes a picture to `address`. Planes that the surface lacks are dropped.
+    ///
+    /// # Errors
+    /// The [`PageFault`] of the first byte that cannot be written.
+    pub fn write(&self, vm: &mut Vm<'_>, address: u64, frame: &Frame) -> Result<(), PageFault> {
+        let [luma, first, second] = &frame.planes;
+        self.write_rows(vm, address, (0, 0), luma)?;
+        match self.chroma {
+            Chroma::None => Ok(()),
+            Chroma::Planar([at_first, at_second]) => {
+                self.write_rows(vm, address, at_first, first)?;
+                self.write_rows(vm, address, at_second, second)
+            }
+            Chroma::Interleaved { row } => {
+                let pairs = first.data.iter().zip(&second.data).flat_map(|(cb, cr)| [*cb, *cr]);
+                let plane = Plane {
+                    width: 2 * first.width,
+                    height: first.height,
+                    data: pairs.collect(),
+                };
+                self.write_rows(vm, address, (0, row), &plane)
+            }
+        }
+    }
+
+    /// Reads `width` bytes of each of `height` rows, from byte and row `at` on.
+    fn read_rows(
+        &self,
+        vm: &Vm<'_>,
+        address: u64,
+        at: (usize, usize),
+        (width, height): (usize, usize),
+    ) -> Result<Plane, PageFault> {
+        let mut plane = Plane::new(width, height, 0);
+        let data = &mut plane.data;
+        self.runs(address, at, (width, height), |address, range, next| {
+            if next == 0 {
+                return vm.read(address, &mut data[range]);
+            }
+            // A column of a Y tile: one page holds all its rows.
+            let page = vm.page(address)?;
+            for (row, start) in range.step_by(width).enumerate() {
+                let from = (address % PAGE) as usize + row * next;
+                let run = next.min(width - start % width);
+                page.read(from, &mut data[start..start + run]);
+            }
+            Ok(())
+        })?;
+        Ok(plane)
+    }
+
+    /// Writes a plane to the rows from byte and row `at` on.
+    fn write_rows(
+        &self,
+        vm: &mut Vm<'_>,
+        address: u64,
+        at: (usize, usize),
+        plane: &Plane,
+    ) -> Result<(), PageFault> {
+        let Plane { width, height, data } = plane;
+        self.runs(address, at, (*width, *height), |address, range, next| {
+            if next == 0 {
+                return vm.write(address, &data[range]);
+            }
+            let mut page = vm.page_mut(address)?;
+            for (row, start) in range.step_by(*width).enumerate() {
+                let to = (address % PAGE) as usize + row * next;
+                let run = next.min(width - start % width);
+                page.write(to, &data[start..start + run]);
+            }
+            Ok(())
+        })
+    }
+
+    /// Calls `each` for pieces of a rectangle: address, indices in the rectangle's samples, and
+    /// the distance of rows in memory. If that is 0, the piece is a run of bytes. Otherwise the
+    /// piece is a column of a Y tile: its rows are the samples at every `width`th index of the
+    /// range, up to 16 of each row.
+    fn runs(
+        &self,
+        address: u64,
+        (left, top): (usize, usize),
+        (width, height): (usize, usize),
+        mut each: impl FnMut(u64, std::ops::Range<usize>, usize) -> Result<(), PageFault>,
+    ) -> Result<(), PageFault> {
+        if width == 0 {
+            return Ok(());
+        }
+        let columns = self.tiling == TileMode::Y && address.is_multiple_of(PAGE);
+        let run = self.tiling.run() as usize;
+        let rows = if columns { self.tiling.height() as usize } else { 1 };
+        let mut row = 0;
+        while row < height {
+            let count = (rows - (top + row) % rows).min(height - row);
+            let mut x = 0;
+            while x < width {
+                let length = (run - (left + x) % run).min(width - x);
+                let offset = self.tiling.offset(
+                    (left + x) as i64,
+                    (top + row) as i64,
+                    self.pitch as i64,
+                );
+                let start = row * width + x;
+                let at = address.wrapping_add(offset as u64);
+                if columns && length == run {
+                    each(at, start..start + (count - 1) * width + 1, run)?;
+                } else {
+                    for line in 0..count {
+                        let start = start + line * width;
+                        each(at + (line * run) as u64, start..start + length, 0)?;
+                    }
+                }
+                x += length;
+            }
+            row += count;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Chroma, Layout};
+    use crate::surface::tiling::TileMode;
+
+    /// Oracle: the address of each byte by itself ([`TileMode::offset`]).
+    #[test]
+    fn pieces_cover_each_byte_once() {
+        for tiling in [TileMode::Linear, TileMode::X, TileMode::Y] {
+            for (address, at, size) in [
+                (0x1_0000, (0, 0), (176, 144)),
+                (0x1_0000, (0, 33), (40, 65)),
+                (0x1_0000, (5, 7), (61, 3)),
+                (0x1_0040, (0, 0), (50, 40)),
+            ] {
+                let layout = Layout { tiling, pitch: 512, chroma: Chroma::None };
+                let mut seen = vec![0; size.0 * size.1];
+                let mut byte = |index: usize, address_of: u64| {
+                    let (x, y) = (at.0 + index % size.0, at.1 + index / size.0);
+                    let want = tiling.offset(x as i64, y as i64, 512);
+                    assert_eq!(address_of, address + want as u64, "{tiling:?} {x} {y}");
+                    seen[index] += 1;
+                };
+                let done = layout.runs(address, at, size, |address, range, next| {
+                    for (row, start) in
+                        range.clone().step_by(if next == 0 { usize::MAX } else { size.0 }).enumerate()
+                    {
+                        let run = if next == 0 { range.len() } else { next };
+                        for x in 0..run {
+                            byte(start + x, address + (row * next + x) as u64);
+                        }
+                    }
+                    Ok(())
+                });
+                assert!(done.is_ok() && seen.iter().all(|count| *count == 1), "{tiling:?}");
+            }
+        }
+    }
+}
