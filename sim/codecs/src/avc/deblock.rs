@@ -1,0 +1,1 @@
+//! Deblocking filter (8.7).

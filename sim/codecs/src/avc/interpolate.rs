@@ -1,0 +1,1 @@
+//! Interpolation of fractional samples (8.4.2.2).

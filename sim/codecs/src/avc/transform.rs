@@ -1,0 +1,287 @@
+//! Scaling of levels and the inverse transforms (8.5).
+//!
+//! A level times an entry of [`LevelScale`] gives a coefficient: [`coefficient_4x4`] and
+//! [`coefficient_8x8`]. Blocks of coefficients are in raster order. [`add_4x4`] and [`add_8x8`]
+//! transform them and add the result to the prediction.
+
+/// Raster position of each coefficient of a 4x4 block, in the order of frame macroblocks
+/// (figure 6-12, table 8-2).
+pub const ZIGZAG_4X4: [u8; 16] = [0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 15];
+
+/// Raster position of each coefficient of a 4x4 block, in the order of field macroblocks
+/// (table 8-2).
+pub const FIELD_4X4: [u8; 16] = [0, 4, 1, 8, 12, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15];
+
+/// Raster position of each coefficient of an 8x8 block, in the order of frame macroblocks
+/// (table 8-3).
+#[rustfmt::skip]
+pub const ZIGZAG_8X8: [u8; 64] = [
+     0,  1,  8, 16,  9,  2,  3, 10, 17, 24, 32, 25, 18, 11,  4,  5,
+    12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13,  6,  7, 14, 21, 28,
+    35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
+    58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
+];
+
+/// Raster position of each coefficient of an 8x8 block, in the order of field macroblocks
+/// (table 8-3).
+#[rustfmt::skip]
+pub const FIELD_8X8: [u8; 64] = [
+     0,  8, 16,  1,  9, 24, 32, 17,  2, 25, 40, 48, 56, 33, 10,  3,
+    18, 41, 49, 57, 26, 11,  4, 19, 34, 42, 50, 58, 27, 12,  5, 20,
+    35, 43, 51, 59, 28, 13,  6, 21, 36, 44, 52, 60, 29, 14, 22, 37,
+    45, 53, 61, 30,  7, 15, 38, 46, 54, 62, 23, 31, 39, 47, 55, 63,
+];
+
+/// Index in an 8x8 block, in coding order, of coefficient `index` of its 4x4 block `block` (0..4).
+/// With CAVLC an 8x8 block is coded as four blocks of 16 coefficients (7.3.5.3.2).
+#[inline]
+pub fn interleaved(block: usize, index: usize) -> usize {
+    4 * index + block
+}
+
+/// Table 8-15: QPC for qPI of 30 and more. Below, both are the same.
+#[rustfmt::skip]
+const CHROMA_QP: [u8; 22] = [
+    29, 30, 31, 32, 32, 33, 34, 34, 35, 35, 36, 36, 37, 37, 37, 38, 38, 38, 39, 39, 39, 39,
+];
+
+/// Quantiser of a chroma plane for a luma quantiser of 0..=51 (8.5.8). `offset` is
+/// chroma_qp_index_offset of the plane, -12..=12. The result is 0..=39.
+#[inline]
+pub fn chroma_qp(luma_qp: u8, offset: i8) -> u8 {
+    let index = (i32::from(luma_qp) + i32::from(offset)).clamp(0, 51) as u8;
+    if index < 30 { index } else { CHROMA_QP[usize::from(index - 30)] }
+}
+
+/// normAdjust4x4 for qP % 6, by class of position: both coordinates even, both odd, other (8.5.9).
+const NORM_4X4: [[u8; 3]; 6] =
+    [[10, 16, 13], [11, 18, 14], [13, 20, 16], [14, 23, 18], [16, 25, 20], [18, 29, 23]];
+
+/// normAdjust8x8 for qP % 6, by class of position (8.5.9).
+#[rustfmt::skip]
+const NORM_8X8: [[u8; 6]; 6] = [
+    [20, 18, 32, 19, 25, 24],
+    [22, 19, 35, 21, 28, 26],
+    [26, 23, 42, 24, 33, 31],
+    [28, 25, 45, 26, 35, 33],
+    [32, 28, 51, 30, 40, 38],
+    [36, 32, 58, 34, 46, 43],
+];
+
+/// Column of [`NORM_8X8`] for row % 4 and column % 4 of a position.
+const CLASS_8X8: [[u8; 4]; 4] = [[0, 3, 4, 3], [3, 1, 5, 1], [4, 5, 2, 5], [3, 1, 5, 1]];
+
+/// LevelScale4x4 and LevelScale8x8 (8.5.9) for all quantisers, each times 2^(qP / 6). With that
+/// factor in the table, scaling is the same for all quantisers: a product, then a fixed shift with
+/// rounding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LevelScale {
+    /// By list (Y, Cb, Cr of intra, then of inter macroblocks) and quantiser. Raster order.
+    four: Vec<[[i32; 16]; 52]>,
+    /// By list (intra, inter; luma only) and quantiser. Raster order.
+    eight: Vec<[[i32; 64]; 52]>,
+}
+
+impl LevelScale {
+    /// The tables for weight matrices in raster order. `four`: Y, Cb, Cr of intra macroblocks, then
+    /// Y, Cb, Cr of inter macroblocks. `eight`: luma of intra, then of inter macroblocks.
+    pub fn new(four: &[[u8; 16]; 6], eight: &[[u8; 64]; 2]) -> Self {
+        LevelScale {
+            four: four.iter().map(scale_4x4).collect(),
+            eight: eight.iter().map(scale_8x8).collect(),
+        }
+    }
+
+    /// The factors of a 4x4 block, in raster order. `inter`: the macroblock is not intra. `plane`:
+    /// 0 Y, 1 Cb, 2 Cr. `qp`: quantiser of the plane, 0..=51.
+    #[inline]
+    pub fn four(&self, inter: bool, plane: usize, qp: u8) -> &[i32; 16] {
+        &self.four[3 * usize::from(inter) + plane.min(2)][usize::from(qp.min(51))]
+    }
+
+    /// The factors of an 8x8 luma block, in raster order. `inter`: the macroblock is not intra.
+    /// `qp`: quantiser of luma, 0..=51.
+    #[inline]
+    pub fn eight(&self, inter: bool, qp: u8) -> &[i32; 64] {
+        &self.eight[usize::from(inter)][usize::from(qp.min(51))]
+    }
+}
+
+fn scale_4x4(weights: &[u8; 16]) -> [[i32; 16]; 52] {
+    std::array::from_fn(|qp| {
+        std::array::from_fn(|at| {
+            let class = match (at / 4 % 2, at % 2) {
+                (0, 0) => 0,
+                (1, 1) => 1,
+                _ => 2,
+            };
+            (i32::from(weights[at]) * i32::from(NORM_4X4[qp % 6][class])) << (qp / 6)
+        })
+    })
+}
+
+fn scale_8x8(weights: &[u8; 64]) -> [[i32; 64]; 52] {
+    std::array::from_fn(|qp| {
+        std::array::from_fn(|at| {
+            let class = CLASS_8X8[at / 8 % 4][at % 4];
+            (i32::from(weights[at]) * i32::from(NORM_8X8[qp % 6][usize::from(class)])) << (qp / 6)
+        })
+    })
+}
+
+/// Coefficients of valid streams have 16 bits (8.5.12.1, 8.5.13.1).
+#[inline]
+fn clip16(value: i32) -> i16 {
+    value.clamp(i16::MIN.into(), i16::MAX.into()) as i16
+}
+
+/// Scales a level of a 4x4 block (8.5.12.1). `scale`: the entry of [`LevelScale::four`] at the
+/// level's raster position. The DC coefficients of Intra16x16 and of chroma are scaled by
+/// [`luma_dc`] and [`chroma_dc`] instead.
+#[inline]
+pub fn coefficient_4x4(level: i32, scale: i32) -> i16 {
+    clip16(level.saturating_mul(scale).saturating_add(8) >> 4)
+}
+
+/// Scales a level of an 8x8 block (8.5.13.1). `scale`: the entry of [`LevelScale::eight`] at the
+/// level's raster position.
+#[inline]
+pub fn coefficient_8x8(level: i32, scale: i32) -> i16 {
+    clip16(level.saturating_mul(scale).saturating_add(32) >> 6)
+}
+
+/// Transforms and scales the DC levels of an Intra16x16 macroblock (8.5.10). `levels`: in raster
+/// order, after the inverse 4x4 scan. `scale`: entry 0 of [`LevelScale::four`] for intra luma. The
+/// result is the DC coefficient of each 4x4 block, blocks in raster order.
+pub fn luma_dc(levels: &[i32; 16], scale: i32) -> [i16; 16] {
+    let mut rows = levels.map(|level| level.clamp(-(1 << 20), 1 << 20));
+    for row in rows.as_chunks_mut::<4>().0 {
+        *row = hadamard(*row);
+    }
+    let mut out = [0; 16];
+    for column in 0..4 {
+        let values = hadamard(std::array::from_fn(|row| rows[4 * row + column]));
+        for (row, value) in values.into_iter().enumerate() {
+            out[4 * row + column] = clip16(value.saturating_mul(scale).saturating_add(32) >> 6);
+        }
+    }
+    out
+}
+
+fn hadamard([a, b, c, d]: [i32; 4]) -> [i32; 4] {
+    let (sum, rest, difference, middle) = (a + b, c + d, a - b, c - d);
+    [sum + rest, sum - rest, difference - middle, difference + middle]
+}
+
+/// Transforms and scales the DC levels of a chroma plane (8.5.11). `levels`: blocks 0..4 in coding
+/// order, that is raster order. `scale`: entry 0 of [`LevelScale::four`] for the plane. The result
+/// is the DC coefficient of each block.
+pub fn chroma_dc(levels: [i32; 4], scale: i32) -> [i16; 4] {
+    let [a, b, c, d] = levels.map(|level| level.clamp(-(1 << 20), 1 << 20));
+    [a + b + c + d, a - b + c - d, a + b - c - d, a - b - c + d]
+        .map(|value| clip16(value.saturating_mul(scale) >> 5))
+}
+
+/// Adds `residual` to a sample and clips the sum to eight bits.
+#[inline]
+fn add(sample: &mut u8, residual: i32) {
+    *sample = (i32::from(*sample) + residual).clamp(0, 255) as u8;
+}
+
+/// Transforms a 4x4 block of coefficients, in raster order, and adds it to the block at the start
+/// of `dst` (8.5.12.2). Does nothing for rows that `dst` does not hold.
+pub fn add_4x4(coefficients: &[i16; 16], dst: &mut [u8], stride: usize) {
+    // Rows of coefficients are transformed first, then columns. Vectors go across the block, so
+    // the first pass works on columns of the block.
+    let c: [[i32; 4]; 4] =
+        std::array::from_fn(|x| std::array::from_fn(|y| i32::from(coefficients[4 * y + x])));
+    let rows = transpose(transform_4(c));
+    let block = transform_4(rows);
+    for (row, residual) in dst.chunks_mut(stride.max(1)).zip(&block) {
+        for (sample, residual) in row.iter_mut().zip(residual) {
+            add(sample, (residual + 32) >> 6);
+        }
+    }
+}
+
+/// The one-dimensional transform across the vectors of `c`, lane by lane (8-338 to 8-345).
+#[inline]
+fn transform_4(c: [[i32; 4]; 4]) -> [[i32; 4]; 4] {
+    let mut out = [[0; 4]; 4];
+    for lane in 0..4 {
+        let e = c[0][lane] + c[2][lane];
+        let f = c[0][lane] - c[2][lane];
+        let g = (c[1][lane] >> 1) - c[3][lane];
+        let h = c[1][lane] + (c[3][lane] >> 1);
+        out[0][lane] = e + h;
+        out[1][lane] = f + g;
+        out[2][lane] = f - g;
+        out[3][lane] = e - h;
+    }
+    out
+}
+
+#[inline]
+fn transpose<const N: usize>(block: [[i32; N]; N]) -> [[i32; N]; N] {
+    std::array::from_fn(|x| std::array::from_fn(|y| block[y][x]))
+}
+
+/// As [`add_4x4`] for a block whose only coefficient is `dc`.
+pub fn add_4x4_dc(dc: i16, dst: &mut [u8], stride: usize) {
+    add_dc::<4>(dc, dst, stride);
+}
+
+/// Transforms an 8x8 block of coefficients, in raster order, and adds it to the block at the start
+/// of `dst` (8.5.13.2). Does nothing for rows that `dst` does not hold.
+pub fn add_8x8(coefficients: &[i16; 64], dst: &mut [u8], stride: usize) {
+    let c: [[i32; 8]; 8] =
+        std::array::from_fn(|x| std::array::from_fn(|y| i32::from(coefficients[8 * y + x])));
+    let rows = transpose(transform_8(&c));
+    let block = transform_8(&rows);
+    for (row, residual) in dst.chunks_mut(stride.max(1)).zip(&block) {
+        for (sample, residual) in row.iter_mut().zip(residual) {
+            add(sample, (residual + 32) >> 6);
+        }
+    }
+}
+
+/// The one-dimensional transform across the vectors of `c`, lane by lane (8.5.13.2).
+#[inline]
+fn transform_8(c: &[[i32; 8]; 8]) -> [[i32; 8]; 8] {
+    let mut out = [[0; 8]; 8];
+    for lane in 0..8 {
+        let [c0, c1, c2, c3, c4, c5, c6, c7] = [0, 1, 2, 3, 4, 5, 6, 7].map(|row| c[row][lane]);
+        let (a0, a2) = (c0 + c4, c0 - c4);
+        let (a4, a6) = ((c2 >> 1) - c6, c2 + (c6 >> 1));
+        let (even0, even1, even2, even3) = (a0 + a6, a2 + a4, a2 - a4, a0 - a6);
+        let a1 = c5 - c3 - c7 - (c7 >> 1);
+        let a3 = c1 + c7 - c3 - (c3 >> 1);
+        let a5 = c7 - c1 + c5 + (c5 >> 1);
+        let a7 = c3 + c5 + c1 + (c1 >> 1);
+        let (odd0, odd1) = (a7 - (a1 >> 2), (a3 >> 2) - a5);
+        let (odd2, odd3) = (a3 + (a5 >> 2), a1 + (a7 >> 2));
+        out[0][lane] = even0 + odd0;
+        out[1][lane] = even1 + odd1;
+        out[2][lane] = even2 + odd2;
+        out[3][lane] = even3 + odd3;
+        out[4][lane] = even3 - odd3;
+        out[5][lane] = even2 - odd2;
+        out[6][lane] = even1 - odd1;
+        out[7][lane] = even0 - odd0;
+    }
+    out
+}
+
+/// As [`add_8x8`] for a block whose only coefficient is `dc`.
+pub fn add_8x8_dc(dc: i16, dst: &mut [u8], stride: usize) {
+    add_dc::<8>(dc, dst, stride);
+}
+
+fn add_dc<const N: usize>(dc: i16, dst: &mut [u8], stride: usize) {
+    let residual = (i32::from(dc) + 32) >> 6;
+    for row in dst.chunks_mut(stride.max(1)).take(N) {
+        for sample in row.iter_mut().take(N) {
+            add(sample, residual);
+        }
+    }
+}

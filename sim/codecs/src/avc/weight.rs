@@ -1,0 +1,1 @@
+//! Weighted prediction (8.4.2.3).
