@@ -166,7 +166,6 @@ pub(super) fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault
                 MfxPipeModeSelect => video::pipe_mode_select,
                 MfxWait => video::wait,
                 MfdAvcBsdObject => video::avc::object,
-                MfdVp8BsdObject => video::vp8::object,
             } quiet)
         }
         EngineId::VideoEnhance => {

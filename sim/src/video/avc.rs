@@ -91,7 +91,7 @@ fn parameters(exec: &Exec<'_>) -> Result<Parameters, Fault> {
         transform_8x8: image._8x8_idct_transform_mode,
         constrained_intra: image.constrained_intra_prediction,
         weighted_prediction: image.weighted_prediction_enable,
-        weighted_biprediction: image.weighted_biprediction_idc.bits() as u8,
+        weighted_biprediction: image.weighted_bi_prediction_idc.bits() as u8,
         chroma_qp_offsets: [
             image.first_chroma_qp_offset.get() as i8,
             image.second_chroma_qp_offset.get() as i8,

@@ -14,7 +14,6 @@ pub mod avc;
 pub mod bitstream;
 pub mod picture;
 pub mod surface;
-pub mod vp8;
 
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
@@ -119,7 +118,7 @@ fn mode(exec: &Exec<'_>, standard: Standard) -> Result<MfxPipeModeSelect, Fault>
     let mode: MfxPipeModeSelect = exec.state.latched.read(0);
     if mode.standard_select != standard {
         let why = format!(
-            "the newest MFX_PIPE_MODE_SELECT chose this standard, but {} decodes {standard}",
+            "the newest MFX_PIPE_MODE_SELECT chose this standard, but {} decodes {standard:?}",
             exec.at.packet
         );
         return Err(exec.bad_field("Standard Select", mode.standard_select.bits(), why));

@@ -78,7 +78,7 @@ impl Layout {
                 Chroma::Planar([first, second])
             }
             format => {
-                let what = format!("decoder output of Surface Format {format}");
+                let what = format!("decoder output of Surface Format {format:?}");
                 return Err(exec.unimplemented(what, "MFX_SURFACE_STATE dw3 31:28"));
             }
         };
