@@ -166,6 +166,8 @@ pub(super) fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault
                 MfxPipeModeSelect => video::pipe_mode_select,
                 MfxWait => video::wait,
                 MfdAvcBsdObject => video::avc::object,
+                MfdJpegBsdObject => video::jpeg::object,
+                MfdMpeg2BsdObject => video::mpeg2::object,
             } quiet)
         }
         EngineId::VideoEnhance => {

@@ -12,6 +12,8 @@
 
 pub mod avc;
 pub mod bitstream;
+pub mod jpeg;
+pub mod mpeg2;
 pub mod picture;
 pub mod surface;
 

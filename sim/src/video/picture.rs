@@ -1,6 +1,7 @@
 //! The picture being decoded, and the pictures that it refers to.
 
 use super::avc;
+use super::mpeg2;
 use super::surface::{Layout, Sizes};
 use crate::machine::exec::Exec;
 use crate::machine::fault::{Fault, Place};
@@ -14,6 +15,8 @@ use std::sync::Arc;
 pub enum Picture {
     /// AVC.
     Avc(Box<avc::Picture>),
+    /// MPEG-2.
+    Mpeg2(Box<mpeg2::Picture>),
 }
 
 impl Picture {
@@ -21,6 +24,7 @@ impl Picture {
     pub fn at(&self) -> Place {
         match self {
             Picture::Avc(picture) => picture.at,
+            Picture::Mpeg2(picture) => picture.at,
         }
     }
 
@@ -31,6 +35,7 @@ impl Picture {
     pub fn finish(self, exec: &mut Exec<'_>) -> Result<(), Fault> {
         match self {
             Picture::Avc(picture) => picture.finish(exec),
+            Picture::Mpeg2(picture) => picture.finish(exec),
         }
     }
 }

@@ -1,0 +1,155 @@
+//! MPEG-2: packets become the values that [`genxml_codecs::mpeg2`] takes.
+
+use super::picture::{Outputs, Picture as AnyPicture};
+use super::surface::sizes_420;
+use super::{Video, bitstream, count, mode};
+use crate::machine::exec::Exec;
+use crate::machine::fault::{Fault, Place};
+use genxml::gen8::mfd::MfdMpeg2BsdObject;
+use genxml::gen8::mfx_common::{MfxPipeModeSelectStandardSelect as Standard, MfxQmState};
+use genxml::gen8::mfx_mpeg2::{
+    MfxMpeg2PicState, MfxMpeg2PicStateIntraVlcFormat as IntraVlc,
+    MfxMpeg2PicStatePictureCodingType as Kind, MfxMpeg2PicStatePictureStructure as Rows,
+    MfxMpeg2PicStateQuantizerScaleType as Scale, MfxMpeg2PicStateScanOrder as Scan,
+};
+use genxml_codecs::mpeg2::{
+    self, Parameters, PictureType, Reference, References, Slice, Structure, tables,
+};
+
+/// A picture and its slices.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// The packet of the last slice.
+    pub at: Place,
+    parameters: Parameters,
+    outputs: Outputs,
+    slices: Vec<(Slice, Vec<u8>)>,
+}
+
+/// Executes MFD_MPEG2_BSD_OBJECT: reads the coded data of a slice. The picture is decoded when all
+/// its slices are there. Its column is ignored: the data contain it, as the address increment of
+/// the first macroblock (digests/video.md 3.4).
+///
+/// # Errors
+/// [`Fault::BadPacket`] for state that contradicts itself; [`Fault::Page`] if the data are not
+/// mapped.
+pub fn object(exec: &mut Exec<'_>, packet: &MfdMpeg2BsdObject) -> Result<(), Fault> {
+    mode(exec, Standard::MPEG2)?;
+    let length = packet.indirect_bsd_data_length.get();
+    let data = bitstream::read(exec, packet.indirect_bsd_data_start_address.get(), length)?;
+    let inline = &packet.inline_data;
+    let slice = Slice {
+        row: inline.slice_vertical_position.get() as usize,
+        quantiser_scale_code: inline.quantizer_scale_code.get() as u8,
+        bit_offset: inline.first_macroblock_bit_offset.get() as usize,
+    };
+    if exec.state.slots.get_mut::<Video>().picture.is_none() {
+        let parameters = parameters(exec)?;
+        let sizes = sizes_420(parameters.width, parameters.height);
+        let outputs = Outputs::resolve(exec, sizes)?;
+        let picture = Picture { at: exec.at, parameters, outputs, slices: Vec::new() };
+        exec.state.slots.get_mut::<Video>().picture = Some(AnyPicture::Mpeg2(Box::new(picture)));
+    }
+    match &mut exec.state.slots.get_mut::<Video>().picture {
+        Some(AnyPicture::Mpeg2(picture)) => {
+            picture.at = exec.at;
+            picture.slices.push((slice, data));
+            Ok(())
+        }
+        _ => Err(super::mixed(exec)),
+    }
+}
+
+/// The picture's parameters from latched packets.
+fn parameters(exec: &Exec<'_>) -> Result<Parameters, Fault> {
+    let state: MfxMpeg2PicState = exec.state.latched.read(0);
+    let picture_type = match state.picture_coding_type {
+        Kind::MPEG_I_PICTURE => PictureType::I,
+        Kind::MPEG_P_PICTURE => PictureType::P,
+        Kind::MPEG_B_PICTURE => PictureType::B,
+        other => {
+            let why = "it is none of 1 (I), 2 (P) and 3 (B)";
+            return Err(exec.bad_field("Picture Coding Type", other.bits(), why));
+        }
+    };
+    let structure = match state.picture_structure {
+        Rows::MPEG_TOP_FIELD => Structure::Top,
+        Rows::MPEG_BOTTOM_FIELD => Structure::Bottom,
+        Rows::MPEG_FRAME => Structure::Frame,
+        other => {
+            let why = "it is none of 1 (top field), 2 (bottom field) and 3 (frame)";
+            return Err(exec.bad_field("Picture Structure", other.bits(), why));
+        }
+    };
+    let code = |code: genxml_core::U<4>| code.get() as u8;
+    Ok(Parameters {
+        width: state.frame_width_in_mbs.get() as usize,
+        height: state.frame_height_in_mbs.get() as usize,
+        picture_type,
+        structure,
+        f_codes: [
+            [code(state.f_code_0_0), code(state.f_code_0_1)],
+            [code(state.f_code_1_0), code(state.f_code_1_1)],
+        ],
+        intra_dc_precision: state.intra_dc_precision.get() as u8,
+        top_field_first: state.top_field_first,
+        frame_pred_frame_dct: state.frame_prediction_frame_dct,
+        concealment_vectors: state.concealment_mv,
+        nonlinear_quantiser: state.quantizer_scale_type == Scale::MPEG_QSCALE_NONLINEAR,
+        intra_vlc_format: state.intra_vlc_format == IntraVlc::TABLE_B_15,
+        alternate_scan: state.scan_order == Scan::MPEG_ALTERNATE_VERTICAL_SCAN,
+        mismatch_control: !state.disable_mismatch && !state.mismatch_control_disable,
+        conceal: !state.slice_concealment_disable,
+        intra_matrix: matrix(exec, 0).unwrap_or(tables::DEFAULT_INTRA_MATRIX),
+        non_intra_matrix: matrix(exec, 1).unwrap_or(tables::DEFAULT_NON_INTRA_MATRIX),
+    })
+}
+
+/// A quantiser matrix in raster order, if there was one.
+fn matrix(exec: &Exec<'_>, index: usize) -> Option<[u8; 64]> {
+    exec.state.latched.get::<MfxQmState>(index)?;
+    let state: MfxQmState = exec.state.latched.read(index);
+    let dwords = state.forward_quantizer_matrix.map(|entries| entries.get() as u32);
+    Some(bytemuck::must_cast(dwords.map(u32::to_le_bytes)))
+}
+
+impl Picture {
+    /// Decodes the slices and writes the picture.
+    ///
+    /// # Errors
+    /// [`Fault::Page`] if a buffer is not mapped; [`Fault::BadPacket`] for parameters that the
+    /// decoder does not have.
+    pub fn finish(self, exec: &mut Exec<'_>) -> Result<(), Fault> {
+        let Picture { parameters, outputs, slices, .. } = self;
+        exec.spend(256 * (parameters.width * parameters.height) as u64)?;
+        let used = match parameters.picture_type {
+            PictureType::I => [false, false],
+            PictureType::P => [true, false],
+            PictureType::B => [true, true],
+        };
+        // 0 forward and 1 backward for frames and top fields, 2 and 3 for bottom fields
+        // (digests/video.md 3.3). A field may refer to the other field of its own frame: memory
+        // holds it, as its picture has ended.
+        let pictures = outputs.references(exec, |index| index < 4 && used[index % 2])?;
+        let reference = |index: usize| match pictures.get(index) {
+            Some(frame) => Reference::Frame(frame),
+            None => Reference::Missing,
+        };
+        let references = References {
+            forward: [reference(0), reference(2)],
+            backward: [reference(1), reference(3)],
+        };
+        let precision = parameters.intra_dc_precision;
+        let mut picture = mpeg2::Picture::new(parameters).map_err(|error| {
+            exec.bad_field("Intra DC Precision", u64::from(precision), error.to_string())
+        })?;
+        let mut target = outputs.load(exec)?;
+        for (slice, data) in &slices {
+            picture.slice(slice, data, &references, &mut target);
+        }
+        let report = picture.finish(&references, &mut target);
+        outputs.store(exec, Some(&target), Some(&target))?;
+        count(exec, report);
+        Ok(())
+    }
+}
