@@ -1,0 +1,213 @@
+//! Coefficients of a block: variable length decoding (7.2), inverse scan (7.3) and inverse
+//! quantisation (7.4).
+
+use super::tables::{ALTERNATE, NONLINEAR_QUANTISER_SCALE, ZIGZAG};
+use super::vlc::{self, Coefficients};
+use super::{Error, Parameters};
+use crate::bits::BitReader;
+
+/// The coefficients of a block as the inverse transform takes them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Coefficients in raster order, each in -2048..=2047.
+    pub(super) coefficients: [i16; 64],
+    /// A bit for each row that may have a coefficient other than zero, bit 0 the first row.
+    pub(super) rows: u8,
+    /// Coefficients other than the first one may differ from zero.
+    pub(super) has_ac: bool,
+}
+
+impl Block {
+    /// All coefficients are zero.
+    pub const ZERO: Block = Block { coefficients: [0; 64], rows: 0, has_ac: false };
+
+    /// A block of `coefficients` in raster order. Saturates them to -2048..=2047.
+    pub fn new(coefficients: &[i16; 64]) -> Self {
+        let mut block = Block::ZERO;
+        for (at, &coefficient) in coefficients.iter().enumerate() {
+            if coefficient != 0 {
+                block.set(at, i32::from(coefficient));
+            }
+        }
+        block
+    }
+
+    /// The coefficients in raster order.
+    pub fn coefficients(&self) -> &[i16; 64] {
+        &self.coefficients
+    }
+
+    pub(super) fn is_dc_only(&self) -> bool {
+        !self.has_ac
+    }
+
+    /// Sets all coefficients to zero.
+    fn clear(&mut self) {
+        self.coefficients = [0; 64];
+        self.rows = 0;
+        self.has_ac = false;
+    }
+
+    /// Saturates and stores a coefficient (7.4.3); returns the stored value.
+    #[inline]
+    fn set(&mut self, at: usize, value: i32) -> i32 {
+        let value = value.clamp(-2048, 2047);
+        let at = at % 64;
+        self.coefficients[at] = value as i16;
+        self.rows |= 1 << (at / 8);
+        self.has_ac |= at != 0;
+        value
+    }
+
+    /// Makes the sum of the coefficients odd by changing the last bit of the last one (7.4.4).
+    /// `sum` is the sum without the last one's change, of which only the last bit matters.
+    fn control_mismatch(&mut self, sum: i32) {
+        if sum & 1 == 0 {
+            self.set(63, i32::from(self.coefficients[63] ^ 1));
+        }
+    }
+}
+
+/// What the blocks of a picture have in common.
+#[derive(Clone, Debug)]
+pub(super) struct BlockRules {
+    scan: &'static [u8; 64],
+    /// In raster order: intra, non-intra.
+    matrices: [[u8; 64]; 2],
+    intra_table: &'static Coefficients,
+    /// Bits of the intra DC coefficient beyond eight, 0..=3.
+    dc_precision: u32,
+    mismatch_control: bool,
+    nonlinear: bool,
+}
+
+impl std::fmt::Debug for Coefficients {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str(if std::ptr::eq(self, &vlc::ONE) { "table B.15" } else { "table B.14" })
+    }
+}
+
+impl BlockRules {
+    pub(super) fn new(parameters: &Parameters) -> Result<Self, Error> {
+        if parameters.intra_dc_precision > 3 {
+            return Err(Error::DcPrecision(parameters.intra_dc_precision));
+        }
+        Ok(BlockRules {
+            scan: if parameters.alternate_scan { &ALTERNATE } else { &ZIGZAG },
+            matrices: [parameters.intra_matrix, parameters.non_intra_matrix],
+            intra_table: if parameters.intra_vlc_format { &vlc::ONE } else { &vlc::ZERO },
+            dc_precision: parameters.intra_dc_precision.into(),
+            mismatch_control: parameters.mismatch_control,
+            nonlinear: parameters.nonlinear_quantiser,
+        })
+    }
+
+    /// quantiser_scale of a quantiser_scale_code (7.4.2.2).
+    pub(super) fn quantiser_scale(&self, code: u8) -> i32 {
+        let code = code & 31;
+        if self.nonlinear {
+            NONLINEAR_QUANTISER_SCALE[usize::from(code)].into()
+        } else {
+            2 * i32::from(code)
+        }
+    }
+
+    /// The predictor of DC coefficients at the start of a slice (table 7-2).
+    pub(super) fn dc_reset(&self) -> i32 {
+        1 << (7 + self.dc_precision)
+    }
+
+    /// Reads an intra block. `dc` is the predictor of its first coefficient (7.2.1).
+    pub(super) fn read_intra(
+        &self,
+        reader: &mut BitReader,
+        (luma, dc): (bool, &mut i32),
+        quantiser_scale: i32,
+        block: &mut Block,
+    ) -> Option<()> {
+        let sizes = if luma { &vlc::DC_LUMA } else { &vlc::DC_CHROMA };
+        let size = u32::from(sizes.read(reader)?);
+        if size > 0 {
+            let bits = reader.read(size) as i32;
+            let half = 1 << (size - 1);
+            let difference = if bits >= half { bits } else { bits + 1 - 2 * half };
+            // Differences that leave the range occur in damaged data only.
+            *dc = (*dc + difference).clamp(-(1 << 15), 1 << 15);
+        }
+        block.clear();
+        let first = block.set(0, *dc * (8 >> self.dc_precision));
+        self.read_rest::<true>(reader, (1, first), quantiser_scale, block)
+    }
+
+    /// Reads a block that is not intra.
+    pub(super) fn read_non_intra(
+        &self,
+        reader: &mut BitReader,
+        quantiser_scale: i32,
+        block: &mut Block,
+    ) -> Option<()> {
+        block.clear();
+        let (mut at, mut sum) = (0, 0);
+        // No end of block is possible here, and "1" is run 0 and level 1 (table B.14, note 2).
+        let bits = reader.peek(2);
+        if bits & 2 != 0 {
+            reader.skip(2);
+            let level = if bits & 1 != 0 { -1 } else { 1 };
+            sum = block.set(0, self.dequantise::<false>(0, level, quantiser_scale));
+            at = 1;
+        }
+        self.read_rest::<false>(reader, (at, sum), quantiser_scale, block)
+    }
+
+    /// Reads coefficients from number `at` of the scan on to the end of the block. `sum` is the sum
+    /// of those before.
+    fn read_rest<const INTRA: bool>(
+        &self,
+        reader: &mut BitReader,
+        (mut at, mut sum): (usize, i32),
+        quantiser_scale: i32,
+        block: &mut Block,
+    ) -> Option<()> {
+        let table = if INTRA { self.intra_table } else { &vlc::ZERO };
+        loop {
+            let bits = reader.peek(32);
+            let code = table.find(bits >> 16);
+            let length = u32::from(code.length);
+            let (run, level) = match code.run {
+                _ if length == 0 => return None,
+                vlc::END => {
+                    reader.skip(length as usize);
+                    break;
+                }
+                vlc::ESCAPE => {
+                    // Six bits of run, twelve of level in two's complement (table B.16).
+                    let rest = bits << length;
+                    reader.skip(length as usize + 18);
+                    (rest >> 26, (rest << 6) as i32 >> 20)
+                }
+                run => {
+                    let negative = bits << length & 1 << 31 != 0;
+                    reader.skip(length as usize + 1);
+                    let level = i32::from(code.level);
+                    (run.into(), if negative { -level } else { level })
+                }
+            };
+            at += run as usize;
+            let position = usize::from(*self.scan.get(at)?);
+            sum += block.set(position, self.dequantise::<INTRA>(position, level, quantiser_scale));
+            at += 1;
+        }
+        if self.mismatch_control {
+            block.control_mismatch(sum);
+        }
+        Some(())
+    }
+
+    /// Inverse quantisation of a coefficient (7.4.2.3). The division truncates.
+    #[inline]
+    fn dequantise<const INTRA: bool>(&self, at: usize, level: i32, quantiser_scale: i32) -> i32 {
+        let weight = i32::from(self.matrices[usize::from(!INTRA)][at % 64]);
+        let twice = if INTRA { 2 * level } else { 2 * level + level.signum() };
+        twice * weight * quantiser_scale / 32
+    }
+}
