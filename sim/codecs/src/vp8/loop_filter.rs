@@ -1,0 +1,412 @@
+//! The loop filter (RFC 6386 section 15).
+
+use super::modes::{Macroblock, Mode};
+use super::{FilterType, Parameters};
+use crate::Plane;
+
+/// How the edges of a macroblock are filtered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Strength {
+    /// 0..=63; 0 for no filtering.
+    pub level: u8,
+    /// The edges between subblocks are filtered too.
+    pub inner: bool,
+}
+
+impl Strength {
+    /// The strength for a macroblock (RFC 6386 9.6, 15.2).
+    pub fn of(parameters: &Parameters, macroblock: &Macroblock, coefficients: bool) -> Self {
+        let segment = if parameters.segmentation { macroblock.segment } else { 0 };
+        let mut level = i32::from(parameters.filter_levels[usize::from(segment & 3)]);
+        if parameters.filter_deltas {
+            level += i32::from(parameters.reference_deltas[usize::from(macroblock.reference & 3)]);
+            let [subblocks, zero, vector, split] = parameters.mode_deltas.map(i32::from);
+            level += match macroblock.mode {
+                Mode::Whole(_) => 0,
+                Mode::Subblocks => subblocks,
+                Mode::Zero => zero,
+                Mode::Vector => vector,
+                Mode::Split(_) => split,
+            };
+        }
+        let inner = coefficients || !macroblock.has_second_order();
+        Strength { level: level.clamp(0, 63) as u8, inner }
+    }
+}
+
+/// The thresholds of an edge (RFC 6386 15.2, 15.3).
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    /// For the difference across the edge.
+    edge: i16,
+    /// For the differences beside the edge.
+    interior: i16,
+    /// Above it, the neighbourhood has high variance.
+    variance: i16,
+}
+
+/// The limits of the edges of a macroblock and of the edges between its subblocks.
+fn limits(parameters: &Parameters, level: u8) -> (Limits, Limits) {
+    let level = i16::from(level);
+    let sharpness = i16::from(parameters.sharpness.min(7));
+    let mut interior = level >> (i16::from(sharpness > 0) + i16::from(sharpness > 4));
+    if sharpness > 0 {
+        interior = interior.min(9 - sharpness);
+    }
+    let interior = interior.max(1);
+    let variance = match (parameters.key_frame, level) {
+        (true, 40..) => 2,
+        (true, 15..) => 1,
+        (false, 40..) => 3,
+        (false, 20..) => 2,
+        (false, 15..) => 1,
+        _ => 0,
+    };
+    let edge = 2 * level + interior;
+    (Limits { edge: edge + 4, interior, variance }, Limits { edge, interior, variance })
+}
+
+/// Filters a picture of `parameters.width` macroblocks in a row. `planes` have whole macroblocks;
+/// `strengths` has an entry for each macroblock, row by row.
+pub fn filter(parameters: &Parameters, strengths: &[Strength], planes: &mut [Plane; 3]) {
+    for (index, strength) in strengths.iter().enumerate() {
+        if strength.level == 0 {
+            continue;
+        }
+        let at = (index % parameters.width, index / parameters.width);
+        let (outer, inner) = limits(parameters, strength.level);
+        let inner = strength.inner.then_some(inner);
+        match parameters.filter_type {
+            FilterType::Normal => filter_normal(planes, at, outer, inner),
+            FilterType::Simple => filter_simple(&mut planes[0], at, outer, inner),
+        }
+    }
+}
+
+/// Samples across an edge, p3 to q3 (RFC 6386 15.1), at 16 positions along the edge.
+type Lines = [[u8; 16]; 8];
+
+/// Filters the edges of the macroblock at column `x`, row `y`, with the normal filter: left,
+/// vertical ones between subblocks, top, horizontal ones between subblocks.
+fn filter_normal(
+    planes: &mut [Plane; 3],
+    (x, y): (usize, usize),
+    outer: Limits,
+    inner: Option<Limits>,
+) {
+    let [luma, blue, red] = planes;
+    let stride = luma.width;
+    let luma = &mut luma.data;
+    let start = 16 * y * stride + 16 * x;
+    let (blue_stride, red_stride) = (blue.width, red.width);
+    let (blue, red) = (&mut blue.data, &mut red.data);
+    let (blue_start, red_start) = (8 * (y * blue_stride + x), 8 * (y * red_stride + x));
+    if x > 0 {
+        vertical_edge((luma, stride), start, |lines| outer_edge(lines, outer));
+        chroma_vertical_edge(
+            ((blue, blue_stride), blue_start),
+            ((red, red_stride), red_start),
+            |lines| outer_edge(lines, outer),
+        );
+    }
+    if let Some(limits) = inner {
+        for column in [4, 8, 12] {
+            vertical_edge((luma, stride), start + column, |lines| inner_edge(lines, limits));
+        }
+        chroma_vertical_edge(
+            ((blue, blue_stride), blue_start + 4),
+            ((red, red_stride), red_start + 4),
+            |lines| inner_edge(lines, limits),
+        );
+    }
+    if y > 0 {
+        horizontal_edge((luma, stride), start, |lines| outer_edge(lines, outer));
+        chroma_horizontal_edge(
+            ((blue, blue_stride), blue_start),
+            ((red, red_stride), red_start),
+            |lines| outer_edge(lines, outer),
+        );
+    }
+    if let Some(limits) = inner {
+        for row in [4, 8, 12] {
+            let start = start + row * stride;
+            horizontal_edge((luma, stride), start, |lines| inner_edge(lines, limits));
+        }
+        chroma_horizontal_edge(
+            ((blue, blue_stride), blue_start + 4 * blue_stride),
+            ((red, red_stride), red_start + 4 * red_stride),
+            |lines| inner_edge(lines, limits),
+        );
+    }
+}
+
+/// Filters the edges of the macroblock at column `x`, row `y`, of the luma plane with the simple
+/// filter.
+fn filter_simple(luma: &mut Plane, (x, y): (usize, usize), outer: Limits, inner: Option<Limits>) {
+    let stride = luma.width;
+    let start = 16 * y * stride + 16 * x;
+    let luma = &mut luma.data;
+    if x > 0 {
+        vertical_edge((luma, stride), start, |lines| simple_edge(lines, outer));
+    }
+    if let Some(limits) = inner {
+        for column in [4, 8, 12] {
+            vertical_edge((luma, stride), start + column, |lines| simple_edge(lines, limits));
+        }
+    }
+    if y > 0 {
+        horizontal_edge((luma, stride), start, |lines| simple_edge(lines, outer));
+    }
+    if let Some(limits) = inner {
+        for row in [4, 8, 12] {
+            let start = start + row * stride;
+            horizontal_edge((luma, stride), start, |lines| simple_edge(lines, limits));
+        }
+    }
+}
+
+/// Samples of a plane, and samples in a row.
+type Samples<'a> = (&'a mut [u8], usize);
+
+/// Filters 16 samples along the horizontal edge above sample `start`.
+fn horizontal_edge(
+    (samples, stride): Samples,
+    start: usize,
+    filter: impl FnOnce(&mut Lines) -> bool,
+) {
+    let mut lines = [[0; 16]; 8];
+    let first = start - 4 * stride;
+    for (row, line) in lines.iter_mut().enumerate() {
+        line.copy_from_slice(&samples[first + row * stride..][..16]);
+    }
+    if filter(&mut lines) {
+        for (row, line) in lines.iter().enumerate() {
+            samples[first + row * stride..][..16].copy_from_slice(line);
+        }
+    }
+}
+
+/// Filters eight samples along the horizontal edges above the start of both planes.
+fn chroma_horizontal_edge(
+    ((blue, blue_stride), blue_start): (Samples, usize),
+    ((red, red_stride), red_start): (Samples, usize),
+    filter: impl FnOnce(&mut Lines) -> bool,
+) {
+    let mut lines = [[0; 16]; 8];
+    let (blue_first, red_first) = (blue_start - 4 * blue_stride, red_start - 4 * red_stride);
+    for (row, line) in lines.iter_mut().enumerate() {
+        line[..8].copy_from_slice(&blue[blue_first + row * blue_stride..][..8]);
+        line[8..].copy_from_slice(&red[red_first + row * red_stride..][..8]);
+    }
+    if filter(&mut lines) {
+        for (row, line) in lines.iter().enumerate() {
+            blue[blue_first + row * blue_stride..][..8].copy_from_slice(&line[..8]);
+            red[red_first + row * red_stride..][..8].copy_from_slice(&line[8..]);
+        }
+    }
+}
+
+/// Filters 16 samples along the vertical edge to the left of sample `start`.
+fn vertical_edge(
+    (samples, stride): Samples,
+    start: usize,
+    filter: impl FnOnce(&mut Lines) -> bool,
+) {
+    let first = start - 4;
+    let (above, below) = (first, first + 8 * stride);
+    let mut lines = gather((samples, stride, above), (samples, stride, below));
+    if filter(&mut lines) {
+        scatter(&lines, 0, (samples, stride), above);
+        scatter(&lines, 8, (samples, stride), below);
+    }
+}
+
+/// Filters eight samples along the vertical edges to the left of the start of both planes.
+fn chroma_vertical_edge(
+    ((blue, blue_stride), blue_start): (Samples, usize),
+    ((red, red_stride), red_start): (Samples, usize),
+    filter: impl FnOnce(&mut Lines) -> bool,
+) {
+    let (blue_first, red_first) = (blue_start - 4, red_start - 4);
+    let mut lines = gather((blue, blue_stride, blue_first), (red, red_stride, red_first));
+    if filter(&mut lines) {
+        scatter(&lines, 0, (blue, blue_stride), blue_first);
+        scatter(&lines, 8, (red, red_stride), red_first);
+    }
+}
+
+/// Samples, samples in a row, and the first of a block of 8 x 8 of them.
+type Block<'a> = (&'a [u8], usize, usize);
+
+/// Reads two blocks of eight rows and eight columns. Line i of the result is column i of both.
+fn gather(first: Block, second: Block) -> Lines {
+    let read = |(samples, stride, start): Block| {
+        let row = |row: usize| &samples[start + row * stride..][..8];
+        let rows = [0, 1, 2, 3, 4, 5, 6, 7].map(row);
+        transpose(rows.map(|row| u64::from_le_bytes(row.try_into().unwrap_or_default())))
+    };
+    let (first, second) = (read(first), read(second));
+    let mut lines = [[0; 16]; 8];
+    for (line, (first, second)) in lines.iter_mut().zip(first.into_iter().zip(second)) {
+        line[..8].copy_from_slice(&first.to_le_bytes());
+        line[8..].copy_from_slice(&second.to_le_bytes());
+    }
+    lines
+}
+
+/// Writes positions `from` to `from` + 8 of the lines as eight rows.
+fn scatter(lines: &Lines, from: usize, (samples, stride): Samples, start: usize) {
+    let columns =
+        lines.map(|line| u64::from_le_bytes(line[from..from + 8].try_into().unwrap_or_default()));
+    for (row, bytes) in transpose(columns).into_iter().enumerate() {
+        samples[start + row * stride..][..8].copy_from_slice(&bytes.to_le_bytes());
+    }
+}
+
+/// Transposes a matrix of bytes: byte i of row j becomes byte j of row i.
+fn transpose(mut rows: [u64; 8]) -> [u64; 8] {
+    let mut exchange = |distance: usize, mask: u64| {
+        let shift = 8 * distance;
+        for index in (0..8).filter(|index| index & distance == 0) {
+            let (low, high) = (rows[index], rows[index + distance]);
+            let change = (low >> shift ^ high) & mask;
+            rows[index] = low ^ change << shift;
+            rows[index + distance] = high ^ change;
+        }
+    };
+    exchange(4, 0x0000_0000_ffff_ffff);
+    exchange(2, 0x0000_ffff_0000_ffff);
+    exchange(1, 0x00ff_00ff_00ff_00ff);
+    rows
+}
+
+/// A difference or sum, limited to a signed byte (RFC 6386 15.2).
+#[inline(always)]
+fn limit(value: i16) -> i16 {
+    value.clamp(-128, 127)
+}
+
+/// A sample as a signed number.
+#[inline(always)]
+fn signed(sample: u8) -> i16 {
+    i16::from(sample) - 128
+}
+
+/// A signed number as a sample.
+#[inline(always)]
+fn sample(value: i16) -> u8 {
+    (limit(value) + 128) as u8
+}
+
+/// All bits set if `condition`.
+#[inline(always)]
+fn mask(condition: bool) -> i16 {
+    -i16::from(condition)
+}
+
+#[inline(always)]
+fn difference(first: u8, second: u8) -> i16 {
+    i16::from(first.abs_diff(second))
+}
+
+/// For each position, all bits set if the differences allow filtering (RFC 6386 15.3).
+#[inline(always)]
+fn filter_mask(lines: &Lines, limits: Limits) -> [i16; 16] {
+    std::array::from_fn(|at| {
+        let [p3, p2, p1, p0, q0, q1, q2, q3] = lines.map(|line| line[at]);
+        let edge = 2 * difference(p0, q0) + difference(p1, q1) / 2;
+        let beside = difference(p3, p2)
+            .max(difference(p2, p1))
+            .max(difference(p1, p0))
+            .max(difference(q1, q0))
+            .max(difference(q2, q1))
+            .max(difference(q3, q2));
+        mask(edge <= limits.edge) & mask(beside <= limits.interior)
+    })
+}
+
+/// All bits set if the neighbourhood has high variance (RFC 6386 15.3).
+#[inline(always)]
+fn variance_mask([p1, p0, q0, q1]: [u8; 4], limits: Limits) -> i16 {
+    mask(difference(p1, p0).max(difference(q1, q0)) > limits.variance)
+}
+
+fn any(masks: &[i16; 16]) -> bool {
+    masks.iter().fold(0, |any, mask| any | mask) != 0
+}
+
+/// The two samples at the edge, moved towards each other by `filter` / 8 (RFC 6386 15.2), and the
+/// change of the second one.
+#[inline(always)]
+fn adjust(p0: i16, q0: i16, filter: i16) -> (i16, i16, i16) {
+    let (down, up) = (limit(filter + 4) >> 3, limit(filter + 3) >> 3);
+    (p0 + up, q0 - down, down)
+}
+
+/// Filters an edge between macroblocks (RFC 6386 15.3). Returns false if no sample changes.
+fn outer_edge(lines: &mut Lines, limits: Limits) -> bool {
+    let masks = filter_mask(lines, limits);
+    if !any(&masks) {
+        return false;
+    }
+    for at in 0..16 {
+        let [_, p2, p1, p0, q0, q1, q2, _] = lines.map(|line| line[at]);
+        let variance = variance_mask([p1, p0, q0, q1], limits);
+        let [p2, p1, p0, q0, q1, q2] = [p2, p1, p0, q0, q1, q2].map(signed);
+        let filter = limit(limit(p1 - q1) + 3 * (q0 - p0)) & masks[at];
+        // Of high variance, the samples at the edge; otherwise three samples on each side.
+        let (p0, q0, _) = adjust(p0, q0, filter & variance);
+        let filter = filter & !variance;
+        let change = |weight: i16| (weight * filter + 63) >> 7;
+        let (wide, middle, narrow) = (change(27), change(18), change(9));
+        // The first adjustment is zero where the second one is not.
+        lines[1][at] = sample(p2 + narrow);
+        lines[2][at] = sample(p1 + middle);
+        lines[3][at] = sample(limit(p0) + wide);
+        lines[4][at] = sample(limit(q0) - wide);
+        lines[5][at] = sample(q1 - middle);
+        lines[6][at] = sample(q2 - narrow);
+    }
+    true
+}
+
+/// Filters an edge between subblocks (RFC 6386 15.3). Returns false if no sample changes.
+fn inner_edge(lines: &mut Lines, limits: Limits) -> bool {
+    let masks = filter_mask(lines, limits);
+    if !any(&masks) {
+        return false;
+    }
+    for at in 0..16 {
+        let [_, _, p1, p0, q0, q1, _, _] = lines.map(|line| line[at]);
+        let variance = variance_mask([p1, p0, q0, q1], limits);
+        let [p1, p0, q0, q1] = [p1, p0, q0, q1].map(signed);
+        let outer = limit(p1 - q1) & variance;
+        let filter = limit(outer + 3 * (q0 - p0)) & masks[at];
+        let (p0, q0, change) = adjust(p0, q0, filter);
+        let change = ((change + 1) >> 1) & !variance;
+        lines[2][at] = sample(p1 + change);
+        lines[3][at] = sample(p0);
+        lines[4][at] = sample(q0);
+        lines[5][at] = sample(q1 - change);
+    }
+    true
+}
+
+/// Filters an edge with the simple filter (RFC 6386 15.2). Returns false if no sample changes.
+fn simple_edge(lines: &mut Lines, limits: Limits) -> bool {
+    let masks: [i16; 16] = std::array::from_fn(|at| {
+        let [_, _, p1, p0, q0, q1, _, _] = lines.map(|line| line[at]);
+        mask(2 * difference(p0, q0) + difference(p1, q1) / 2 <= limits.edge)
+    });
+    if !any(&masks) {
+        return false;
+    }
+    for at in 0..16 {
+        let [_, _, p1, p0, q0, q1, _, _] = lines.map(|line| signed(line[at]));
+        let filter = limit(limit(p1 - q1) + 3 * (q0 - p0)) & masks[at];
+        let (p0, q0, _) = adjust(p0, q0, filter);
+        lines[3][at] = sample(p0);
+        lines[4][at] = sample(q0);
+    }
+    true
+}

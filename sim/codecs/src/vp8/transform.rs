@@ -1,0 +1,85 @@
+//! The inverse transforms (RFC 6386 section 14).
+
+/// The inverse Walsh-Hadamard transform of the second-order luma block (RFC 6386 14.3). Value i of
+/// the result is the DC coefficient of luma block i.
+pub fn inverse_walsh(input: &[i16; 16]) -> [i16; 16] {
+    let mut rows = [0i32; 16];
+    for i in 0..4 {
+        let [a, b, c, d] = [0, 4, 8, 12].map(|row| i32::from(input[row + i]));
+        let (outer, inner) = (a + d, b + c);
+        let (outer_difference, inner_difference) = (a - d, b - c);
+        rows[i] = outer + inner;
+        rows[4 + i] = outer_difference + inner_difference;
+        rows[8 + i] = outer - inner;
+        rows[12 + i] = outer_difference - inner_difference;
+    }
+    let mut out = [0; 16];
+    for (row, out) in rows.chunks_exact(4).zip(out.chunks_exact_mut(4)) {
+        let (outer, inner) = (row[0] + row[3], row[1] + row[2]);
+        let (outer_difference, inner_difference) = (row[0] - row[3], row[1] - row[2]);
+        out[0] = ((outer + inner + 3) >> 3) as i16;
+        out[1] = ((outer_difference + inner_difference + 3) >> 3) as i16;
+        out[2] = ((outer - inner + 3) >> 3) as i16;
+        out[3] = ((outer_difference - inner_difference + 3) >> 3) as i16;
+    }
+    out
+}
+
+/// `value` times the square root of 2 times the cosine of pi / 8.
+#[inline]
+fn by_cosine(value: i32) -> i32 {
+    value + ((value * 20091) >> 16)
+}
+
+/// `value` times the square root of 2 times the sine of pi / 8.
+#[inline]
+fn by_sine(value: i32) -> i32 {
+    (value * 35468) >> 16
+}
+
+/// One dimension of the inverse DCT.
+#[inline]
+fn inverse_dct_line([a, b, c, d]: [i32; 4]) -> [i32; 4] {
+    let (even_sum, even_difference) = (a + c, a - c);
+    let odd_difference = by_sine(b) - by_cosine(d);
+    let odd_sum = by_cosine(b) + by_sine(d);
+    [
+        even_sum + odd_sum,
+        even_difference + odd_difference,
+        even_difference - odd_difference,
+        even_sum - odd_sum,
+    ]
+}
+
+/// The inverse DCT (RFC 6386 14.4). Intermediate values are kept in 16 bits as in the standard's
+/// decoder.
+pub fn inverse_dct(input: &[i16; 16]) -> [i16; 16] {
+    let mut half = [0i16; 16];
+    for column in 0..4 {
+        let line = [0, 4, 8, 12].map(|row| i32::from(input[row + column]));
+        for (row, value) in inverse_dct_line(line).into_iter().enumerate() {
+            half[4 * row + column] = value as i16;
+        }
+    }
+    let mut out = [0i16; 16];
+    for row in 0..4 {
+        let line = [0, 1, 2, 3].map(|column| i32::from(half[4 * row + column]));
+        for (column, value) in inverse_dct_line(line).into_iter().enumerate() {
+            out[4 * row + column] = ((value + 4) >> 3) as i16;
+        }
+    }
+    out
+}
+
+/// Adds the transformed block to the prediction at the start of `samples` (RFC 6386 14.5).
+/// `dc_only` states that all coefficients but the first are zero.
+pub fn add(samples: &mut [u8], stride: usize, input: &[i16; 16], dc_only: bool) {
+    let residual =
+        if dc_only { [((i32::from(input[0]) + 4) >> 3) as i16; 16] } else { inverse_dct(input) };
+    for (row, residual) in residual.chunks_exact(4).enumerate() {
+        let start = row * stride;
+        for (sample, &residual) in samples[start..start + 4].iter_mut().zip(residual) {
+            *sample = (i32::from(*sample) + i32::from(residual)).clamp(0, 255) as u8;
+        }
+    }
+}
