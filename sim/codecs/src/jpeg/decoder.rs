@@ -161,30 +161,26 @@ impl Decoder {
         } else if layout.count > 0 {
             let component = &mut layout.components[0];
             (component.across, component.down) = (1, 1);
-            (layout.columns, layout.rows) = self.blocks(component.index, scan);
+            (layout.columns, layout.rows) = self.blocks(component.index);
             layout.count = 1;
         }
         layout
     }
 
-    /// Columns and rows of blocks in a scan of one component. The grid without padding to whole
-    /// units of the picture is the one of the standard; it is used unless only the padded grid
-    /// agrees with the number of blocks in the scan.
-    fn blocks(&self, component: usize, scan: &Scan) -> (u32, u32) {
-        let padded = self.parameters.blocks(component);
+    /// Columns and rows of blocks in a scan of one component. They exclude the padding to whole
+    /// units of the picture, which only a component with several blocks in a unit can have.
+    fn blocks(&self, component: usize) -> (u32, u32) {
+        let (columns, rows) = self.parameters.blocks(component);
         let Some((width, height)) = self.parameters.picture else {
-            return padded;
+            return (columns, rows);
         };
-        let (across, down) = match component {
-            0 => (1, 1),
-            _ => self.parameters.format.subsampling(),
+        let (luma, own) =
+            (self.parameters.format.sampling(0), self.parameters.format.sampling(component));
+        let exact = |size: u32, luma: u32, own: u32, padded: u32| match own {
+            1 => padded,
+            _ => size.div_ceil(luma / own).div_ceil(8).clamp(1, padded),
         };
-        let blocks = |size: u32, step: u32| size.div_ceil(step).div_ceil(8).max(1);
-        let exact = (blocks(width, across).min(padded.0), blocks(height, down).min(padded.1));
-        if exact.0 * exact.1 != scan.mcu_count && padded.0 * padded.1 == scan.mcu_count {
-            return padded;
-        }
-        exact
+        (exact(width, luma.0, own.0, columns), exact(height, luma.1, own.1, rows))
     }
 
     /// Decodes a block (T.81 F.2.2).
@@ -339,8 +335,10 @@ impl Run<'_> {
             let at = ((at % columns) as u32, (at / columns) as u32);
             if let Err(stop) = self.unit(at, &mut reader, &mut predictions) {
                 match stop {
-                    Stop::Inconsistent => self.outcome.status.inconsistent = true,
-                    Stop::Missing => self.outcome.status.missing_block = true,
+                    Stop::Inconsistent if reader.overrun() == 0 => {
+                        self.outcome.status.inconsistent = true;
+                    }
+                    _ => self.outcome.status.missing_block = true,
                 }
                 self.outcome.report.errors += 1;
                 return unit - start;

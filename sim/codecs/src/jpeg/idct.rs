@@ -6,7 +6,6 @@
 
 /// sqrt(2) * cos(n * pi / 16) for n of 0 to 7. The entry for 4 is exactly 1, so that blocks with
 /// coefficients only at 0 and 4 are computed without an error.
-#[allow(clippy::approx_constant, reason = "the entry of 0 is a factor as the others are")]
 const FACTORS: [f64; 8] = [
     std::f64::consts::SQRT_2,
     1.387_039_845_322_147_5,

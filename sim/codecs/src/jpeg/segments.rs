@@ -1,11 +1,11 @@
 //! Entropy-coded segments of a scan (T.81 B.1.1.5): the data between restart markers.
 
-/// The first restart marker, RST0; RST7 is the last one (T.81 table B.1).
+/// The first restart marker, RST0 (T.81 table B.1).
 const RST0: u8 = 0xd0;
 /// The last restart marker.
 const RST7: u8 = 0xd7;
-/// End of the image.
-const EOI: u8 = 0xd9;
+/// The first marker with a purpose, but for the restart markers and a marker of arithmetic coding.
+const SOF0: u8 = 0xc0;
 
 /// Reads the segments of a scan one by one.
 #[derive(Clone, Debug)]
@@ -17,11 +17,11 @@ pub struct Segments<'a> {
     ended: bool,
 }
 
-/// A marker, or the end of the data.
+/// A marker; `End` is one that ends the scan, or the end of the data.
 enum Marker {
     Restart(u8),
     End,
-    Other,
+    Reserved,
 }
 
 impl<'a> Segments<'a> {
@@ -34,8 +34,9 @@ impl<'a> Segments<'a> {
     /// the restart marker before the segment, `Some(None)` for the first segment, and `None` after
     /// the last segment.
     ///
-    /// A marker other than a restart marker also ends a segment, as DNL does (T.81 B.2.5). Data
-    /// from it to the next restart marker are dropped.
+    /// Any other marker of the standard ends the scan: it belongs to what follows, or it is DNL,
+    /// which comes after the first scan only (T.81 B.2.5). A reserved marker must be damaged data;
+    /// the bytes from it to the next marker are dropped.
     pub fn next(&mut self, out: &mut Vec<u8>) -> Option<Option<u8>> {
         out.clear();
         if self.ended {
@@ -43,7 +44,7 @@ impl<'a> Segments<'a> {
         }
         let before = self.restart;
         let mut marker = self.until_marker(Some(out));
-        while let Marker::Other = marker {
+        while let Marker::Reserved = marker {
             marker = self.until_marker(None);
         }
         match marker {
@@ -76,8 +77,8 @@ impl<'a> Segments<'a> {
                     }
                 }
                 RST0..=RST7 => return Marker::Restart(code - RST0),
-                EOI => return Marker::End,
-                _ => return Marker::Other,
+                SOF0.. => return Marker::End,
+                _ => return Marker::Reserved,
             }
         }
     }
@@ -103,8 +104,10 @@ mod tests {
             all(&data),
             [(None, vec![1, 0xff, 2]), (Some(3), vec![0xff, 0]), (Some(4), vec![])]
         );
-        // DNL and what follows it.
-        let data = [5, 0xff, 0xdc, 0, 4, 0, 8, 0xff, 0, 0xff, 0xd0, 6, 0xff];
+        // DNL ends the scan.
+        assert_eq!(all(&[5, 0xff, 0xdc, 0, 4, 0, 8, 0xff, 0xd0, 6]), [(None, vec![5])]);
+        // A reserved marker, and what follows it.
+        let data = [5, 0xff, 0x1c, 0, 4, 0xff, 2, 0xff, 0, 0xff, 0xd0, 6, 0xff];
         assert_eq!(all(&data), [(None, vec![5]), (Some(0), vec![6])]);
         assert_eq!(all(&[]), [(None, vec![])]);
         assert_eq!(all(&[0xff, 0xff]), [(None, vec![])]);

@@ -43,14 +43,17 @@ struct Component {
     quantiser: usize,
 }
 
+/// Number of codes of each length, and the values.
+type Table = ([u8; 16], Vec<u8>);
+
 #[derive(Default)]
 struct Headers {
     size: (u32, u32),
     components: Vec<Component>,
     /// In raster order; empty if not defined.
     quantisers: [Vec<u8>; 4],
-    /// Counts and values of tables, by class and destination.
-    huffman: [[Option<([u8; 16], Vec<u8>)>; 4]; 2],
+    /// Tables by class and destination.
+    huffman: [[Option<Table>; 4]; 2],
     restart_interval: u16,
 }
 
@@ -58,13 +61,8 @@ struct Headers {
 pub fn read(file: &[u8]) -> Result<Picture, String> {
     let mut headers = Headers::default();
     let (mut at, mut scans) = (0, Vec::new());
-    loop {
-        let Some(found) = file[at..]
-            .windows(2)
-            .position(|pair| pair[0] == 0xff && !matches!(pair[1], 0 | 0xff | 0xd0..=0xd7))
-        else {
-            break;
-        };
+    let is_marker = |pair: &[u8]| pair[0] == 0xff && !matches!(pair[1], 0 | 0xff | 0xd0..=0xd7);
+    while let Some(found) = file[at..].windows(2).position(is_marker) {
         let marker = file[at + found + 1];
         at += found + 2;
         if marker == 0xd8 {

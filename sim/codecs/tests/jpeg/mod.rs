@@ -5,4 +5,5 @@ mod damage;
 mod front;
 mod random;
 mod reference;
+mod tables;
 mod transform;

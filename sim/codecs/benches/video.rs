@@ -1,0 +1,60 @@
+//! Frames and coded bytes per second of each decoder, for streams of the corpus:
+//! `cargo bench -p genxml-codecs --bench video`. Without the corpus, it prints a line and measures
+//! nothing. Items are frames; bytes are those of the file.
+//!
+//! Each codec takes the front end of its tests, so a run has the work of the application, too:
+//! headers, and frames that are made anew.
+
+#[path = "../tests/jpeg/front.rs"]
+mod jpeg_front;
+#[allow(dead_code, reason = "benches compare nothing")]
+#[path = "../tests/support.rs"]
+mod support;
+
+use divan::Bencher;
+use divan::counter::{BytesCount, ItemsCount};
+use std::fmt;
+use support::Stream;
+
+fn main() {
+    divan::main();
+}
+
+/// A stream, shown by its name.
+struct Named(Stream);
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.path.file_name().unwrap_or_default().to_string_lossy().as_ref())
+    }
+}
+
+/// The streams of a codec that decode without an error and are large enough to measure.
+fn streams(codec: &str) -> Vec<Named> {
+    let large = |stream: &Stream| {
+        stream.frames.iter().map(|(width, height, _)| width * height).sum::<usize>() > 50_000
+    };
+    support::streams(codec)
+        .into_iter()
+        .filter(|stream| matches!(stream.class.as_str(), "exact" | "near") && large(stream))
+        .map(Named)
+        .collect()
+}
+
+/// Measures `decode`, which returns the number of frames of a file.
+fn run(bencher: Bencher, stream: &Named, decode: impl Fn(&[u8]) -> usize) {
+    let file = std::fs::read(&stream.0.path).expect("a file of the corpus");
+    bencher
+        .counter(ItemsCount::new(decode(&file)))
+        .counter(BytesCount::new(file.len()))
+        .bench_local(|| decode(divan::black_box(&file)));
+}
+
+#[divan::bench(args = streams("jpeg"))]
+fn jpeg(bencher: Bencher, stream: &Named) {
+    run(bencher, stream, |file| {
+        let picture = jpeg_front::read(file).expect("a picture that the engine decodes");
+        divan::black_box(picture.decode(file));
+        1
+    });
+}
