@@ -44,14 +44,14 @@ struct Generator {
 }
 
 /// A stream and the macroblocks in it.
-struct Generated {
-    bytes: Vec<u8>,
+pub struct Generated {
+    pub bytes: Vec<u8>,
     macroblocks: u32,
     exact: bool,
     coverage: Coverage,
 }
 
-fn generate(seed: u64) -> Generated {
+pub fn generate(seed: u64) -> Generated {
     let mut random = Rng::with_seed(seed);
     let interlaced = random.u8(0..4) > 0;
     let height = if interlaced { 2 * random.usize(1..=3) } else { random.usize(1..=5) };
@@ -315,10 +315,11 @@ impl Generator {
         let most = if self.random.bool() { 3 } else { 20 };
         let count = self.random.usize(usize::from(!intra)..=most);
         while levels.len() < count {
-            let run = match self.random.u8(0..3) {
-                0 => 0,
-                1 => self.random.usize(0..4),
-                _ => self.random.usize(0..32),
+            let run = match self.random.u8(0..6) {
+                0 | 1 => 0,
+                2 | 3 => self.random.usize(0..4),
+                4 => self.random.usize(0..32),
+                _ => self.random.usize(0..64),
             };
             at += run;
             let Some(&position) = scan.get(at) else {
@@ -334,7 +335,7 @@ impl Generator {
             };
             let level = wanted.min(limit);
             levels.push((run as u8, if self.random.bool() { -level } else { level }));
-            self.coverage.escapes += usize::from(run > 31 || level > 40);
+            self.coverage.escapes += usize::from(run > 16 && level > 1 || level > 40);
             at += 1;
         }
         if levels.is_empty() && !intra {
