@@ -40,7 +40,8 @@ fn streams_of_the_corpus_are_near_the_software_decoder() {
         assert_eq!((report.errors, report.concealed), (0, 0), "{}", stream.file);
         let (largest, mean, psnr, intra) = worst;
         eprintln!(
-            "{}: {outputs} frames, largest {largest} (intra {intra}), mean {mean:.3}, PSNR {psnr:.1}, {report:?}",
+            "{}: {outputs} frames, largest {largest} (intra {intra}), mean {mean:.3}, \
+             PSNR {psnr:.1}, {report:?}",
             stream.file
         );
     }
