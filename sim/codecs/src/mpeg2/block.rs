@@ -81,12 +81,6 @@ pub(super) struct BlockRules {
     nonlinear: bool,
 }
 
-impl std::fmt::Debug for Coefficients {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.write_str(if std::ptr::eq(self, &vlc::ONE) { "table B.15" } else { "table B.14" })
-    }
-}
-
 impl BlockRules {
     pub(super) fn new(parameters: &Parameters) -> Result<Self, Error> {
         if parameters.intra_dc_precision > 3 {

@@ -3,7 +3,7 @@
 //! The standard bounds the error of this transform and leaves the last bit open; nothing public
 //! says which bits the hardware gives. This one takes the definition: the exact value, rounded to
 //! the nearest integer, halves up. It computes in doubles. Their error is below 1e-10, so that a
-//! sample differs from the exact one only where that lies within [`TIE`] of a half. Integers of 64
+//! sample differs from the exact one only where that lies within 1e-9 of a half. Integers of 64
 //! bits would not do: two passes leave about 13 bits for the fraction between them, and one sample
 //! in some thousands would differ.
 

@@ -44,7 +44,8 @@ pub enum PictureType {
     B,
 }
 
-/// What the packets state about a picture. Names are those of the standard, where they differ.
+/// What the packets state about a picture. The text gives the standard's name of a syntax element
+/// where the field has another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameters {
     /// Width in macroblocks, 1..=256.

@@ -52,47 +52,37 @@ pub(super) fn decode(
         directions: [false; 2],
     };
     let width = picture.parameters.width;
+    let mut put = |picture: &mut Picture, column| {
+        let position = (column, slice.row);
+        reconstruct(&picture.parameters, references, target, position, &picture.scratch);
+        if let Some(decoded) = picture.decoded.get_mut(slice.row * width + column) {
+            *decoded = true;
+        }
+        picture.report.macroblocks += 1;
+    };
+    // The column after the last macroblock.
     let mut next = 0;
     // 23 zero bits end a slice: the next start code follows.
     while next < width && reader.peek(23) != 0 {
-        let first = next == 0;
-        let Some(column) = read_increment(&mut reader, width - next).map(|skip| next + skip) else {
+        let Some(passed) = read_increment(&mut reader, width - next) else {
             picture.report.errors += 1;
             return;
         };
         // The first increment gives the column; later ones skip macroblocks.
-        if !first && next < column && !skip(picture, &mut state) {
-            picture.report.errors += 1;
-            next = column;
-        }
-        for column in if first { column..column } else { next..column } {
-            reconstruct(
-                &picture.parameters,
-                references,
-                target,
-                (column, slice.row),
-                &picture.scratch,
-            );
-            picture.count(column, slice.row);
+        if next > 0 && passed > 0 {
+            if skip(picture, &mut state) {
+                (next..next + passed).for_each(|column| put(picture, column));
+            } else {
+                picture.report.errors += 1;
+            }
         }
         let read = macroblock(picture, &mut reader, &mut state);
         if read.is_none() || reader.overrun() > MISSING_ZEROS {
             picture.report.errors += 1;
             return;
         }
-        reconstruct(&picture.parameters, references, target, (column, slice.row), &picture.scratch);
-        picture.count(column, slice.row);
-        next = column + 1;
-    }
-}
-
-impl Picture {
-    /// Counts a decoded macroblock.
-    fn count(&mut self, column: usize, row: usize) {
-        if let Some(decoded) = self.decoded.get_mut(row * self.parameters.width + column) {
-            *decoded = true;
-        }
-        self.report.macroblocks += 1;
+        put(picture, next + passed);
+        next += passed + 1;
     }
 }
 

@@ -7,6 +7,7 @@ use super::tables::{
     MACROBLOCK_TYPE_P, MOTION_CODE,
 };
 use crate::bits::BitReader;
+use std::fmt;
 
 /// Codes of at most `BITS` bits; `SIZE` is 2 to the power of `BITS`.
 pub(super) struct Codes<const BITS: u32, const SIZE: usize> {
@@ -119,6 +120,12 @@ impl Coefficients {
             },
             coefficient => coefficient,
         }
+    }
+}
+
+impl fmt::Debug for Coefficients {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(if std::ptr::eq(self, &ONE) { "table B.15" } else { "table B.14" })
     }
 }
 

@@ -37,9 +37,11 @@ fn streams_of_the_corpus_are_near_the_software_decoder() {
             assert!(found.largest <= if coded.is_intra() { 1 } else { LARGEST }, "{what}");
             assert!(found.mean() <= MEAN && found.psnr() >= PSNR, "{what}");
         });
+        assert_eq!((report.errors, report.concealed), (0, 0), "{}", stream.file);
         let (largest, mean, psnr, intra) = worst;
         eprintln!(
-            "{}: {outputs} frames, largest {largest} (intra {intra}), mean {mean:.3}, PSNR {psnr:.1}, {report:?}",
+            "{}: {outputs} frames, largest {largest} (intra {intra}), mean {mean:.3}, \
+             PSNR {psnr:.1}, {report:?}",
             stream.file
         );
     }

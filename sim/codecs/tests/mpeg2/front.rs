@@ -106,6 +106,9 @@ pub fn parse(data: &[u8]) -> Sequence {
                 let start = reader.position() / 8;
                 let length = data[start.min(end)..end].iter().rposition(|&byte| byte != 0);
                 let picture = frames.last_mut().unwrap().pictures.last_mut().unwrap();
+                // The matrices may follow the picture header.
+                picture.parameters.intra_matrix = headers.matrices[0];
+                picture.parameters.non_intra_matrix = headers.matrices[1];
                 picture.slices.push((slice, start..start + length.map_or(0, |last| last + 1)));
             }
             _ => {}
