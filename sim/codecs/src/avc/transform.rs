@@ -4,6 +4,8 @@
 //! [`coefficient_8x8`]. Blocks of coefficients are in raster order. [`add_4x4`] and [`add_8x8`]
 //! transform them and add the result to the prediction.
 
+use super::Matrices;
+
 /// Raster position of each coefficient of a 4x4 block, in the order of frame macroblocks
 /// (figure 6-12, table 8-2).
 pub const ZIGZAG_4X4: [u8; 16] = [0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 15];
@@ -83,12 +85,13 @@ pub struct LevelScale {
 }
 
 impl LevelScale {
-    /// The tables for weight matrices in raster order. `four`: Y, Cb, Cr of intra macroblocks, then
-    /// Y, Cb, Cr of inter macroblocks. `eight`: luma of intra, then of inter macroblocks.
-    pub fn new(four: &[[u8; 16]; 6], eight: &[[u8; 64]; 2]) -> Self {
+    /// The tables for the scaling matrices of a picture.
+    pub fn new(matrices: &Matrices) -> Self {
+        let four = matrices.intra_4x4.iter().chain(&matrices.inter_4x4);
+        let eight = [&matrices.intra_8x8, &matrices.inter_8x8];
         LevelScale {
-            four: four.iter().map(scale_4x4).collect(),
-            eight: eight.iter().map(scale_8x8).collect(),
+            four: four.map(scale_4x4).collect(),
+            eight: eight.into_iter().map(scale_8x8).collect(),
         }
     }
 
