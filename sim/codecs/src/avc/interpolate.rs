@@ -226,3 +226,165 @@ fn chroma_of_width<const W: usize>(
 pub fn chroma_offset(current: bool, reference: bool) -> i32 {
     2 * (i32::from(current) - i32::from(reference))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Plane, Structure};
+
+    /// The samples around a whole sample of luma, with the letters of figure 8-4.
+    struct Letters<'a> {
+        plane: PlaneRef<'a>,
+        x: i32,
+        y: i32,
+    }
+
+    impl Letters<'_> {
+        /// A whole sample at an offset from G.
+        fn whole(&self, dx: i32, dy: i32) -> i32 {
+            self.plane.sample(self.x.saturating_add(dx), self.y.saturating_add(dy)).into()
+        }
+
+        fn six(taps: [i32; 6]) -> i32 {
+            taps[0] - 5 * taps[1] + 20 * taps[2] + 20 * taps[3] - 5 * taps[4] + taps[5]
+        }
+
+        /// b1 of the row at `dy`.
+        fn b1(&self, dy: i32) -> i32 {
+            Self::six([-2, -1, 0, 1, 2, 3].map(|dx| self.whole(dx, dy)))
+        }
+
+        /// h1 of the column at `dx`.
+        fn h1(&self, dx: i32) -> i32 {
+            Self::six([-2, -1, 0, 1, 2, 3].map(|dy| self.whole(dx, dy)))
+        }
+
+        /// Equations 8-241 to 8-262 and table 8-12.
+        fn at(&self, fraction: (i32, i32)) -> i32 {
+            let half = |sum: i32| ((sum + 16) >> 5).clamp(0, 255);
+            let (b, h) = (half(self.b1(0)), half(self.h1(0)));
+            let (s, m) = (half(self.b1(1)), half(self.h1(1)));
+            let j1 = Self::six([-2, -1, 0, 1, 2, 3].map(|dx| self.h1(dx)));
+            let j = ((j1 + 512) >> 10).clamp(0, 255);
+            let (g, right, below) = (self.whole(0, 0), self.whole(1, 0), self.whole(0, 1));
+            let mean = |a: i32, b: i32| (a + b + 1) >> 1;
+            match fraction {
+                (0, 0) => g,
+                (0, 1) => mean(g, h),
+                (0, 2) => h,
+                (0, 3) => mean(below, h),
+                (1, 0) => mean(g, b),
+                (1, 1) => mean(b, h),
+                (1, 2) => mean(h, j),
+                (1, 3) => mean(h, s),
+                (2, 0) => b,
+                (2, 1) => mean(b, j),
+                (2, 2) => j,
+                (2, 3) => mean(j, s),
+                (3, 0) => mean(b, right),
+                (3, 1) => mean(b, m),
+                (3, 2) => mean(j, m),
+                _ => mean(s, m),
+            }
+        }
+    }
+
+    fn random_plane(random: &mut fastrand::Rng) -> Plane {
+        let (width, height) = (random.usize(1..50), random.usize(2..50));
+        // Extreme samples show where a sum is cut.
+        let extreme = random.bool();
+        let sample = |random: &mut fastrand::Rng| match extreme {
+            true => 255 * random.u8(0..2),
+            false => random.u8(..),
+        };
+        let data = (0..width * height).map(|_| sample(random)).collect();
+        Plane { width, height, data }
+    }
+
+    fn random_position(random: &mut fastrand::Rng, size: usize, unit: i32) -> i32 {
+        match random.u8(0..10) {
+            0 => random.i32(..),
+            _ => random.i32(-24 * unit..(size as i32 + 8) * unit),
+        }
+    }
+
+    /// Oracle: the equations of 8.4.2.2.1, sample by sample.
+    #[test]
+    fn luma_follows_the_equations() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for round in 0..3000 {
+            let plane = random_plane(&mut random);
+            let structure = [Structure::Frame, Structure::Top, Structure::Bottom][round % 3];
+            let view = plane.view(structure);
+            let size = ([4, 8, 16][random.usize(0..3)], [4, 8, 16][random.usize(0..3)]);
+            let at = (
+                random_position(&mut random, view.width, 4),
+                random_position(&mut random, view.height, 4),
+            );
+            let mut out = [7; 16 * 20];
+            luma(view, at, size, &mut out, 20);
+            for (index, &got) in out.iter().enumerate() {
+                let (x, y) = (index % 20, index / 20);
+                let inside = x < size.0 && y < size.1;
+                let letters = Letters {
+                    plane: view,
+                    x: (at.0 >> 2).saturating_add(x as i32),
+                    y: (at.1 >> 2).saturating_add(y as i32),
+                };
+                let want = if inside { letters.at((at.0 & 3, at.1 & 3)) } else { 7 };
+                assert_eq!(i32::from(got), want, "({x}, {y}) of {size:?} at {at:?}");
+            }
+        }
+    }
+
+    /// Oracle: equation 8-266, sample by sample.
+    #[test]
+    fn chroma_follows_the_equation() {
+        let mut random = fastrand::Rng::with_seed(2);
+        for round in 0..3000 {
+            let plane = random_plane(&mut random);
+            let structure = [Structure::Frame, Structure::Top, Structure::Bottom][round % 3];
+            let view = plane.view(structure);
+            let size = ([2, 4, 8][random.usize(0..3)], [2, 4, 8][random.usize(0..3)]);
+            let at = (
+                random_position(&mut random, view.width, 8),
+                random_position(&mut random, view.height, 8),
+            );
+            let mut out = [7; 8 * 10];
+            chroma(view, at, size, &mut out, 10);
+            for (index, &got) in out.iter().enumerate() {
+                let (x, y) = (index % 10, index / 10);
+                let sample = |dx: i32, dy: i32| {
+                    let x = (at.0 >> 3).saturating_add(x as i32 + dx);
+                    let y = (at.1 >> 3).saturating_add(y as i32 + dy);
+                    i32::from(view.sample(x, y))
+                };
+                let (u, v) = (at.0 & 7, at.1 & 7);
+                let want = ((8 - u) * (8 - v) * sample(0, 0)
+                    + u * (8 - v) * sample(1, 0)
+                    + (8 - u) * v * sample(0, 1)
+                    + u * v * sample(1, 1)
+                    + 32)
+                    >> 6;
+                let inside = x < size.0 && y < size.1;
+                assert_eq!(i32::from(got), if inside { want } else { 7 });
+            }
+        }
+    }
+
+    /// An empty reference and small outputs are no reason to stop.
+    #[test]
+    fn damaged_arguments_do_not_panic() {
+        let empty = Plane::default();
+        let plane = Plane::new(16, 16, 3);
+        for at in [i32::MIN, -1, 0, 5, i32::MAX] {
+            for reference in [empty.view(Structure::Bottom), plane.view(Structure::Top)] {
+                luma(reference, (at, at), (16, 99), &mut [0; 64], 16);
+                luma(reference, (at, 0), (5, 4), &mut [], 0);
+                chroma(reference, (at, at), (8, 99), &mut [0; 64], 8);
+                chroma(reference, (0, at), (7, 4), &mut [], 0);
+            }
+        }
+        assert_eq!([chroma_offset(false, true), chroma_offset(true, false)], [-2, 2]);
+    }
+}

@@ -351,3 +351,235 @@ fn plane<const N: usize>(
         *row = std::array::from_fn(|x| ((start + across * x as i32) >> 5).clamp(0, 255) as u8);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn random_edge<const N: usize, const A: usize>(random: &mut fastrand::Rng) -> Edge<N, A> {
+        let extreme = random.bool();
+        let mut sample = || if extreme { 255 * random.u8(0..2) } else { random.u8(..) };
+        Edge {
+            left: std::array::from_fn(|_| sample()),
+            above: std::array::from_fn(|_| sample()),
+            corner: sample(),
+            available: LEFT | ABOVE | ABOVE_RIGHT | CORNER,
+        }
+    }
+
+    /// p[x, y] of the standard, for x or y of -1.
+    fn neighbour<const N: usize, const A: usize>(edge: &Edge<N, A>, x: i32, y: i32) -> i32 {
+        i32::from(match (x, y) {
+            (-1, -1) => edge.corner,
+            (-1, y) => edge.left[y as usize],
+            (x, _) => edge.above[x as usize],
+        })
+    }
+
+    /// The equations of 8.3.1.2.x and 8.3.2.2.x for the sample at (`x`, `y`). `n`: size of the block.
+    fn equation(p: &dyn Fn(i32, i32) -> i32, n: i32, mode: u8, x: i32, y: i32) -> i32 {
+        let three = |a: i32, b: i32, c: i32| (a + 2 * b + c + 2) >> 2;
+        let two = |a: i32, b: i32| (a + b + 1) >> 1;
+        match mode {
+            0 => p(x, -1),
+            1 => p(-1, y),
+            2 => (0..n).map(|k| p(k, -1) + p(-1, k)).sum::<i32>().wrapping_add(n) / (2 * n),
+            3 if x == n - 1 && y == n - 1 => (p(2 * n - 2, -1) + 3 * p(2 * n - 1, -1) + 2) >> 2,
+            3 => three(p(x + y, -1), p(x + y + 1, -1), p(x + y + 2, -1)),
+            4 if x > y => three(p(x - y - 2, -1), p(x - y - 1, -1), p(x - y, -1)),
+            4 if x < y => three(p(-1, y - x - 2), p(-1, y - x - 1), p(-1, y - x)),
+            4 => three(p(0, -1), p(-1, -1), p(-1, 0)),
+            5 => match 2 * x - y {
+                -1 => three(p(-1, 0), p(-1, -1), p(0, -1)),
+                z if z < 0 => {
+                    three(p(-1, y - 2 * x - 1), p(-1, y - 2 * x - 2), p(-1, y - 2 * x - 3))
+                }
+                z if z % 2 == 0 => two(p(x - (y >> 1) - 1, -1), p(x - (y >> 1), -1)),
+                _ => three(p(x - (y >> 1) - 2, -1), p(x - (y >> 1) - 1, -1), p(x - (y >> 1), -1)),
+            },
+            6 => match 2 * y - x {
+                -1 => three(p(-1, 0), p(-1, -1), p(0, -1)),
+                z if z < 0 => {
+                    three(p(x - 2 * y - 1, -1), p(x - 2 * y - 2, -1), p(x - 2 * y - 3, -1))
+                }
+                z if z % 2 == 0 => two(p(-1, y - (x >> 1) - 1), p(-1, y - (x >> 1))),
+                _ => three(p(-1, y - (x >> 1) - 2), p(-1, y - (x >> 1) - 1), p(-1, y - (x >> 1))),
+            },
+            7 if y % 2 == 0 => two(p(x + (y >> 1), -1), p(x + (y >> 1) + 1, -1)),
+            7 => three(p(x + (y >> 1), -1), p(x + (y >> 1) + 1, -1), p(x + (y >> 1) + 2, -1)),
+            _ => match x + 2 * y {
+                z if z > 2 * n - 3 => p(-1, n - 1),
+                z if z == 2 * n - 3 => (p(-1, n - 2) + 3 * p(-1, n - 1) + 2) >> 2,
+                z if z % 2 == 0 => two(p(-1, y + (x >> 1)), p(-1, y + (x >> 1) + 1)),
+                _ => three(p(-1, y + (x >> 1)), p(-1, y + (x >> 1) + 1), p(-1, y + (x >> 1) + 2)),
+            },
+        }
+    }
+
+    fn check(got: &[u8], stride: usize, n: usize, want: &dyn Fn(i32, i32) -> i32) {
+        for (at, &got) in got.iter().enumerate() {
+            let (x, y) = (at % stride, at / stride);
+            let want = if x < n && y < n { want(x as i32, y as i32) } else { 7 };
+            assert_eq!(i32::from(got), want, "({x}, {y})");
+        }
+    }
+
+    /// Oracle: the equations of 8.3.1.2.1 to 8.3.1.2.9.
+    #[test]
+    fn modes_of_4x4_follow_the_equations() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for round in 0..9000 {
+            let (edge, mode): (Edge4, _) = (random_edge(&mut random), (round % 9) as u8);
+            let mut got = [7; 30];
+            predict_4x4(mode, &edge, &mut got, 6);
+            check(&got, 6, 4, &|x, y| equation(&|x, y| neighbour(&edge, x, y), 4, mode, x, y));
+        }
+    }
+
+    /// Oracle: the equations of 8.3.2.2.1 to 8.3.2.2.10, with all neighbours and with those only
+    /// that the mode needs.
+    #[test]
+    fn modes_of_8x8_follow_the_equations() {
+        let mut random = fastrand::Rng::with_seed(2);
+        for round in 0..9000 {
+            let (mut edge, mode): (Edge8, _) = (random_edge(&mut random), (round % 9) as u8);
+            if mode != 2 && random.bool() {
+                edge.available = NEEDED[usize::from(mode)] | random.u8(0..32);
+            }
+            let (left, above) = (edge.available & LEFT == LEFT, edge.available & ABOVE != 0);
+            let corner = edge.available & CORNER != 0;
+            let raw = |x: i32, y: i32| neighbour(&edge, x, y);
+            let filtered = |x: i32, y: i32| match (x, y) {
+                (-1, -1) if !above && !left => raw(-1, -1),
+                (-1, -1) if !above => (3 * raw(-1, -1) + raw(-1, 0) + 2) >> 2,
+                (-1, -1) if !left => (3 * raw(-1, -1) + raw(0, -1) + 2) >> 2,
+                (-1, -1) => (raw(0, -1) + 2 * raw(-1, -1) + raw(-1, 0) + 2) >> 2,
+                (-1, 0) if !corner => (3 * raw(-1, 0) + raw(-1, 1) + 2) >> 2,
+                (-1, 7) => (raw(-1, 6) + 3 * raw(-1, 7) + 2) >> 2,
+                (-1, y) => (raw(-1, y - 1) + 2 * raw(-1, y) + raw(-1, y + 1) + 2) >> 2,
+                (0, _) if !corner => (3 * raw(0, -1) + raw(1, -1) + 2) >> 2,
+                (15, _) => (raw(14, -1) + 3 * raw(15, -1) + 2) >> 2,
+                (x, _) => (raw(x - 1, -1) + 2 * raw(x, -1) + raw(x + 1, -1) + 2) >> 2,
+            };
+            let mut got = [7; 90];
+            predict_8x8(mode, &edge, &mut got, 10);
+            check(&got, 10, 8, &|x, y| equation(&filtered, 8, mode, x, y));
+        }
+    }
+
+    /// Oracle: 8-116 to 8-125.
+    #[test]
+    fn modes_of_16x16_follow_the_equations() {
+        let mut random = fastrand::Rng::with_seed(3);
+        for round in 0..2000 {
+            let mut edge: Edge16 = random_edge(&mut random);
+            let mode = (round % 4) as u8;
+            if mode == 2 {
+                edge.available = random.u8(0..32);
+            }
+            let p = |x: i32, y: i32| neighbour(&edge, x, y);
+            let sum = |side: &[u8; 16]| side.iter().map(|&sample| i32::from(sample)).sum::<i32>();
+            let dc = match (edge.available & LEFT == LEFT, edge.available & ABOVE != 0) {
+                (true, true) => (sum(&edge.left) + sum(&edge.above) + 16) >> 5,
+                (true, false) => (sum(&edge.left) + 8) >> 4,
+                (false, true) => (sum(&edge.above) + 8) >> 4,
+                (false, false) => 128,
+            };
+            let h: i32 = (0..8).map(|k| (k + 1) * (p(8 + k, -1) - p(6 - k, -1))).sum();
+            let v: i32 = (0..8).map(|k| (k + 1) * (p(-1, 8 + k) - p(-1, 6 - k))).sum();
+            let (b, c) = ((5 * h + 32) >> 6, (5 * v + 32) >> 6);
+            let a = 16 * (p(-1, 15) + p(15, -1));
+            let mut got = [7; 18 * 17];
+            predict_16x16(mode, &edge, &mut got, 18);
+            check(&got, 18, 16, &|x, y| match mode {
+                0 => p(x, -1),
+                1 => p(-1, y),
+                2 => dc,
+                _ => ((a + b * (x - 7) + c * (y - 7) + 16) >> 5).clamp(0, 255),
+            });
+        }
+    }
+
+    /// Oracle: 8-126 to 8-149 for 4:2:0.
+    #[test]
+    fn modes_of_chroma_follow_the_equations() {
+        let mut random = fastrand::Rng::with_seed(4);
+        for round in 0..4000 {
+            let mut edge: EdgeChroma = random_edge(&mut random);
+            let mode = (round % 4) as u8;
+            if mode == 0 {
+                edge.available = random.u8(0..32);
+            }
+            let p = |x: i32, y: i32| neighbour(&edge, x, y);
+            let dc = |x: i32, y: i32| {
+                let (x0, y0) = (x / 4 * 4, y / 4 * 4);
+                let above: i32 = (0..4).map(|k| p(x0 + k, -1)).sum();
+                let left: i32 = (0..4).map(|k| p(-1, y0 + k)).sum();
+                let has_above = edge.available & ABOVE != 0;
+                let has_left = edge.available & if y0 == 0 { LEFT_UPPER } else { LEFT_LOWER } != 0;
+                if x0 == y0 && has_above && has_left {
+                    (above + left + 4) >> 3
+                } else if has_above && (x0 > 0 && y0 == 0 || !has_left) {
+                    (above + 2) >> 2
+                } else if has_left {
+                    (left + 2) >> 2
+                } else {
+                    128
+                }
+            };
+            let h: i32 = (0..4).map(|k| (k + 1) * (p(4 + k, -1) - p(2 - k, -1))).sum();
+            let v: i32 = (0..4).map(|k| (k + 1) * (p(-1, 4 + k) - p(-1, 2 - k))).sum();
+            let (b, c) = ((34 * h + 32) >> 6, (34 * v + 32) >> 6);
+            let a = 16 * (p(-1, 7) + p(7, -1));
+            let mut got = [7; 90];
+            predict_chroma(mode, &edge, &mut got, 10);
+            check(&got, 10, 8, &|x, y| match mode {
+                0 => dc(x, y),
+                1 => p(-1, y),
+                2 => p(x, -1),
+                _ => ((a + b * (x - 3) + c * (y - 3) + 16) >> 5).clamp(0, 255),
+            });
+        }
+    }
+
+    /// The neighbours stand where the figure 8-1 shows them, and those not available are not read.
+    #[test]
+    fn neighbours_are_read_around_the_block() {
+        let data: Vec<u8> = (0..100).collect();
+        let all = Edge4::read(&data, 22, 10, LEFT | ABOVE | ABOVE_RIGHT | CORNER);
+        assert_eq!((all.left, all.corner), ([21, 31, 41, 51], 11));
+        assert_eq!(all.above, [12, 13, 14, 15, 16, 17, 18, 19]);
+        let some = Edge4::read(&data, 22, 10, ABOVE);
+        assert_eq!((some.left, some.corner), ([128; 4], 128));
+        assert_eq!(some.above, [12, 13, 14, 15, 15, 15, 15, 15]);
+        // Nothing is read before the first or after the last sample.
+        let none = Edge16::read(&data, 0, 10, LEFT | ABOVE | CORNER);
+        assert_eq!(
+            (none.left[0], none.left[15], none.above, none.corner),
+            (128, 128, [128; 16], 128)
+        );
+        assert_eq!(none.left[1], 9);
+    }
+
+    /// Modes and blocks out of their range change nothing outside and do not panic.
+    #[test]
+    fn damaged_arguments_do_not_panic() {
+        let mut random = fastrand::Rng::with_seed(5);
+        for _ in 0..2000 {
+            let (mode, stride) = (random.u8(..), random.usize(0..20));
+            let available = random.u8(..);
+            let mut dst = vec![0; random.usize(0..300)];
+            let edge = Edge4 { available, ..random_edge(&mut random) };
+            predict_4x4(mode, &edge, &mut dst, stride);
+            let edge = Edge8 { available, ..random_edge(&mut random) };
+            predict_8x8(mode, &edge, &mut dst, stride);
+            let edge = Edge16 { available, ..random_edge(&mut random) };
+            predict_16x16(mode, &edge, &mut dst, stride);
+            let edge = EdgeChroma { available, ..random_edge(&mut random) };
+            predict_chroma(mode, &edge, &mut dst, stride);
+        }
+        assert!(allowed_4x4(8, LEFT) && !allowed_4x4(8, LEFT_UPPER) && !allowed_4x4(9, 255));
+        assert!(allowed_16x16(2, 0) && !allowed_16x16(3, LEFT | ABOVE) && !allowed_16x16(4, 255));
+        assert!(allowed_chroma(0, 0) && allowed_chroma(2, ABOVE) && !allowed_chroma(1, ABOVE));
+    }
+}

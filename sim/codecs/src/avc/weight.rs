@@ -88,3 +88,68 @@ pub fn implicit_weights(current: i32, first: i32, second: i32, long_term: bool) 
         _ => [32, 32],
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn random_block(random: &mut fastrand::Rng) -> [u8; 16 * 9] {
+        std::array::from_fn(|_| random.u8(..))
+    }
+
+    /// Oracle: the equations 8-273 to 8-276, sample by sample in 64 bits.
+    #[test]
+    fn weights_follow_the_equations() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for _ in 0..2000 {
+            let (first, second) = (random_block(&mut random), random_block(&mut random));
+            let size = ([2, 4, 8, 16][random.usize(0..4)], random.usize(1..=9));
+            let shift = random.u8(0..=7);
+            let mut small = || i16::from(random.i8(..));
+            let (weights, offsets) = ([small(), small()], [small(), small()]);
+            let check = |got: [u8; 144], want: &dyn Fn(i64, i64) -> i64| {
+                for at in 0..got.len() {
+                    let inside = at % 16 < size.0 && at / 16 < size.1;
+                    let value = want(first[at].into(), second[at].into()).clamp(0, 255) as u8;
+                    assert_eq!(got[at], if inside { value } else { first[at] });
+                }
+            };
+            let [w0, w1, o0, o1] = [weights[0], weights[1], offsets[0], offsets[1]].map(i64::from);
+
+            let mut got = first;
+            average(&mut got, &second, 16, size);
+            check(got, &|a, b| (a + b + 1) >> 1);
+
+            let mut got = first;
+            single(&mut got, 16, size, shift, weights[0], offsets[0]);
+            check(got, &|a, _| match shift {
+                0 => a * w0 + o0,
+                _ => ((a * w0 + (1 << (shift - 1))) >> shift) + o0,
+            });
+
+            let mut got = first;
+            double(&mut got, &second, 16, size, shift, weights, offsets);
+            check(got, &|a, b| {
+                ((a * w0 + b * w1 + (1 << shift)) >> (shift + 1)) + ((o0 + o1 + 1) >> 1)
+            });
+        }
+    }
+
+    /// Oracle: distances of pictures, for which the weights are known: the nearer reference counts
+    /// more, in proportion.
+    #[test]
+    fn implicit_weights_follow_the_distances() {
+        assert_eq!(implicit_weights(4, 0, 8, false), [32, 32]);
+        assert_eq!(implicit_weights(2, 0, 8, false), [48, 16]);
+        assert_eq!(implicit_weights(6, 0, 8, false), [16, 48]);
+        // Both references before the picture.
+        assert_eq!(implicit_weights(8, 4, 0, false), [128, -64]);
+        assert_eq!(implicit_weights(8, 0, 4, false), [-64, 128]);
+        // Out of the range, no distance, long term.
+        assert_eq!(implicit_weights(16, 0, 4, false), [32, 32]);
+        assert_eq!(implicit_weights(8, 4, 4, false), [32, 32]);
+        assert_eq!(implicit_weights(2, 0, 8, true), [32, 32]);
+        assert_eq!(dist_scale_factor(2, 0, 8), Some(64));
+        assert_eq!(dist_scale_factor(i32::MAX, i32::MIN, 5), Some(256));
+    }
+}
