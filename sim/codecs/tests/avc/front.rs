@@ -70,6 +70,9 @@ pub struct Front {
     waiting: Vec<Shown>,
     pub shown: Vec<Shown>,
     pub report: Report,
+    /// What FFmpeg logs of each slice: structure, first macroblock, kind, frame_num, counts of the
+    /// fields, lengths of the lists, QP.
+    pub log: Vec<String>,
     /// The driver disables the remapping of picture identities.
     pub no_ids: bool,
     /// Changes a picture before it is decoded.
@@ -129,6 +132,7 @@ impl Front {
             if !picture.kinds.ends_with(kind) {
                 picture.kinds += kind;
             }
+            self.log.push(log_line(&header, picture));
             picture.job.slices.push((slice, unit.to_vec()));
         }
         Ok(())
@@ -471,6 +475,31 @@ fn slice_state(header: &Header, picture: &Current, dpb: &Dpb) -> Slice {
         }
     }
     slice
+}
+
+fn log_line(header: &Header, picture: &Current) -> String {
+    let known = picture.decoded | fields(header.structure);
+    let count = |parity: usize| match known >> parity & 1 {
+        0 => "-".into(),
+        _ => picture.counts[parity].to_string(),
+    };
+    // Rows of the frame.
+    let (width, both) = (picture.sps.width_mbs, picture.job.parameters.mbaff);
+    let twice = usize::from(both || header.structure.is_field());
+    let row =
+        (header.first_mb / width << twice) + usize::from(header.structure == Structure::Bottom);
+    format!(
+        "{} mb:{} {} frame:{} poc:{}/{} ref:{}/{} qp:{}",
+        ["F", "T", "B"][header.structure as usize],
+        row * width + header.first_mb % width,
+        ["P", "B", "I"][header.kind as usize],
+        header.frame_num,
+        count(0),
+        count(1),
+        header.num_ref_idx[0],
+        header.num_ref_idx[1],
+        header.qp
+    )
 }
 
 /// Scan order to raster order.

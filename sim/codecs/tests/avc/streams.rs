@@ -7,7 +7,7 @@ use super::container::nal_units;
 use super::front::{Front, Shown};
 use crate::support::{self, Stream};
 use genxml_codecs::Frame;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -132,4 +132,78 @@ fn streams_of_the_corpus_decode_exactly() {
         }
     }
     assert!(failed.is_empty(), "{} streams are wrong: {failed:?}", failed.len());
+}
+
+/// What FFmpeg logs of each slice, in the form of [`Front::log`]. None without `ffmpeg`.
+fn software_log(path: &Path) -> Option<Vec<String>> {
+    let run = Command::new("ffmpeg")
+        .args(["-v", "debug", "-nostdin", "-threads", "1", "-debug", "pict", "-i"])
+        .arg(path)
+        .args(["-f", "null", "-"])
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&run.stderr);
+    // Each decoder has an address; one of them decodes the start only, to know the format.
+    let mut decoders: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for line in text.lines() {
+        let Some((decoder, line)) = line.split_once("] slice:") else { continue };
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let starts = ["frame:", "poc:", "ref:", "qp:"];
+        let find = |start: &str| words.iter().find(|word| word.starts_with(start)).copied();
+        let found: Option<Vec<&str>> = starts.iter().map(|start| find(start)).collect();
+        let counts = |text: &str| -> String {
+            let fields = text.trim_start_matches("poc:").split('/').map(|count| {
+                // IDR pictures start at 65536; an absent field has the largest number.
+                match count.parse::<i64>() {
+                    Ok(0x7FFF_FFFF) => "-".into(),
+                    Ok(count) => (count - if count > 32768 { 65536 } else { 0 }).to_string(),
+                    Err(_) => "?".into(),
+                }
+            });
+            fields.collect::<Vec<String>>().join("/")
+        };
+        if let Some(found) = found {
+            let kind = words[3].chars().next().unwrap_or('?');
+            let counts = counts(found[1]);
+            // The log has a length also for a list that the slice lacks.
+            let lengths = match (kind, found[2].split_once('/')) {
+                ('I', _) => "ref:0/0".into(),
+                ('P', Some((first, _))) => format!("{first}/0"),
+                _ => found[2].to_string(),
+            };
+            let line = format!(
+                "{} {} {kind} {} poc:{counts} {lengths} {}",
+                words[1], words[2], found[0], found[3]
+            );
+            decoders.entry(decoder.into()).or_default().push(line);
+        }
+    }
+    decoders.into_values().max_by_key(Vec::len)
+}
+
+/// Oracle: FFmpeg's log of slices. A few streams, or those that `AVC_STREAM` selects.
+#[test]
+fn slices_have_the_headers_and_counts_of_the_log() {
+    let filter = std::env::var("AVC_STREAM").unwrap_or_default();
+    let few = ["MR1_BT_A", "FRExt2_Pana", "HPCAMAPALQ", "vd_1d", "x264_mbaff_bff"];
+    for stream in support::streams("h264") {
+        let selected = match filter.as_str() {
+            "" => few.iter().any(|part| stream.file.contains(part)),
+            filter => stream.file.contains(filter),
+        };
+        if !selected || stream.class != "exact" {
+            continue;
+        }
+        let Some(want) = software_log(&stream.path) else {
+            eprintln!("ffmpeg is not installed: slice headers are not compared");
+            return;
+        };
+        let mut front = Front::default();
+        let file = std::fs::read(&stream.path).unwrap_or_default();
+        assert_eq!(front.decode(&nal_units(&file)), Ok(()), "{}", stream.file);
+        for (at, (got, want)) in front.log.iter().zip(&want).enumerate() {
+            assert_eq!(got, want, "{}: slice {at}", stream.file);
+        }
+        assert_eq!(front.log.len(), want.len(), "{}: slices", stream.file);
+    }
 }
