@@ -474,7 +474,7 @@ mod tests {
     /// Levels of any size give no overflow.
     #[test]
     fn extreme_levels_saturate() {
-        let scale = i32::from(u8::MAX) * 58 << 8;
+        let scale = (i32::from(u8::MAX) * 58) << 8;
         for level in [i32::MIN, -70000, 70000, i32::MAX] {
             let bound = if level < 0 { i16::MIN } else { i16::MAX };
             assert_eq!(coefficient_4x4(level, scale), bound);
