@@ -1,13 +1,16 @@
 //! Interpolation of fractional samples (8.4.2.2).
+//!
+//! A block is copied with the neighbours that its filter needs. The copy has no padding between
+//! rows, so a filter is one loop over all its samples. The loop also filters across the ends of
+//! rows: those results are not used, and a loop without them would be slower.
 
 use crate::PlaneRef;
 
-/// Largest width and height of a block.
-const SIZE: usize = 16;
-/// Rows of a block with the neighbours of the six-tap filter: two before, three after.
-const ROWS: usize = SIZE + 5;
-/// Stride of a block with its neighbours, copied out of the plane.
-const BORDER_STRIDE: usize = 24;
+/// Samples of the largest block of luma with its neighbours: two before, three after, in both
+/// directions.
+const LUMA: usize = 21 * 21;
+/// Samples of the largest block of chroma with its neighbours: one after, in both directions.
+const CHROMA: usize = 9 * 9;
 
 /// Predicts a block of luma (8.4.2.2.1). `at`: x and y of its first sample in `reference`, in
 /// quarter samples, that is four times the position of the block plus the vector. `size`: width of
@@ -19,161 +22,182 @@ pub fn luma(
     out: &mut [u8],
     stride: usize,
 ) {
-    let height = size.1.min(SIZE);
+    let height = size.1.min(16);
     match size.0 {
-        4 => luma_of_width::<4>(reference, at, height, out, stride),
-        8 => luma_of_width::<8>(reference, at, height, out, stride),
-        _ => luma_of_width::<16>(reference, at, height, out, stride),
+        4 => luma_of_width::<4, 9>(reference, at, height, out, stride),
+        8 => luma_of_width::<8, 13>(reference, at, height, out, stride),
+        _ => luma_of_width::<16, 21>(reference, at, height, out, stride),
     }
 }
 
-fn luma_of_width<const W: usize>(
+/// [`luma`] for blocks of `W` columns, which are `S` columns with their neighbours.
+fn luma_of_width<const W: usize, const S: usize>(
     reference: PlaneRef<'_>,
     at: (i32, i32),
     height: usize,
     out: &mut [u8],
     stride: usize,
 ) {
-    let (x, y) = ((at.0 >> 2).saturating_sub(2), (at.1 >> 2).saturating_sub(2));
-    let (columns, rows) = (W + 5, height + 5);
-    let mut copy = [0; ROWS * BORDER_STRIDE];
-    let (source, source_stride) =
-        with_border(reference, (x, y), (columns, rows), &mut copy, BORDER_STRIDE);
-    let source = Source { data: source, stride: source_stride };
     let out = out.chunks_mut(stride.max(1)).filter_map(|row| row.first_chunk_mut::<W>());
-    quarter_samples(source, (at.0 & 3, at.1 & 3), out.take(height));
+    let out = out.take(height);
+    let (x, y) = (at.0 >> 2, at.1 >> 2);
+    if (at.0 & 3, at.1 & 3) == (0, 0) {
+        let mut rows = [[0; W]; 16];
+        copy_block(reference, (x, y), &mut rows[..height]);
+        out.zip(rows).for_each(|(out, row)| *out = row);
+        return;
+    }
+    let mut rows = [[0; S]; 21];
+    copy_block(reference, (x.saturating_sub(2), y.saturating_sub(2)), &mut rows[..height + 5]);
+    let mut samples = [0; LUMA];
+    quarter_samples(rows.as_flattened(), S, height, (at.0 & 3, at.1 & 3), &mut samples);
+    for (out, row) in out.zip(samples.chunks_exact(S)) {
+        out.copy_from_slice(&row[..W]);
+    }
 }
 
-/// The block of `size` at `at` in `reference`, as a slice and its stride: inside `reference` if it
-/// is all there, else a copy with repeated edges.
+/// Copies the block at (`x`, `y`). Coordinates outside the plane select the nearest sample of its
+/// edge.
 #[inline]
-fn with_border<'a>(
-    reference: PlaneRef<'a>,
-    (x, y): (i32, i32),
-    (width, height): (usize, usize),
-    copy: &'a mut [u8],
-    copy_stride: usize,
-) -> (&'a [u8], usize) {
+fn copy_block<const S: usize>(reference: PlaneRef<'_>, (x, y): (i32, i32), out: &mut [[u8; S]]) {
     let inside = x >= 0
         && y >= 0
-        && x as usize + width <= reference.width
-        && y as usize + height <= reference.height;
-    if inside && let Some(data) = reference.data.get(y as usize * reference.stride + x as usize..) {
-        return (data, reference.stride);
+        && x as usize + S <= reference.width
+        && y as usize + out.len() <= reference.height;
+    if inside {
+        let start = y as usize * reference.stride + x as usize;
+        let data = reference.data.get(start..).unwrap_or_default();
+        for (out, row) in out.iter_mut().zip(data.chunks(reference.stride.max(1))) {
+            if let Some(row) = row.first_chunk() {
+                *out = *row;
+            }
+        }
+        return;
     }
-    reference.block(x, y, copy_stride, &mut copy[..height * copy_stride]);
-    (copy, copy_stride)
-}
-
-/// A block with two rows and columns before it.
-#[derive(Clone, Copy)]
-struct Source<'a> {
-    data: &'a [u8],
-    stride: usize,
-}
-
-impl Source<'_> {
-    /// `N` samples of row `row` from column `column` on, both counted from the first sample of the
-    /// border.
-    #[inline(always)]
-    fn row<const N: usize>(&self, column: usize, row: usize) -> &[u8; N] {
-        let start = row * self.stride + column;
-        self.data.get(start..).and_then(<[u8]>::first_chunk).unwrap_or(&[0; N])
+    // Columns before the plane, and those before its end.
+    let before = x.saturating_neg().clamp(0, S as i32) as usize;
+    let end = (reference.width as i32).saturating_sub(x).clamp(before as i32, S as i32) as usize;
+    let first = x.clamp(0, reference.width as i32) as usize;
+    for (row, out) in (0..).zip(out) {
+        let y = y.saturating_add(row).min(reference.height as i32 - 1).max(0) as usize;
+        let row = reference.data.get(y * reference.stride..).unwrap_or_default();
+        let Some(row @ [left, .., right] | row @ [left @ right]) = row.get(..reference.width)
+        else {
+            continue;
+        };
+        out[..before].fill(*left);
+        out[before..end].copy_from_slice(&row[first..first + end - before]);
+        out[end..].fill(*right);
     }
 }
 
 /// The six-tap filter without rounding (8-241, 8-242).
 #[inline(always)]
-fn six(samples: [i16; 6]) -> i16 {
-    let [e, f, g, h, i, j] = samples;
-    e + j - 5 * (f + i) + 20 * (g + h)
+fn six([e, f, g, h, i, j]: [u8; 6]) -> i16 {
+    let sum = |a: u8, b: u8| i16::from(a) + i16::from(b);
+    sum(e, j) - 5 * sum(f, i) + 20 * sum(g, h)
 }
 
-/// Rounds a sum of one filter (8-243).
+/// The six slices of `out.len()` elements whose first elements are `distance` apart.
+#[inline(always)]
+fn taps<T>(source: &[T], distance: usize, count: usize) -> [&[T]; 6] {
+    [0, 1, 2, 3, 4, 5].map(|tap| &source[tap * distance..][..count])
+}
+
+/// Filters without rounding: across, in a row.
+#[inline]
+fn sums(source: &[u8], out: &mut [i16]) {
+    let [e, f, g, h, i, j] = taps(source, 1, out.len());
+    for (at, out) in out.iter_mut().enumerate() {
+        *out = six([e[at], f[at], g[at], h[at], i[at], j[at]]);
+    }
+}
+
+/// Rounds the sum of one filter (8-243, 8-244).
 #[inline(always)]
 fn round(sum: i16) -> u8 {
     ((sum + 16) >> 5).clamp(0, 255) as u8
 }
 
-#[inline(always)]
-fn mean(a: u8, b: u8) -> u8 {
-    (u16::from(a) + u16::from(b)).div_ceil(2) as u8
-}
-
-/// Filters a row across, without rounding. `row`: counted from the first row of the border.
-#[inline(always)]
-fn across_sums<const W: usize>(source: Source<'_>, row: usize) -> [i16; W] {
-    let taps: [&[u8; W]; 6] = [0, 1, 2, 3, 4, 5].map(|column| source.row(column, row));
-    std::array::from_fn(|x| six(taps.map(|tap| i16::from(tap[x]))))
-}
-
-/// Half samples between columns: b of row `row` (s of the row above).
-#[inline(always)]
-fn across<const W: usize>(source: Source<'_>, row: usize) -> [u8; W] {
-    across_sums(source, row).map(round)
-}
-
-/// Half samples between rows `row` and `row + 1`, at column `column`: h, or m at the next column.
-#[inline(always)]
-fn down<const W: usize>(source: Source<'_>, column: usize, row: usize) -> [u8; W] {
-    let taps: [&[u8; W]; 6] = [0, 1, 2, 3, 4, 5].map(|tap| source.row(column, row + tap - 2));
-    std::array::from_fn(|x| round(six(taps.map(|tap| i16::from(tap[x])))))
-}
-
-/// The mean of two rows, into `row`.
-#[inline(always)]
-fn means<const W: usize>(row: &mut [u8; W], a: &[u8; W], b: &[u8; W]) {
-    *row = std::array::from_fn(|x| mean(a[x], b[x]));
-}
-
-/// Table 8-12: rows of samples at the fraction (`x`, `y`) of a sample. Letters are those of figure
-/// 8-4.
-fn quarter_samples<'a, const W: usize>(
-    source: Source<'_>,
-    (x, y): (i32, i32),
-    out: impl Iterator<Item = &'a mut [u8; W]>,
-) {
-    let out = out.enumerate().map(|(row, out)| (row + 2, out));
-    // The whole or half sample on the right of, or below, the fraction 3; on the left of, or above,
-    // the fraction 1.
-    let (right, below) = (2 + (x as usize >> 1), y as usize >> 1);
-    match (x, y) {
-        (0, 0) => out.for_each(|(row, out)| *out = *source.row(2, row)),
-        (2, 0) => out.for_each(|(row, out)| *out = across(source, row)),
-        (_, 0) => out.for_each(|(row, out)| {
-            means(out, &across(source, row), source.row(right, row));
-        }),
-        (0, 2) => out.for_each(|(row, out)| *out = down(source, 2, row)),
-        (0, _) => out.for_each(|(row, out)| {
-            means(out, &down(source, 2, row), source.row(2, row + below));
-        }),
-        (2, _) | (_, 2) => middle(source, (x, y), out),
-        _ => out.for_each(|(row, out)| {
-            means(out, &across(source, row + below), &down(source, right, row));
-        }),
+/// Half samples: between columns with a `distance` of 1, else between rows of that stride.
+#[inline]
+fn halves(source: &[u8], distance: usize, out: &mut [u8]) {
+    let [e, f, g, h, i, j] = taps(source, distance, out.len());
+    for (at, out) in out.iter_mut().enumerate() {
+        *out = round(six([e[at], f[at], g[at], h[at], i[at], j[at]]));
     }
 }
 
-/// The fractions that need j, the half sample in both directions: f, i, j, k, q.
-fn middle<'a, const W: usize>(
-    source: Source<'_>,
+/// Half samples in both directions, j, from the sums of a filter across (8-245, 8-247).
+#[inline]
+fn middles(sums: &[i16], stride: usize, out: &mut [u8]) {
+    let [e, f, g, h, i, j] = taps(sums, stride, out.len());
+    for (at, out) in out.iter_mut().enumerate() {
+        let (outer, inner, centre) = (e[at] + j[at], f[at] + i[at], g[at] + h[at]);
+        // (outer - 5 * inner + 20 * centre) >> 4, by steps that need no more than 16 bits. Shifts
+        // round down, so the steps lose nothing. Where the sum saturates, the sample does too.
+        let quarter = ((outer - inner) >> 2) - inner;
+        let sixteenth = (quarter.saturating_add(centre) >> 2) + centre;
+        *out = ((sixteenth + 32) >> 6).clamp(0, 255) as u8;
+    }
+}
+
+/// `out` becomes the mean of itself and of `other`, rounded up.
+#[inline]
+fn average(out: &mut [u8], other: &[u8]) {
+    for (out, &other) in out.iter_mut().zip(other) {
+        *out = (u16::from(*out) + u16::from(other)).div_ceil(2) as u8;
+    }
+}
+
+/// Table 8-12: the samples at the fraction (`x`, `y`) of whole samples. `source`: a block with its
+/// neighbours. `out` has the same stride. Letters are those of figure 8-4.
+fn quarter_samples(
+    source: &[u8],
+    stride: usize,
+    height: usize,
     (x, y): (i32, i32),
-    out: impl Iterator<Item = (usize, &'a mut [u8; W])>,
+    out: &mut [u8; LUMA],
 ) {
-    let (right, below) = (2 + (x as usize >> 1), y as usize >> 1);
-    // Sums of the rows around the current one, filtered across.
-    let mut sums: [[i16; W]; 6] = [0, 0, 1, 2, 3, 4].map(|row| across_sums(source, row));
-    for (row, out) in out {
-        sums.rotate_left(1);
-        sums[5] = across_sums(source, row + 3);
-        let j: [u8; W] = std::array::from_fn(|x| {
-            let [e, f, g, h, i, j] = [0, 1, 2, 3, 4, 5].map(|tap| i32::from(sums[tap][x]));
-            ((e + j - 5 * (f + i) + 20 * (g + h) + 512) >> 10).clamp(0, 255) as u8
-        });
-        match (x, y) {
-            (2, 2) => *out = j,
-            (2, _) => means(out, &j, &sums[2 + below].map(round)),
-            _ => means(out, &j, &down(source, right, row)),
+    // The last samples of the last row have no neighbours. They are not used.
+    let count = height * stride - 5;
+    let out = &mut out[..count];
+    // Position of G. For a fraction of 3, the mean is with the sample on the right of it, or below.
+    let first = 2 * stride + 2;
+    let (right, below) = ((x / 2) as usize, (y / 2) as usize * stride);
+    let mut other = [0; LUMA];
+    let other = &mut other[..count];
+    match (x, y) {
+        (_, 0) => {
+            halves(&source[first - 2..], 1, out);
+            if x != 2 {
+                average(out, &source[first + right..]);
+            }
+        }
+        (0, _) => {
+            halves(&source[2..], stride, out);
+            if y != 2 {
+                average(out, &source[first + below..]);
+            }
+        }
+        (2, _) | (_, 2) => {
+            let mut across = [0; LUMA];
+            let across = &mut across[..count + 5 * stride];
+            sums(source, across);
+            middles(across, stride, out);
+            if x != 2 {
+                halves(&source[2 + right..], stride, other);
+                average(out, other);
+            } else if y != 2 {
+                let row = across[2 * stride + below..].iter();
+                other.iter_mut().zip(row).for_each(|(other, &sum)| *other = round(sum));
+                average(out, other);
+            }
+        }
+        _ => {
+            halves(&source[first - 2 + below..], 1, out);
+            halves(&source[2 + right..], stride, other);
+            average(out, other);
         }
     }
 }
@@ -191,33 +215,35 @@ pub fn chroma(
 ) {
     let height = size.1.min(8);
     match size.0 {
-        2 => chroma_of_width::<2>(reference, at, height, out, stride),
-        4 => chroma_of_width::<4>(reference, at, height, out, stride),
-        _ => chroma_of_width::<8>(reference, at, height, out, stride),
+        2 => chroma_of_width::<2, 3>(reference, at, height, out, stride),
+        4 => chroma_of_width::<4, 5>(reference, at, height, out, stride),
+        _ => chroma_of_width::<8, 9>(reference, at, height, out, stride),
     }
 }
 
-fn chroma_of_width<const W: usize>(
+/// [`chroma`] for blocks of `W` columns, which are `S` columns with their neighbours.
+fn chroma_of_width<const W: usize, const S: usize>(
     reference: PlaneRef<'_>,
     at: (i32, i32),
     height: usize,
     out: &mut [u8],
     stride: usize,
 ) {
-    let mut copy = [0; 9 * SIZE];
-    let (source, source_stride) =
-        with_border(reference, (at.0 >> 3, at.1 >> 3), (W + 1, height + 1), &mut copy, SIZE);
-    let source = Source { data: source, stride: source_stride };
+    let mut rows = [[0; S]; 9];
+    copy_block(reference, (at.0 >> 3, at.1 >> 3), &mut rows[..height + 1]);
     let (x, y) = ((at.0 & 7) as u16, (at.1 & 7) as u16);
-    let weights = [(8 - x) * (8 - y), x * (8 - y), (8 - x) * y, x * y];
+    let mut samples = [0; CHROMA];
+    let count = height * S - 1;
+    let source = rows.as_flattened();
+    let [a, b, c, d] = [0, 1, S, S + 1].map(|start| &source[start..][..count]);
+    for (at, out) in samples[..count].iter_mut().enumerate() {
+        let [a, b, c, d] = [a, b, c, d].map(|row| u16::from(row[at]));
+        let sum = (8 - x) * (8 - y) * a + x * (8 - y) * b + (8 - x) * y * c + x * y * d;
+        *out = ((sum + 32) >> 6) as u8;
+    }
     let out = out.chunks_mut(stride.max(1)).filter_map(|row| row.first_chunk_mut::<W>());
-    for (row, out) in out.take(height).enumerate() {
-        let samples: [&[u8; W]; 4] =
-            [(0, row), (1, row), (0, row + 1), (1, row + 1)].map(|(x, y)| source.row(x, y));
-        *out = std::array::from_fn(|x| {
-            let sum: u16 = (0..4).map(|of| weights[of] * u16::from(samples[of][x])).sum();
-            ((sum + 32) >> 6) as u8
-        });
+    for (out, row) in out.take(height).zip(samples.chunks_exact(S)) {
+        out.copy_from_slice(&row[..W]);
     }
 }
 
@@ -291,13 +317,17 @@ mod tests {
 
     fn random_plane(random: &mut fastrand::Rng) -> Plane {
         let (width, height) = (random.usize(1..50), random.usize(2..50));
-        // Extreme samples show where a sum is cut.
-        let extreme = random.bool();
-        let sample = |random: &mut fastrand::Rng| match extreme {
-            true => 255 * random.u8(0..2),
-            false => random.u8(..),
-        };
-        let data = (0..width * height).map(|_| sample(random)).collect();
+        let kind = random.u8(0..3);
+        let data = (0..width * height).map(|at| match kind {
+            0 => random.u8(..),
+            1 => 255 * random.u8(0..2),
+            // The signs of the taps in both directions: the largest sums.
+            _ => {
+                let outer = [false, true, false, false, true, false];
+                255 * u8::from(outer[at % width % 6] ^ outer[at / width % 6])
+            }
+        });
+        let data = data.collect();
         Plane { width, height, data }
     }
 
