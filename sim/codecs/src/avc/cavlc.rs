@@ -185,7 +185,7 @@ impl<'a> Cavlc<'a> {
                 code += 2;
             }
             let magnitude = ((code + 2) >> 1) as i32;
-            *value = if code % 2 == 0 { magnitude } else { -magnitude };
+            *value = if code.is_multiple_of(2) { magnitude } else { -magnitude };
             if suffix_length == 0 {
                 suffix_length = 1;
             }

@@ -44,8 +44,7 @@ struct Colocated {
 impl Colocated {
     /// The motion of block (`x`, `y`) of a record. A record that is missing is intra.
     fn read(record: Option<&[u8]>, (x, y): (usize, usize), scale: Scale) -> Self {
-        let intra =
-            Colocated { reference: -1, identity: 0, bottom: false, vector: [0; 2], scale };
+        let intra = Colocated { reference: -1, identity: 0, bottom: false, vector: [0; 2], scale };
         let Some(record) = record.filter(|record| record[0] != 0) else { return intra };
         let quarter = y / 2 * 2 + x / 2;
         let reference = record[4 + quarter] as i8;
@@ -180,8 +179,7 @@ impl Decoder<'_, '_> {
             }
             // The field that is nearer in time, the bottom field if both are.
             let current = count_of(self.parameters.count, Structure::Frame);
-            let [top, bottom] =
-                self.parameters.counts[store].map(|count| current.abs_diff(count));
+            let [top, bottom] = self.parameters.counts[store].map(|count| current.abs_diff(count));
             let row = (self.y & !1) + usize::from(top >= bottom);
             let y = self.y % 2 * 2 + y / 2;
             return Colocated::read(record(row), (x, y), Scale::FieldToFrame);

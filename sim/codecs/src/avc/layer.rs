@@ -11,17 +11,8 @@ const BI: u8 = 3;
 
 /// Lists that the two partitions of mb_type 4 to 21 of B slices use, for two types each: 16x8, then
 /// 8x16 (table 7-14).
-const PARTITIONS_B: [[u8; 2]; 9] = [
-    [L0, L0],
-    [L1, L1],
-    [L0, L1],
-    [L1, L0],
-    [L0, BI],
-    [L1, BI],
-    [BI, L0],
-    [BI, L1],
-    [BI, BI],
-];
+const PARTITIONS_B: [[u8; 2]; 9] =
+    [[L0, L0], [L1, L1], [L0, L1], [L1, L0], [L0, BI], [L1, BI], [BI, L0], [BI, L1], [BI, BI]];
 
 /// Size of the parts of an 8x8 block in 4x4 blocks, for sub_mb_type of P slices (table 7-17).
 const PARTS_P: [(usize, usize); 4] = [(2, 2), (2, 1), (1, 2), (1, 1)];

@@ -83,9 +83,7 @@ impl Search<'_> {
             above,
             above_right,
             left_samples: a.map_or([[0; 2]; 2], |a| {
-                [[0, 1], [8, 9]].map(|rows| {
-                    rows.map(|y| self.left_row(a, field, bottom, y).0)
-                })
+                [[0, 1], [8, 9]].map(|rows| rows.map(|y| self.left_row(a, field, bottom, y).0))
             }),
         }
     }

@@ -148,7 +148,8 @@ impl Decoder<'_, '_> {
 
     /// Neighbours of the macroblock that intra prediction may use.
     fn available(&self) -> u8 {
-        let usable = |near: usize| self.macroblocks[near].intra || !self.parameters.constrained_intra;
+        let usable =
+            |near: usize| self.macroblocks[near].intra || !self.parameters.constrained_intra;
         let mut available = 0;
         let neighbours = &self.neighbours;
         if neighbours.left.is_some() {
@@ -227,7 +228,8 @@ impl Decoder<'_, '_> {
     fn predict_inter(&mut self) {
         let mut samples = [0; 384];
         let whole = [0, 1].into_iter().all(|list| {
-            let (references, vectors) = (&self.current.references[list], &self.current.vectors[list]);
+            let (references, vectors) =
+                (&self.current.references[list], &self.current.vectors[list]);
             *references == [references[0]; 4] && *vectors == [vectors[0]; 16]
         });
         if whole {
@@ -408,8 +410,6 @@ fn block_flags(available: u8, (x, y): (usize, usize), size: usize) -> u8 {
         (4, _) => false,
         (right, _) => order(right, y - 1) < order(x, y),
     };
-    u8::from(left) * LEFT
-        | u8::from(above) * ABOVE
-        | u8::from(corner) * CORNER
-        | u8::from(above_right) * ABOVE_RIGHT
+    let flags = [(left, LEFT), (above, ABOVE), (corner, CORNER), (above_right, ABOVE_RIGHT)];
+    flags.into_iter().filter(|(set, _)| *set).map(|(_, flag)| flag).sum()
 }

@@ -55,11 +55,7 @@ impl Decoder<'_, '_> {
     }
 
     /// The DC coefficients of Intra_16x16.
-    fn residual_16x16<E: Entropy>(
-        &mut self,
-        entropy: &mut E,
-        levels: &mut Levels,
-    ) -> Option<()> {
+    fn residual_16x16<E: Entropy>(&mut self, entropy: &mut E, levels: &mut Levels) -> Option<()> {
         levels.count = 0;
         entropy.residual(self, Block::LumaDc, 0, levels)?;
         if levels.count == 0 {
@@ -157,14 +153,10 @@ impl Decoder<'_, '_> {
     }
 
     /// Cb and Cr.
-    fn residual_chroma<E: Entropy>(
-        &mut self,
-        entropy: &mut E,
-        levels: &mut Levels,
-    ) -> Option<()> {
+    fn residual_chroma<E: Entropy>(&mut self, entropy: &mut E, levels: &mut Levels) -> Option<()> {
         let inter = !self.current.intra;
-        let qp = [0, 1].map(|plane| self.current.qp[1 + plane]);
-        for plane in 0..2 {
+        let [_, qp @ ..] = self.current.qp;
+        for (plane, qp) in qp.into_iter().enumerate() {
             levels.count = 0;
             let first = 16 + 4 * plane;
             entropy.residual(self, Block::ChromaDc, first, levels)?;
@@ -176,7 +168,7 @@ impl Decoder<'_, '_> {
             for (position, value) in levels.iter() {
                 dc[position & 3] = value;
             }
-            let dc = chroma_dc(dc, self.scale.four(inter, 1 + plane, qp[plane])[0]);
+            let dc = chroma_dc(dc, self.scale.four(inter, 1 + plane, qp)[0]);
             for (block, value) in dc.into_iter().enumerate() {
                 self.coefficients[16 * (first + block)] = value;
             }

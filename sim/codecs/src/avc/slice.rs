@@ -90,8 +90,7 @@ impl Decoder<'_, '_> {
                         // The flag of the pair follows after the run, if the lower macroblock is
                         // not skipped.
                         let lower = left == 0 && entropy.more();
-                        let field =
-                            if lower { entropy.bits.flag() } else { self.inferred_field() };
+                        let field = if lower { entropy.bits.flag() } else { self.inferred_field() };
                         self.set_field(field);
                     }
                     self.skip()?;
@@ -205,9 +204,7 @@ impl Decoder<'_, '_> {
         let index = (self.y & !1) * width + self.x;
         let left = if self.x > 0 { index.checked_sub(1) } else { None };
         [left, index.checked_sub(2 * width)].map(|index| {
-            self.macroblocks
-                .get(index?)
-                .filter(|found| found.decoded && found.slice == self.index)
+            self.macroblocks.get(index?).filter(|found| found.decoded && found.slice == self.index)
         })
     }
 
@@ -344,10 +341,9 @@ impl Decoder<'_, '_> {
             _ => large(&self.current, block - 1),
         };
         let above = match block / 2 {
-            0 => self
-                .neighbours
-                .above
-                .is_some_and(|near| large(&self.macroblocks[near], block + 2)),
+            0 => {
+                self.neighbours.above.is_some_and(|near| large(&self.macroblocks[near], block + 2))
+            }
             _ => large(&self.current, block - 2),
         };
         usize::from(left) + 2 * usize::from(above)

@@ -225,8 +225,7 @@ impl Decoder<'_, '_> {
         self.cache.set_difference(list, (0, 0), (4, 4), [0; 2]);
         for row in 0..4 {
             let left = self.neighbours.left.map(|blocks| (blocks[row].0, 4 * blocks[row].1 + 3));
-            self.cache.differences[list][cell(-1, row as isize)] =
-                left.map_or([0; 2], difference);
+            self.cache.differences[list][cell(-1, row as isize)] = left.map_or([0; 2], difference);
         }
         for x in 0..4 {
             let above = self.neighbours.above.map(|near| (near, 12 + x));
