@@ -8,7 +8,6 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Prediction {
     /// `Intra_4x4`.
-    #[default]
     Intra4x4,
     /// `Intra_8x8`.
     Intra8x8,
@@ -17,6 +16,7 @@ pub enum Prediction {
     /// `I_PCM`.
     Pcm,
     /// From other pictures.
+    #[default]
     Inter,
 }
 
@@ -24,7 +24,7 @@ pub enum Prediction {
 ///
 /// 4x4 blocks are counted in raster order of the macroblock: block x + 4 * y. 8x8 blocks likewise:
 /// x + 2 * y.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Macroblock {
     /// False: not decoded (yet); nothing else counts.
     pub decoded: bool,
@@ -57,6 +57,8 @@ pub struct Macroblock {
     pub skipped: bool,
     /// Bit `b`: 8x8 block `b` is predicted in direct mode (or `B_Skip`).
     pub direct: u8,
+    /// `B_Skip` or `B_Direct_16x16`.
+    pub direct_16x16: bool,
     /// `coded_block_pattern`.
     pub pattern: u8,
     /// `intra_chroma_pred_mode`; 0 for inter.
@@ -70,6 +72,33 @@ pub struct Macroblock {
     pub dc: u8,
     /// Absolute vector differences of the 4x4 blocks in lists 0 and 1, at most 255.
     pub differences: [[[u8; 2]; 16]; 2],
+}
+
+impl Default for Macroblock {
+    fn default() -> Self {
+        Macroblock {
+            decoded: false,
+            slice: 0,
+            field: false,
+            intra: false,
+            transform_8x8: false,
+            qp: [0; 3],
+            coefficients: 0,
+            references: [[-1; 4]; 2],
+            pictures: [[-1; 4]; 2],
+            vectors: [[[0; 2]; 16]; 2],
+            prediction: Prediction::Inter,
+            skipped: false,
+            direct: 0,
+            direct_16x16: false,
+            pattern: 0,
+            chroma_mode: 0,
+            modes: [2; 16],
+            counts: [0; 24],
+            dc: 0,
+            differences: [[[0; 2]; 16]; 2],
+        }
+    }
 }
 
 /// What the deblocking filter needs of a slice.

@@ -10,19 +10,36 @@
 //! * [`transform`], [`intra`], [`interpolate`], [`weight`]: reconstruction.
 //! * [`deblock`]: the filter over the whole picture.
 
+mod bins;
+mod cabac;
+mod cabac_tables;
+mod cavlc;
+mod cavlc_tables;
 pub mod deblock;
+mod direct;
 pub mod interpolate;
 pub mod intra;
+mod layer;
 pub mod macroblock;
+mod neighbours;
 pub mod parameters;
+mod reconstruct;
+mod residual;
+mod slice;
+mod syntax;
 pub mod transform;
+mod vectors;
 pub mod weight;
 
 pub use macroblock::{Macroblock, Prediction, SliceFilter};
 pub use parameters::{Entry, Matrices, Parameters, References, Slice, SliceKind, Weight};
 
-use crate::{Frame, Report};
+use crate::{Frame, Report, emulation};
+use neighbours::Neighbours;
+use slice::Decoder;
 use std::fmt;
+use transform::LevelScale;
+use vectors::MotionCache;
 
 /// Bytes of motion per macroblock of the frame.
 pub const MOTION_BYTES: usize = 128;
@@ -88,7 +105,10 @@ pub struct Picture<'a> {
     references: References<'a>,
     frame: Frame,
     motion: Vec<u8>,
-    report: Report,
+    scale: LevelScale,
+    macroblocks: Vec<Macroblock>,
+    slices: Vec<SliceFilter>,
+    errors: u32,
 }
 
 impl<'a> Picture<'a> {
@@ -99,24 +119,96 @@ impl<'a> Picture<'a> {
         parameters: &'a Parameters,
         references: References<'a>,
         frame: Frame,
-        motion: Vec<u8>,
+        mut motion: Vec<u8>,
     ) -> Result<Self, Error> {
-        Ok(Picture { parameters, references, frame, motion, report: Report::default() })
+        let (width, height) = (parameters.width, parameters.height);
+        if !(1..=256).contains(&width) || !(1..=256).contains(&height) {
+            return Err(Error::Size(width, height));
+        }
+        if height % 2 != 0 && (parameters.structure.is_field() || parameters.mbaff) {
+            return Err(Error::OddHeight(height));
+        }
+        let fits = frame.planes.iter().zip([16, 8, 8]).all(|(plane, size)| {
+            plane.width == size * width
+                && plane.height == size * height
+                && plane.data.len() == plane.width * plane.height
+        });
+        let luma = &frame.planes[0];
+        let luma_fits = luma.width == 16 * width
+            && luma.height == 16 * height
+            && luma.data.len() == luma.width * luma.height;
+        if !fits && !(parameters.monochrome && luma_fits) {
+            return Err(Error::Target(luma.width, luma.height));
+        }
+        motion.resize(MOTION_BYTES * width * height, 0);
+        Ok(Picture {
+            parameters,
+            references,
+            frame,
+            motion,
+            scale: LevelScale::new(&parameters.matrices),
+            macroblocks: vec![Macroblock::default(); width * parameters.picture_height()],
+            slices: Vec::new(),
+            errors: 0,
+        })
     }
 
     /// Decodes a slice. `data` is the NAL unit from its header byte on, with emulation prevention
     /// bytes. Empty data are the phantom slice of drivers and change nothing.
     pub fn slice(&mut self, slice: &Slice, data: &[u8]) {
-        let _ = (slice, data, self.parameters, self.references);
+        if data.is_empty() {
+            return;
+        }
+        let Ok(index) = u16::try_from(self.slices.len()) else {
+            self.errors += 1;
+            return;
+        };
+        self.slices.push(SliceFilter {
+            disable: slice.deblocking.min(2),
+            alpha: 2 * slice.deblocking_offsets[0].clamp(-6, 6),
+            beta: 2 * slice.deblocking_offsets[1].clamp(-6, 6),
+        });
+        let mut decoder = Decoder {
+            parameters: self.parameters,
+            slice,
+            references: &self.references,
+            scale: &self.scale,
+            macroblocks: &mut self.macroblocks,
+            frame: &mut self.frame,
+            motion: &mut self.motion,
+            index,
+            mbaff: self.parameters.mbaff && !self.parameters.structure.is_field(),
+            x: 0,
+            y: 0,
+            field_coded: false,
+            neighbours: Neighbours::default(),
+            current: Macroblock::default(),
+            cache: MotionCache::new(),
+            coefficients: [0; 24 * 16],
+            with_ac: 0,
+            with_any: 0,
+            intra_16x16_mode: 0,
+            qp: 0,
+            quantiser_changed: false,
+            errors: 0,
+        };
+        decoder.run(&emulation::remove(data));
+        self.errors = self.errors.saturating_add(decoder.errors);
     }
 
     /// Filters the picture and returns what `outputs` asks for.
-    pub fn finish(self, outputs: Outputs) -> Output {
-        Output {
-            unfiltered: outputs.unfiltered.then(|| self.frame.clone()),
-            filtered: outputs.filtered.then_some(self.frame),
-            motion: self.motion,
-            report: self.report,
-        }
+    pub fn finish(mut self, outputs: Outputs) -> Output {
+        let macroblocks = self.macroblocks.iter().filter(|found| found.decoded).count() as u32;
+        let unfiltered = outputs.unfiltered.then(|| self.frame.clone());
+        let filtered = outputs.filtered.then(|| {
+            deblock::filter(self.parameters, &self.macroblocks, &self.slices, &mut self.frame);
+            self.frame
+        });
+        let report = Report {
+            macroblocks,
+            concealed: self.macroblocks.len() as u32 - macroblocks,
+            errors: self.errors,
+        };
+        Output { unfiltered, filtered, motion: self.motion, report }
     }
 }

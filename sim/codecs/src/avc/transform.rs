@@ -4,6 +4,8 @@
 //! [`coefficient_8x8`]. Blocks of coefficients are in raster order. [`add_4x4`] and [`add_8x8`]
 //! transform them and add the result to the prediction.
 
+use super::Matrices;
+
 /// Raster position of each coefficient of a 4x4 block, in the order of frame macroblocks
 /// (figure 6-12, table 8-2).
 pub const ZIGZAG_4X4: [u8; 16] = [0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 15];
@@ -83,12 +85,13 @@ pub struct LevelScale {
 }
 
 impl LevelScale {
-    /// The tables for weight matrices in raster order. `four`: Y, Cb, Cr of intra macroblocks, then
-    /// Y, Cb, Cr of inter macroblocks. `eight`: luma of intra, then of inter macroblocks.
-    pub fn new(four: &[[u8; 16]; 6], eight: &[[u8; 64]; 2]) -> Self {
+    /// The tables for the scaling matrices of a picture.
+    pub fn new(matrices: &Matrices) -> Self {
+        let four = matrices.intra_4x4.iter().chain(&matrices.inter_4x4);
+        let eight = [&matrices.intra_8x8, &matrices.inter_8x8];
         LevelScale {
-            four: four.iter().map(scale_4x4).collect(),
-            eight: eight.iter().map(scale_8x8).collect(),
+            four: four.map(scale_4x4).collect(),
+            eight: eight.into_iter().map(scale_8x8).collect(),
         }
     }
 
@@ -283,5 +286,237 @@ fn add_dc<const N: usize>(dc: i16, dst: &mut [u8], stride: usize) {
         for sample in row.iter_mut().take(N) {
             add(sample, residual);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Basis of the 4x4 transform, times 2: row k is the waveform of coefficient k.
+    const BASIS_4: [[i32; 4]; 4] = [[2, 2, 2, 2], [2, 1, -1, -2], [2, -2, -2, 2], [1, -2, 2, -1]];
+
+    /// Basis of the 8x8 transform, times 8.
+    const BASIS_8: [[i32; 8]; 8] = [
+        [8, 8, 8, 8, 8, 8, 8, 8],
+        [12, 10, 6, 3, -3, -6, -10, -12],
+        [8, 4, -4, -8, -8, -4, 4, 8],
+        [10, -3, -12, -6, 6, 12, 3, -10],
+        [8, -8, -8, 8, 8, -8, -8, 8],
+        [6, -12, 3, 10, -10, -3, 12, -6],
+        [4, -8, 8, -4, -4, 8, -8, 4],
+        [3, -6, 10, -12, 12, -10, 6, -3],
+    ];
+
+    /// The sum of the waveforms of all coefficients, as a real number.
+    fn residual<const N: usize>(
+        basis: &[[i32; N]; N],
+        unit: i32,
+        coefficients: &[i16],
+        (x, y): (usize, usize),
+    ) -> f64 {
+        let sum: i64 = (0..N * N)
+            .map(|at| {
+                i64::from(basis[at / N][y])
+                    * i64::from(basis[at % N][x])
+                    * i64::from(coefficients[at])
+            })
+            .sum();
+        sum as f64 / f64::from(unit * unit)
+    }
+
+    /// Checks `add` against the sum of waveforms. It is exact if the coefficients are multiples of
+    /// `unit` squared, since no shift loses bits then.
+    fn check<const N: usize>(
+        basis: &[[i32; N]; N],
+        unit: i32,
+        add: impl Fn(&[i16], &mut [u8], usize),
+    ) {
+        let mut random = fastrand::Rng::with_seed(1);
+        for round in 0..4000 {
+            let exact = round % 2 == 0;
+            let step = if exact { unit * unit } else { 1 };
+            let range = [8, 300, 2000, 32767][round / 2 % 4] / step;
+            let coefficients: Vec<i16> = (0..N * N)
+                .map(|_| if random.bool() { 0 } else { random.i32(-range..=range) * step })
+                .map(|value| value as i16)
+                .collect();
+            let stride = N + random.usize(0..4);
+            let before: Vec<u8> = (0..N * stride).map(|_| random.u8(..)).collect();
+            let mut after = before.clone();
+            add(&coefficients, &mut after, stride);
+            for at in 0..N * stride {
+                let (x, y) = (at % stride, at / stride);
+                if x >= N {
+                    assert_eq!(after[at], before[at]);
+                    continue;
+                }
+                let residual = residual(basis, unit, &coefficients, (x, y));
+                let want = f64::from(before[at]) + (residual / 64.0 + 0.5).floor();
+                let difference = (want.clamp(0.0, 255.0) - f64::from(after[at])).abs();
+                assert!(difference <= if exact { 0.0 } else { 1.0 }, "({x}, {y}) in {round}");
+            }
+        }
+    }
+
+    /// Oracle: the sum of waveforms.
+    #[test]
+    fn transforms_are_sums_of_waveforms() {
+        check(&BASIS_4, 2, |block, dst, stride| add_4x4(block.try_into().unwrap(), dst, stride));
+        check(&BASIS_8, 8, |block, dst, stride| add_8x8(block.try_into().unwrap(), dst, stride));
+    }
+
+    /// Oracle: the transform without the shortcut.
+    #[test]
+    fn dc_alone_is_the_whole_transform() {
+        for dc in (i16::MIN..=i16::MAX).step_by(7) {
+            let (mut four, mut eight) = ([0; 16], [0; 64]);
+            (four[0], eight[0]) = (dc, dc);
+            let (mut want, mut got) = ([100; 72], [100; 72]);
+            add_4x4(&four, &mut want, 9);
+            add_4x4_dc(dc, &mut got, 9);
+            assert_eq!(got, want, "4x4 {dc}");
+            let (mut want, mut got) = ([100; 72], [100; 72]);
+            add_8x8(&eight, &mut want, 9);
+            add_8x8_dc(dc, &mut got, 9);
+            assert_eq!(got, want, "8x8 {dc}");
+        }
+    }
+
+    fn random_matrices(random: &mut fastrand::Rng) -> Matrices {
+        let mut matrices = Matrices::default();
+        let four = matrices.intra_4x4.iter_mut().chain(&mut matrices.inter_4x4).flatten();
+        let eight = matrices.intra_8x8.iter_mut().chain(&mut matrices.inter_8x8);
+        four.chain(eight).for_each(|weight| *weight = random.u8(1..));
+        matrices
+    }
+
+    /// Oracle: 8-336 and 8-337, 8-356 and 8-357, with the level scales of 8.5.9.
+    #[test]
+    fn levels_scale_as_the_equations_state() {
+        let mut random = fastrand::Rng::with_seed(2);
+        let matrices = random_matrices(&mut random);
+        let scale = LevelScale::new(&matrices);
+        // A level scaled by a factor and the quantiser, where `flat` is the quantiser from which on
+        // no bits are lost.
+        let scaled = |level: i32, factor: i32, qp: i32, flat: i32| {
+            if qp >= flat {
+                (level * factor) << (qp / 6 - flat / 6)
+            } else {
+                (level * factor + (1 << (flat / 6 - 1 - qp / 6))) >> (flat / 6 - qp / 6)
+            }
+        };
+        for _ in 0..20000 {
+            let (inter, qp, level) = (random.bool(), random.i32(0..=51), random.i32(-40..=40));
+            let (plane, at) = (random.usize(0..3), random.usize(0..16));
+            let weights = if inter { &matrices.inter_4x4 } else { &matrices.intra_4x4 };
+            let norm = NORM_4X4[qp as usize % 6].map(i32::from);
+            let norm = match (at / 4, at % 4) {
+                (0 | 2, 0 | 2) => norm[0],
+                (1 | 3, 1 | 3) => norm[1],
+                _ => norm[2],
+            };
+            let want = scaled(level, i32::from(weights[plane][at]) * norm, qp, 24);
+            let got = coefficient_4x4(level, scale.four(inter, plane, qp as u8)[at]);
+            assert_eq!(i32::from(got), want.clamp(-32768, 32767));
+
+            let at = random.usize(0..64);
+            let weights = if inter { &matrices.inter_8x8 } else { &matrices.intra_8x8 };
+            let norm = NORM_8X8[qp as usize % 6].map(i32::from);
+            let norm = match (at / 8, at % 8) {
+                (i, j) if i % 4 == 0 && j % 4 == 0 => norm[0],
+                (i, j) if i % 2 == 1 && j % 2 == 1 => norm[1],
+                (i, j) if i % 4 == 2 && j % 4 == 2 => norm[2],
+                (i, j) if i % 4 == 0 && j % 2 == 1 || i % 2 == 1 && j % 4 == 0 => norm[3],
+                (i, j) if i % 4 == 0 && j % 4 == 2 || i % 4 == 2 && j % 4 == 0 => norm[4],
+                _ => norm[5],
+            };
+            let want = scaled(level, i32::from(weights[at]) * norm, qp, 36);
+            let got = coefficient_8x8(level, scale.eight(inter, qp as u8)[at]);
+            assert_eq!(i32::from(got), want.clamp(-32768, 32767));
+        }
+    }
+
+    /// Oracle: the matrix products 8-320 and 8-328 and the scaling after them.
+    #[test]
+    fn dc_transforms_are_matrix_products() {
+        const HADAMARD: [[i32; 4]; 4] =
+            [[1, 1, 1, 1], [1, 1, -1, -1], [1, -1, -1, 1], [1, -1, 1, -1]];
+        let mut random = fastrand::Rng::with_seed(3);
+        let matrices = random_matrices(&mut random);
+        let scale = LevelScale::new(&matrices);
+        for _ in 0..5000 {
+            let qp = random.i32(0..=51);
+            let factor = i32::from(NORM_4X4[qp as usize % 6][0]);
+            let levels: [i32; 16] = std::array::from_fn(|_| random.i32(-9..=9));
+            let f: [i32; 16] = std::array::from_fn(|at| {
+                (0..16).map(|k| HADAMARD[at / 4][k / 4] * levels[k] * HADAMARD[k % 4][at % 4]).sum()
+            });
+            let luma = factor * i32::from(matrices.intra_4x4[0][0]);
+            let want = f.map(|f| {
+                let value = if qp >= 36 {
+                    (f * luma) << (qp / 6 - 6)
+                } else {
+                    (f * luma + (1 << (5 - qp / 6))) >> (6 - qp / 6)
+                };
+                value.clamp(-32768, 32767) as i16
+            });
+            assert_eq!(luma_dc(&levels, scale.four(false, 0, qp as u8)[0]), want);
+
+            let [a, b, c, d] = *levels.first_chunk().unwrap();
+            let f = [a + b + c + d, a - b + c - d, a + b - c - d, a - b - c + d];
+            let chroma = factor * i32::from(matrices.inter_4x4[2][0]);
+            let want = f.map(|f| (((f * chroma) << (qp / 6)) >> 5).clamp(-32768, 32767) as i16);
+            assert_eq!(chroma_dc([a, b, c, d], scale.four(true, 2, qp as u8)[0]), want);
+        }
+    }
+
+    /// Levels of any size give no overflow.
+    #[test]
+    fn extreme_levels_saturate() {
+        let scale = (i32::from(u8::MAX) * 58) << 8;
+        for level in [i32::MIN, -70000, 70000, i32::MAX] {
+            let bound = if level < 0 { i16::MIN } else { i16::MAX };
+            assert_eq!(coefficient_4x4(level, scale), bound);
+            assert_eq!(coefficient_8x8(level, scale), bound);
+            assert_eq!(luma_dc(&[level; 16], scale)[0], bound);
+            assert_eq!(chroma_dc([level; 4], scale)[0], bound);
+            add_4x4(&[bound; 16], &mut [0; 16], 4);
+            add_8x8(&[bound; 64], &mut [0; 64], 8);
+            add_8x8(&[bound; 64], &mut [0; 3], 0);
+        }
+    }
+
+    /// Oracle: a walk along the diagonals, for frames; for fields, figure 6-12 and each position
+    /// once.
+    #[test]
+    fn scans_visit_each_position() {
+        fn zigzag(size: i32) -> Vec<u8> {
+            let diagonal = |sum: i32| {
+                let rows: Vec<i32> = ((sum - size + 1).max(0)..=sum.min(size - 1)).collect();
+                let down = sum % 2 == 1;
+                let rows = if down { rows } else { rows.into_iter().rev().collect() };
+                rows.into_iter().map(move |row| (row * size + sum - row) as u8)
+            };
+            (0..2 * size - 1).flat_map(diagonal).collect()
+        }
+        assert_eq!(ZIGZAG_4X4.to_vec(), zigzag(4));
+        assert_eq!(ZIGZAG_8X8.to_vec(), zigzag(8));
+        for scan in [&FIELD_4X4[..], &FIELD_8X8[..]] {
+            let mut sorted = scan.to_vec();
+            sorted.sort_unstable();
+            assert!(sorted.into_iter().eq(0..scan.len() as u8));
+        }
+        let places: Vec<usize> =
+            (0..4).flat_map(|b| [interleaved(b, 0), interleaved(b, 15)]).collect();
+        assert_eq!(places, [0, 60, 1, 61, 2, 62, 3, 63]);
+    }
+
+    /// Oracle: table 8-15.
+    #[test]
+    fn chroma_quantisers_follow_the_table() {
+        let got: Vec<u8> = (28..=51).step_by(3).map(|qp| chroma_qp(qp, 0)).collect();
+        assert_eq!(got, [28, 30, 32, 34, 36, 37, 38, 39]);
+        assert_eq!([chroma_qp(3, -12), chroma_qp(51, 12), chroma_qp(20, 12)], [0, 39, 31]);
     }
 }
