@@ -94,6 +94,7 @@ mod surfaces;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod video;
 
 pub use blitter::*;
 pub use commands::*;
@@ -107,6 +108,7 @@ pub use resource_streamer::*;
 pub use sampler::*;
 pub use surfaces::*;
 pub use threads::*;
+pub use video::*;
 
 use faults::FAULTS;
 
@@ -125,5 +127,6 @@ pub const AREAS: &[Area] = &[
     GEOMETRY,
     RASTER,
     PIXELS,
+    VIDEO,
     FAULTS,
 ];

@@ -28,7 +28,7 @@ use genxml::gen8::mfx_common::{
     MfxWait,
 };
 use genxml::gen8::mfx_registers::{MfdErrorStatus, MfxMbCount};
-use genxml_codecs::Report;
+use genxml_codecs::{Report, Structure};
 use genxml_core::U;
 use genxml_core::latch::Latch;
 use picture::Picture;
@@ -40,6 +40,8 @@ pub struct Video {
     picture: Option<Picture>,
     /// Counts of the current picture.
     report: Report,
+    /// The newest MPEG-2 picture, if it was a field: its address and its rows.
+    field: Option<(u64, Structure)>,
 }
 
 impl UnitState for Video {}

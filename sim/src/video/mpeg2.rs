@@ -6,7 +6,9 @@ use super::{Video, bitstream, count, mode};
 use crate::machine::exec::Exec;
 use crate::machine::fault::{Fault, Place};
 use genxml::gen8::mfd::MfdMpeg2BsdObject;
-use genxml::gen8::mfx_common::{MfxPipeModeSelectStandardSelect as Standard, MfxQmState};
+use genxml::gen8::mfx_common::{
+    MfxPipeBufAddrState, MfxPipeModeSelectStandardSelect as Standard, MfxQmState,
+};
 use genxml::gen8::mfx_mpeg2::{
     MfxMpeg2PicState, MfxMpeg2PicStateIntraVlcFormat as IntraVlc,
     MfxMpeg2PicStatePictureCodingType as Kind, MfxMpeg2PicStatePictureStructure as Rows,
@@ -113,6 +115,55 @@ fn matrix(exec: &Exec<'_>, index: usize) -> Option<[u8; 64]> {
     Some(bytemuck::must_cast(dwords.map(u32::to_le_bytes)))
 }
 
+/// Height of the frame in macroblocks. Frames of interlaced sequences have an even number of rows
+/// of macroblocks (ISO/IEC 13818-2 6.3.3), but i965 states the number of visible ones and sends the
+/// slice of the invisible row all the same (assumptions::MPEG2_ROWS_BELOW_THE_PICTURE).
+fn height(parameters: &Parameters, outputs: &Outputs, slices: &[(Slice, Vec<u8>)]) -> usize {
+    let rows = slices.iter().map(|(slice, _)| slice.row + 1).max().unwrap_or(0);
+    let wanted = (rows * parameters.structure.step()).next_multiple_of(parameters.structure.step());
+    let room = outputs.layout.luma_rows().map_or(parameters.height, |rows| rows / 16);
+    parameters.height.max(wanted.min(room).min(parameters.height.next_multiple_of(2)))
+}
+
+/// Where a field of a reference comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// A picture of MFX_PIPE_BUF_ADDR_STATE.
+    Picture(usize),
+    /// The frame that is being decoded.
+    Target,
+}
+
+/// The sources of the top and bottom fields, forward and backward. Pictures 0 and 1 are the sources
+/// of frames and top fields, 2 and 3 those of bottom fields (digests/video.md 3.3). i965 leaves out
+/// the latter if the application says that the frame is progressive
+/// (assumptions::MPEG2_BOTTOM_FIELDS_LEFT_OUT).
+fn sources(exec: &mut Exec<'_>, parameters: &Parameters, outputs: &Outputs) -> [[Source; 2]; 2] {
+    let buffers: MfxPipeBufAddrState = exec.state.latched.read(0);
+    let addresses = buffers.reference_picture.map(|address| address.get());
+    let own = outputs.before.or(outputs.after).unwrap_or_default();
+    let structure = parameters.structure;
+    let video = exec.state.slots.get_mut::<Video>();
+    let second = structure.is_field() && video.field == Some((own, structure.opposite()));
+    video.field = structure.is_field().then_some((own, structure));
+    let predicted = parameters.picture_type == PictureType::P;
+    let source = |index: usize, instead: Source| match addresses[index] {
+        0 => instead,
+        address if structure.is_field() && address == own => Source::Target,
+        _ => Source::Picture(index),
+    };
+    let own_frame = second && predicted && structure == Structure::Top;
+    let instead = match () {
+        () if own_frame => Source::Target,
+        () if predicted => source(1, Source::Picture(1)),
+        () => source(0, Source::Picture(0)),
+    };
+    [
+        [source(0, Source::Picture(0)), source(2, instead)],
+        [source(1, Source::Picture(1)), source(3, source(1, Source::Picture(1)))],
+    ]
+}
+
 impl Picture {
     /// Decodes the slices and writes the picture.
     ///
@@ -120,25 +171,32 @@ impl Picture {
     /// [`Fault::Page`] if a buffer is not mapped; [`Fault::BadPacket`] for parameters that the
     /// decoder does not have.
     pub fn finish(self, exec: &mut Exec<'_>) -> Result<(), Fault> {
-        let Picture { parameters, outputs, slices, .. } = self;
+        let Picture { mut parameters, mut outputs, slices, .. } = self;
+        parameters.height = height(&parameters, &outputs, &slices);
+        outputs.sizes = sizes_420(parameters.width, parameters.height);
         exec.spend(256 * (parameters.width * parameters.height) as u64)?;
         let used = match parameters.picture_type {
             PictureType::I => [false, false],
             PictureType::P => [true, false],
             PictureType::B => [true, true],
         };
-        // 0 forward and 1 backward for frames and top fields, 2 and 3 for bottom fields
-        // (digests/video.md 3.3). A field may refer to the other field of its own frame: memory
-        // holds it, as its picture has ended.
-        let pictures = outputs.references(exec, |index| index < 4 && used[index % 2])?;
-        let reference = |index: usize| match pictures.get(index) {
-            Some(frame) => Reference::Frame(frame),
-            None => Reference::Missing,
+        let sources = sources(exec, &parameters, &outputs);
+        let pictures = outputs.references(exec, |index| {
+            sources
+                .iter()
+                .flatten()
+                .enumerate()
+                .any(|(at, source)| used[at / 2] && *source == Source::Picture(index))
+        })?;
+        let reference = |source: Source| match source {
+            Source::Target => Reference::Target,
+            Source::Picture(index) => match pictures.get(index) {
+                Some(frame) => Reference::Frame(frame),
+                None => Reference::Missing,
+            },
         };
-        let references = References {
-            forward: [reference(0), reference(2)],
-            backward: [reference(1), reference(3)],
-        };
+        let [forward, backward] = sources.map(|fields| fields.map(reference));
+        let references = References { forward, backward };
         let precision = parameters.intra_dc_precision;
         let mut picture = mpeg2::Picture::new(parameters).map_err(|error| {
             exec.bad_field("Intra DC Precision", u64::from(precision), error.to_string())

@@ -43,8 +43,10 @@ impl Picture {
 /// Where a decoded picture is written.
 #[derive(Clone, Debug)]
 pub struct Outputs {
-    layout: Layout,
-    sizes: Sizes,
+    /// Where the samples of the picture and of its references are.
+    pub layout: Layout,
+    /// Samples of the picture's planes.
+    pub sizes: Sizes,
     /// Address of the picture before the deblocking filter, if wanted.
     pub before: Option<u64>,
     /// Address of the picture after the deblocking filter, if wanted.

@@ -1,0 +1,57 @@
+//! The video engine: the questions that the manuals leave open.
+
+assumptions! {
+    area VIDEO = "video";
+
+    documentation PICTURES_END_WITH_THEIR_PACKETS;
+        question "When is a decoded picture in memory?";
+        choice "When the next picture starts, before an MI packet that may look at results, and at \
+            the end of the submission. All slices of a picture are decoded together then.";
+        reason "Drivers flush with MI_FLUSH_DW before anybody reads the picture \
+            (digests/video.md 1.2). No source says more.";
+
+    documentation DRIVERS_NEVER_READ_ROW_STORES;
+        question "What do the row stores of the codec contain?";
+        choice "Nothing: the model does not write them.";
+        reason "Only the engine reads them, within a picture (digests/video.md 1.5).";
+
+    documentation MOTION_BUFFERS_HAVE_OWN_FORMAT;
+        question "What is the format of direct motion vector buffers and of VP8 segment maps?";
+        choice "A format of the model that fits the smallest allocation of the drivers.";
+        reason "Only the engine reads them (digests/video.md 1.6).";
+
+    documentation INVERSE_DCT_IS_EXACT;
+        question "Which inverse transform do MPEG-2 and JPEG use?";
+        choice "The exact one, rounded to the nearest integer, halves up.";
+        reason "ISO/IEC 13818-2 annex A bounds the error and T.83 bounds it loosely; no source \
+            says what the engine has (digests/video.md 1.7).";
+
+    documentation MPEG2_ROWS_BELOW_THE_PICTURE;
+        question "What does a slice below Frame Height In MBs do?";
+        choice "It is decoded if it is the row that makes the height even and the surface has \
+            room for it before its chroma samples. The picture then has this row.";
+        reason "Frames of interlaced sequences have an even number of rows of macroblocks \
+            (ISO/IEC 13818-2 6.3.3), and vectors may point to all of them. i965 states the number \
+            of visible rows and sends the slices of all.";
+
+    documentation MPEG2_BOTTOM_FIELDS_LEFT_OUT;
+        question "Where do bottom fields come from if pictures 2 and 3 have no address?";
+        choice "From the frame of pictures 0 and 1. In a P picture from picture 1, and if it is a \
+            top field that follows the bottom field of the same frame, from this frame.";
+        reason "i965 fills pictures 2 and 3 only if the application does not call the frame \
+            progressive; streams with field pictures that do so exist and play.";
+
+    documentation MPEG2_COLUMN_OF_A_SLICE_IS_IGNORED;
+        question "Is Slice Horizontal Position added to the first address increment of a slice?";
+        choice "No: the increment alone gives the column.";
+        reason "Applications set it to the increment minus 1, so adding both would count twice \
+            (digests/video.md 3.4).";
+
+    documentation DAMAGED_SLICES_STOP;
+        question "What happens to macroblocks that cannot be decoded?";
+        choice "They keep the samples that memory holds, and MFD_ERROR_STATUS counts them. For \
+            MPEG-2, they are copied from the forward reference unless Slice Concealment Disable \
+            is set.";
+        reason "Drivers state a method of concealment, but its result is not described \
+            (digests/video.md 1.8).";
+}
