@@ -167,3 +167,135 @@ impl<'a> Arithmetic<'a> {
         Some(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Arithmetic, CONTEXTS, INITIAL, LPS_NEXT, LPS_RANGE};
+
+    /// The decoder as figures 9-27 to 9-33 of 9.3.3.2 draw it: bit by bit.
+    struct Plain<'a> {
+        data: &'a [u8],
+        position: usize,
+        range: u32,
+        offset: u32,
+        states: [(u8, bool); CONTEXTS],
+    }
+
+    impl Plain<'_> {
+        fn bit(&mut self) -> u32 {
+            let byte = self.data.get(self.position / 8).copied().unwrap_or(0);
+            self.position += 1;
+            u32::from(byte >> (7 - (self.position - 1) % 8) & 1)
+        }
+
+        fn start(&mut self) {
+            self.range = 510;
+            self.offset = (0..9).fold(0, |offset, _| offset << 1 | self.bit());
+        }
+
+        fn renormalise(&mut self) {
+            while self.range < 256 {
+                self.range <<= 1;
+                self.offset = self.offset << 1 | self.bit();
+            }
+        }
+
+        fn bin(&mut self, context: usize) -> bool {
+            let (state, symbol) = self.states[context];
+            let less = LPS_RANGE[usize::from(state)][(self.range >> 6 & 3) as usize];
+            self.range -= u32::from(less);
+            let bin = if self.offset >= self.range {
+                self.offset -= self.range;
+                self.range = u32::from(less);
+                let after = if state == 0 { !symbol } else { symbol };
+                self.states[context] = (LPS_NEXT[usize::from(state)], after);
+                !symbol
+            } else {
+                self.states[context].0 = if state < 62 { state + 1 } else { state };
+                symbol
+            };
+            self.renormalise();
+            bin
+        }
+
+        fn bypass(&mut self) -> bool {
+            self.offset = self.offset << 1 | self.bit();
+            let bin = self.offset >= self.range;
+            if bin {
+                self.offset -= self.range;
+            }
+            bin
+        }
+
+        fn terminate(&mut self) -> bool {
+            self.range -= 2;
+            if self.offset >= self.range {
+                return true;
+            }
+            self.renormalise();
+            false
+        }
+    }
+
+    /// Oracle: the decoder of the standard's figures, on random data. After a terminating bin, the
+    /// raw bytes start where the standard's position is (9.3.1.2).
+    #[test]
+    fn bins_are_those_of_the_figures() {
+        let mut random = fastrand::Rng::with_seed(3);
+        for _ in 0..200 {
+            let mut data: Vec<u8> = (0..random.usize(20..400)).map(|_| random.u8(..)).collect();
+            // codIOffset must not start with 510 or 511.
+            data[0] &= 0x7f;
+            let (set, qp) = (random.usize(0..4), random.u8(0..=51));
+            let mut fast = Arithmetic::new(&data, 0, set, qp);
+            let states = INITIAL[set].map(|[m, n]| {
+                let value = ((i32::from(m) * i32::from(qp)) >> 4) + i32::from(n);
+                match value.clamp(1, 126) as u8 {
+                    value @ 0..=63 => (63 - value, false),
+                    value => (value - 64, true),
+                }
+            });
+            let mut plain = Plain { data: &data, position: 0, range: 0, offset: 0, states };
+            plain.start();
+            while !fast.overrun() {
+                assert_eq!(fast.position(), plain.position);
+                match random.u8(0..20) {
+                    0..16 => {
+                        let context = random.usize(0..CONTEXTS);
+                        assert_eq!(fast.bin(context), plain.bin(context));
+                    }
+                    16..19 => assert_eq!(fast.bypass(), plain.bypass()),
+                    _ => {
+                        let end = fast.terminate();
+                        assert_eq!(end, plain.terminate());
+                        let mut bytes = [0; 5];
+                        let start = plain.position.div_ceil(8);
+                        if end && fast.raw(&mut bytes).is_some() {
+                            assert_eq!(bytes, data[start..start + 5]);
+                            plain.position = 8 * (start + 5);
+                            plain.start();
+                            if plain.offset >= 510 {
+                                break;
+                            }
+                        } else if end {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Oracle: table 9-45, states in which all ranges are those of the last one.
+    #[test]
+    fn ranges_fall_with_the_state() {
+        for column in 0..4 {
+            let ranges = LPS_RANGE.map(|row| row[column]);
+            assert!(ranges.is_sorted_by(|before, after| before >= after));
+        }
+        assert_eq!(LPS_RANGE[0], [128, 176, 208, 240]);
+        assert_eq!(LPS_RANGE[62], [6, 7, 8, 9]);
+        assert_eq!(LPS_RANGE[63], [2; 4]);
+        assert!(LPS_NEXT.iter().enumerate().take(63).all(|(at, &next)| usize::from(next) <= at));
+    }
+}

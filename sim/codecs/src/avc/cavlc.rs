@@ -347,3 +347,82 @@ impl Entropy for Cavlc<'_> {
         self.bits.overrun() > 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::cavlc_tables::{COEFF_TOKEN, COEFF_TOKEN_CHROMA_DC, Code};
+    use super::*;
+
+    /// Checks that no code is the start of another one. Returns the share of all words that start
+    /// with a code, in units of 2^-16.
+    fn share(codes: &[Code]) -> u32 {
+        let codes: Vec<&Code> = codes.iter().filter(|code| code.0 > 0).collect();
+        for (at, first) in codes.iter().enumerate() {
+            for second in &codes[at + 1..] {
+                let length = first.0.min(second.0);
+                let start = |code: &Code| u16::from(code.1) >> (code.0 - length);
+                assert_ne!(start(first), start(second), "{first:?} {second:?}");
+            }
+        }
+        codes.iter().map(|code| 1 << (16 - code.0)).sum()
+    }
+
+    /// Oracle: codes decode without doubt, and few words are not codes.
+    #[test]
+    fn no_code_is_the_start_of_another_one() {
+        // Words that start with no code: those of 15, of 13 and of 10 zero bits; of the code of six
+        // bits, those for 2 and 3 trailing ones of fewer coefficients.
+        let unused = COEFF_TOKEN.each_ref().map(|codes| 65536 - share(codes.as_flattened()));
+        assert_eq!(unused, [1 << 1, 1 << 3, 1 << 6, 2 << 10]);
+        assert_eq!(share(COEFF_TOKEN_CHROMA_DC.as_flattened()), 65536);
+        assert_eq!(TOTAL_ZEROS.map(share).map(|share| 65536 - share)[1..], [0; 14]);
+        assert_eq!(TOTAL_ZEROS_CHROMA_DC.map(share), [65536; 3]);
+        assert_eq!(RUN_BEFORE.map(share)[..6], [65536; 6]);
+    }
+
+    /// Oracle: the tables of codes.
+    #[test]
+    fn codes_decode_to_their_meaning() {
+        let read = |(length, code): Code| [(u32::from(code) << (32 - length)).to_be_bytes(); 1];
+        let tables: Vec<(&TokenTable, &[[Code; 4]])> = TOKENS
+            .iter()
+            .zip(COEFF_TOKEN.iter().map(|codes| &codes[..]))
+            .chain([(&TOKENS_CHROMA_DC, &COEFF_TOKEN_CHROMA_DC[..])])
+            .collect();
+        for (table, codes) in tables {
+            for (total, row) in codes.iter().enumerate() {
+                for (ones, &code) in row.iter().enumerate().filter(|(_, code)| code.0 > 0) {
+                    let bytes = read(code);
+                    let mut reader = Cavlc::new(bytes.as_flattened(), 0);
+                    assert_eq!(reader.token(table), Some((total, ones)));
+                    assert_eq!(reader.bits.position(), usize::from(code.0));
+                }
+            }
+        }
+        for (table, codes) in ZEROS.iter().zip(TOTAL_ZEROS) {
+            for (zeros, &code) in codes.iter().enumerate() {
+                let bytes = read(code);
+                assert_eq!(Cavlc::new(bytes.as_flattened(), 0).zeros(table), Some(zeros));
+            }
+        }
+        for (left, codes) in RUN_BEFORE.iter().enumerate() {
+            for (run, &code) in codes.iter().enumerate() {
+                let bytes = read(code);
+                let mut reader = Cavlc::new(bytes.as_flattened(), 0);
+                assert_eq!(reader.run(left + 1), Some(run));
+                assert_eq!(reader.bits.position(), usize::from(code.0));
+            }
+        }
+    }
+
+    /// Oracle: table 9-4 has each pattern once.
+    #[test]
+    fn each_pattern_has_one_code() {
+        for patterns in PATTERNS {
+            assert_eq!(patterns.iter().fold(0u64, |seen, &at| seen | 1 << at), (1 << 48) - 1);
+        }
+        for patterns in PATTERNS_MONOCHROME {
+            assert_eq!(patterns.iter().fold(0u32, |seen, &at| seen | 1 << at), 0xffff);
+        }
+    }
+}

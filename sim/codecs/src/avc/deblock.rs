@@ -9,12 +9,11 @@
 //! macroblock whose left neighbours are of the other kind is filtered as two edges, one for each
 //! neighbour.
 
+mod samples;
+
 use super::{Macroblock, Parameters, SliceFilter};
 use crate::{Frame, PlaneMut};
-
-/// Strengths of the filter along an edge, 0 (none) to 4. A macroblock edge has 4 in all places or
-/// in none.
-type Strengths = [u8; 4];
+use samples::{Edge, Strengths, Thresholds};
 
 /// Filters a decoded picture in place. `macroblocks`: all of the picture, in raster order of the
 /// picture (see [`super::macroblock`]). `slices`: by [`Macroblock::slice`]. A macroblock that is not
@@ -29,7 +28,7 @@ pub fn filter(
         width: parameters.width,
         mbaff: parameters.mbaff && !parameters.structure.is_field(),
         fields: parameters.structure.is_field(),
-        components: if parameters.monochrome { 1 } else { 3 },
+        monochrome: parameters.monochrome,
         macroblocks,
     };
     let mut planes = frame.planes.each_mut().map(|plane| plane.view_mut(parameters.structure));
@@ -56,8 +55,7 @@ struct Picture<'a> {
     mbaff: bool,
     /// The picture is a field.
     fields: bool,
-    /// 1 or 3.
-    components: usize,
+    monochrome: bool,
     macroblocks: &'a [Macroblock],
 }
 
@@ -82,11 +80,11 @@ impl<'a> Job<'a> {
         let [vertical, horizontal] = inner_strengths(self.current, self.limit());
         self.left_edge(planes);
         for (edge, strengths) in (1..).zip(vertical) {
-            self.edge::<16, 8>(planes, self.inner(edge, 0), self.current, strengths);
+            self.edge(planes, 16, self.inner(edge, 0), self.current, strengths);
         }
         self.top_edge(planes);
         for (edge, strengths) in (1..).zip(horizontal) {
-            self.edge::<16, 8>(planes, self.inner(0, edge), self.current, strengths);
+            self.edge(planes, 16, self.inner(0, edge), self.current, strengths);
         }
     }
 
@@ -125,7 +123,7 @@ impl<'a> Job<'a> {
                 let Some(left) = self.neighbour(x, self.y) else { return };
                 let blocks = std::array::from_fn(|k| (4 * k + 3, 4 * k));
                 let strengths = strengths(left, self.current, blocks, 4, self.limit());
-                self.edge::<16, 8>(planes, line, left, strengths);
+                self.edge(planes, 16, line, left, strengths);
             }
             Some(_) => {
                 for half in 0..2 {
@@ -141,7 +139,7 @@ impl<'a> Job<'a> {
                         (line, std::array::from_fn(|k| (4 * (2 * lower + k / 2) + 3, 4 * k)))
                     };
                     let strengths = mixed_strengths(left, self.current, blocks, 4);
-                    self.edge::<8, 4>(planes, line, left, strengths);
+                    self.edge(planes, 8, line, left, strengths);
                 }
             }
             None => {}
@@ -165,13 +163,13 @@ impl<'a> Job<'a> {
                         let Some(above) = self.neighbour(x, above + field) else { continue };
                         let line = Line { row: row + field, step: 2, ..line };
                         let strengths = mixed_strengths(above, current, blocks, 3);
-                        self.edge::<16, 8>(planes, line, above, strengths);
+                        self.edge(planes, 16, line, above, strengths);
                     }
                 }
                 (false, true) => {
                     let Some(above) = self.neighbour(x, above + 1) else { return };
                     let strengths = mixed_strengths(above, current, blocks, 3);
-                    self.edge::<16, 8>(planes, line, above, strengths);
+                    self.edge(planes, 16, line, above, strengths);
                 }
                 (field, _) => {
                     let y = if field { self.y - 2 } else { self.y - 1 };
@@ -194,14 +192,15 @@ impl<'a> Job<'a> {
         let intra = if self.current.field || self.picture.fields { 3 } else { 4 };
         let blocks = std::array::from_fn(|k| (12 + k, k));
         let strengths = strengths(above, self.current, blocks, intra, self.limit());
-        self.edge::<16, 8>(planes, line, above, strengths);
+        self.edge(planes, 16, line, above, strengths);
     }
 
-    /// Filters an edge of `L` luma samples and `C` chroma samples. `before`: the macroblock of the
-    /// samples on the left or above.
-    fn edge<const L: usize, const C: usize>(
+    /// Filters an edge of `count` luma samples, 16 or 8. `before`: the macroblock of the samples on
+    /// the left or above.
+    fn edge(
         &self,
         planes: &mut [PlaneMut<'_>; 3],
+        count: usize,
         line: Line,
         before: &Macroblock,
         strengths: Strengths,
@@ -209,17 +208,19 @@ impl<'a> Job<'a> {
         if strengths == [0; 4] {
             return;
         }
-        for (component, plane) in planes.iter_mut().enumerate().take(self.picture.components) {
+        let thresholds = |component: usize| {
             let [p, q] = [before, self.current].map(|side| u16::from(side.qp[component]));
-            let qp = (p + q).div_ceil(2) as u8;
-            let Some(thresholds) = Thresholds::new(qp, self.slice) else { continue };
-            if component == 0 {
-                let at = line.position(16 * self.x, plane.stride, 0);
-                luma_edge::<L>(plane, at, line, strengths, &thresholds);
-            } else if (line.x | line.y).is_multiple_of(8) {
-                let at = line.position(8 * self.x, plane.stride, 1);
-                chroma_edge::<C>(plane, at, line, strengths, &thresholds);
-            }
+            Thresholds::new((p + q).div_ceil(2) as u8, self.slice)
+        };
+        let [y, cb, cr] = planes;
+        if let Some(thresholds) = thresholds(0) {
+            let edge = line.edge(16 * self.x, y.stride, 0, count, strengths);
+            samples::luma(y.data, &edge, &thresholds);
+        }
+        if !self.picture.monochrome && line.has_chroma() && cb.stride == cr.stride {
+            let edge = line.edge(8 * self.x, cb.stride, 1, count / 2, strengths);
+            let thresholds = [thresholds(1), thresholds(2)].map(Option::unwrap_or_default);
+            samples::chroma([cb.data, cr.data], &edge, &thresholds);
         }
     }
 }
@@ -237,9 +238,16 @@ struct Line {
 }
 
 impl Line {
-    /// Offset in the plane of the first sample after the edge. `left`: column of the macroblock.
-    /// `shift`: 1 for chroma.
-    fn position(&self, left: usize, stride: usize, shift: u32) -> usize {
+    /// The edge in a plane, `count` samples of it. `left`: column of the macroblock. `shift`: 1 for
+    /// chroma.
+    fn edge(
+        &self,
+        left: usize,
+        stride: usize,
+        shift: u32,
+        count: usize,
+        strengths: Strengths,
+    ) -> Edge {
         // The first row of the macroblock is that of the pair, which is even, plus that in the
         // pair: 16 for the lower frame macroblock, 1 for the bottom field macroblock.
         let row = if self.step == 2 {
@@ -247,7 +255,19 @@ impl Line {
         } else {
             self.row >> shift
         };
-        (row + self.step * (self.y >> shift)) * stride + left + (self.x >> shift)
+        let row = row + self.step * (self.y >> shift);
+        Edge {
+            vertical: self.vertical,
+            at: row * stride + left + (self.x >> shift),
+            row: self.step * stride,
+            count,
+            strengths,
+        }
+    }
+
+    /// True if the edge is also one of chroma. Chroma has edges every four samples.
+    fn has_chroma(&self) -> bool {
+        (self.x | self.y).is_multiple_of(8)
     }
 }
 
@@ -336,284 +356,6 @@ fn motion_differs(p: &Macroblock, before: usize, q: &Macroblock, after: usize, l
     let straight = (p0, p1) == (q0, q1);
     let crossed = (p0, p1) == (q1, q0);
     (!straight || far(v0, w0) || far(v1, w1)) && (!crossed || far(v0, w1) || far(v1, w0))
-}
-
-/// Table 8-16: alpha for indexA of 16 and more. Below it is 0.
-#[rustfmt::skip]
-const ALPHA: [u8; 36] = [
-    4, 4, 5, 6, 7, 8, 9, 10, 12, 13, 15, 17, 20, 22, 25, 28, 32, 36,
-    40, 45, 50, 56, 63, 71, 80, 90, 101, 113, 127, 144, 162, 182, 203, 226, 255, 255,
-];
-
-/// Table 8-16: beta for indexB of 16 and more. Below it is 0.
-#[rustfmt::skip]
-const BETA: [u8; 36] = [
-    2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 6, 6, 7, 7, 8, 8, 9, 9,
-    10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15, 16, 16, 17, 17, 18, 18,
-];
-
-/// Table 8-17: tC0 for bS of 1, 2 and 3, for indexA of 16 and more.
-#[rustfmt::skip]
-const CLIP: [[i8; 3]; 36] = [
-    [0, 0, 0], [0, 0, 1], [0, 0, 1], [0, 0, 1], [0, 0, 1], [0, 1, 1], [0, 1, 1], [1, 1, 1],
-    [1, 1, 1], [1, 1, 1], [1, 1, 1], [1, 1, 2], [1, 1, 2], [1, 1, 2], [1, 1, 2], [1, 2, 3],
-    [1, 2, 3], [2, 2, 3], [2, 2, 4], [2, 3, 4], [2, 3, 4], [3, 3, 5], [3, 4, 6], [3, 4, 6],
-    [4, 5, 7], [4, 5, 8], [4, 6, 9], [5, 7, 10], [6, 8, 11], [6, 8, 13], [7, 10, 14], [8, 11, 16],
-    [9, 12, 18], [10, 13, 20], [11, 15, 23], [13, 17, 25],
-];
-
-/// Thresholds of an edge (8.7.2.2).
-struct Thresholds {
-    alpha: i16,
-    beta: i16,
-    /// tC0 by strength; -1 for no filter.
-    clip: [i16; 4],
-}
-
-impl Thresholds {
-    /// The thresholds for the mean quantiser `qp`. `None` if nothing is filtered.
-    fn new(qp: u8, slice: &SliceFilter) -> Option<Self> {
-        let index = |offset: i8| (i32::from(qp) + i32::from(offset)).clamp(0, 51) as usize;
-        let a = index(slice.alpha).checked_sub(16)?;
-        let b = index(slice.beta).checked_sub(16)?;
-        let [one, two, three] = CLIP[a].map(i16::from);
-        Some(Thresholds {
-            alpha: ALPHA[a].into(),
-            beta: BETA[b].into(),
-            clip: [-1, one, two, three],
-        })
-    }
-}
-
-/// Filters `L` luma samples along an edge. `at`: offset of the first sample after the edge.
-fn luma_edge<const L: usize>(
-    plane: &mut PlaneMut<'_>,
-    at: usize,
-    line: Line,
-    strengths: Strengths,
-    thresholds: &Thresholds,
-) {
-    let row = line.step * plane.stride;
-    if line.vertical {
-        let Some(data) = at.checked_sub(4).and_then(|start| plane.data.get_mut(start..)) else {
-            return;
-        };
-        let mut samples = [[0; L]; 8];
-        if !load_columns(data, row, &mut samples) {
-            return;
-        }
-        luma_samples(&mut samples, strengths, thresholds);
-        for (lane, row) in data.chunks_mut(row).take(L).enumerate() {
-            for (k, sample) in row.iter_mut().take(8).enumerate() {
-                *sample = samples[k][lane];
-            }
-        }
-    } else {
-        let Some(data) = at.checked_sub(4 * row).and_then(|start| plane.data.get_mut(start..))
-        else {
-            return;
-        };
-        let mut samples = [[0; L]; 8];
-        if !load_rows(data, row, &mut samples) {
-            return;
-        }
-        luma_samples(&mut samples, strengths, thresholds);
-        for (row, samples) in data.chunks_mut(row).zip(&samples).take(7).skip(1) {
-            row[..L].copy_from_slice(samples);
-        }
-    }
-}
-
-/// Filters `L` chroma samples along an edge. `at`: offset of the first sample after the edge.
-fn chroma_edge<const L: usize>(
-    plane: &mut PlaneMut<'_>,
-    at: usize,
-    line: Line,
-    strengths: Strengths,
-    thresholds: &Thresholds,
-) {
-    let row = line.step * plane.stride;
-    let before = if line.vertical { 2 } else { 2 * row };
-    let Some(data) = at.checked_sub(before).and_then(|start| plane.data.get_mut(start..)) else {
-        return;
-    };
-    let mut samples = [[0; L]; 4];
-    if line.vertical {
-        if !load_columns(data, row, &mut samples) {
-            return;
-        }
-        chroma_samples(&mut samples, strengths, thresholds);
-        for (lane, row) in data.chunks_mut(row).take(L).enumerate() {
-            (row[1], row[2]) = (samples[1][lane], samples[2][lane]);
-        }
-    } else {
-        if !load_rows(data, row, &mut samples) {
-            return;
-        }
-        chroma_samples(&mut samples, strengths, thresholds);
-        for (row, samples) in data.chunks_mut(row).zip(&samples).take(3).skip(1) {
-            row[..L].copy_from_slice(samples);
-        }
-    }
-}
-
-/// Loads `N` columns of `L` rows. False if `data` is too short.
-#[inline]
-fn load_columns<const L: usize, const N: usize>(
-    data: &[u8],
-    stride: usize,
-    samples: &mut [[u8; L]; N],
-) -> bool {
-    if data.len() < (L - 1) * stride + N || stride < N {
-        return false;
-    }
-    for lane in 0..L {
-        let row = &data[lane * stride..][..N];
-        for k in 0..N {
-            samples[k][lane] = row[k];
-        }
-    }
-    true
-}
-
-/// Loads `N` rows of `L` samples. False if `data` is too short.
-#[inline]
-fn load_rows<const L: usize, const N: usize>(
-    data: &[u8],
-    stride: usize,
-    samples: &mut [[u8; L]; N],
-) -> bool {
-    if data.len() < (N - 1) * stride + L || stride < L {
-        return false;
-    }
-    for (row, samples) in data.chunks(stride).zip(samples) {
-        samples.copy_from_slice(&row[..L]);
-    }
-    true
-}
-
-/// Filters luma across an edge, sample by sample along it: p3, p2, p1, p0, q0, q1, q2, q3.
-#[inline]
-fn luma_samples<const L: usize>(
-    samples: &mut [[u8; L]; 8],
-    strengths: Strengths,
-    thresholds: &Thresholds,
-) {
-    if strengths[0] == 4 {
-        strong_luma(samples, thresholds);
-    } else {
-        let clip = lanes(strengths, thresholds);
-        weak_luma(samples, &clip, thresholds);
-    }
-}
-
-/// tC0 of each sample along an edge; -1 for no filter.
-#[inline]
-fn lanes<const L: usize>(strengths: Strengths, thresholds: &Thresholds) -> [i16; L] {
-    let clip = strengths.map(|strength| thresholds.clip[usize::from(strength & 3)]);
-    std::array::from_fn(|lane| clip[lane * 4 / L])
-}
-
-/// Limits `value` to -`limit`..=`limit`. A negative limit gives any value.
-#[inline(always)]
-fn limited(value: i16, limit: i16) -> i16 {
-    value.max(-limit).min(limit)
-}
-
-/// Luma with a strength below 4 (8.7.2.3).
-#[inline]
-fn weak_luma<const L: usize>(samples: &mut [[u8; L]; 8], clip: &[i16; L], thresholds: &Thresholds) {
-    let (alpha, beta) = (thresholds.alpha, thresholds.beta);
-    let [_, s_p2, s_p1, s_p0, s_q0, s_q1, s_q2, _] = samples;
-    for lane in 0..L {
-        let [p2, p1, p0] = [s_p2[lane], s_p1[lane], s_p0[lane]].map(i16::from);
-        let [q0, q1, q2] = [s_q0[lane], s_q1[lane], s_q2[lane]].map(i16::from);
-        let clip = clip[lane];
-        let on = (clip >= 0)
-            & ((p0 - q0).abs() < alpha)
-            & ((p1 - p0).abs() < beta)
-            & ((q1 - q0).abs() < beta);
-        let (near_p, near_q) = ((p2 - p0).abs() < beta, (q2 - q0).abs() < beta);
-        let limit = clip + i16::from(near_p) + i16::from(near_q);
-        let delta = limited((4 * (q0 - p0) + (p1 - q1) + 4) >> 3, limit);
-        let delta = if on { delta } else { 0 };
-        s_p0[lane] = (p0 + delta).clamp(0, 255) as u8;
-        s_q0[lane] = (q0 - delta).clamp(0, 255) as u8;
-        let middle = (p0 + q0 + 1) >> 1;
-        let delta = limited((p2 + middle - 2 * p1) >> 1, clip);
-        s_p1[lane] = (p1 + if on & near_p { delta } else { 0 }) as u8;
-        let delta = limited((q2 + middle - 2 * q1) >> 1, clip);
-        s_q1[lane] = (q1 + if on & near_q { delta } else { 0 }) as u8;
-    }
-}
-
-/// Luma with a strength of 4 (8.7.2.4).
-#[inline]
-fn strong_luma<const L: usize>(samples: &mut [[u8; L]; 8], thresholds: &Thresholds) {
-    let (alpha, beta) = (thresholds.alpha, thresholds.beta);
-    let [s_p3, s_p2, s_p1, s_p0, s_q0, s_q1, s_q2, s_q3] = samples;
-    for lane in 0..L {
-        let [p3, p2, p1, p0] = [s_p3[lane], s_p2[lane], s_p1[lane], s_p0[lane]].map(i16::from);
-        let [q3, q2, q1, q0] = [s_q3[lane], s_q2[lane], s_q1[lane], s_q0[lane]].map(i16::from);
-        let step = (p0 - q0).abs();
-        let on = (step < alpha) & ((p1 - p0).abs() < beta) & ((q1 - q0).abs() < beta);
-        let small = on & (step < (alpha >> 2) + 2);
-        let (near_p, near_q) = (small & ((p2 - p0).abs() < beta), small & ((q2 - q0).abs() < beta));
-        let [new_p0, new_p1, new_p2] = smooth([p3, p2, p1, p0, q0, q1]);
-        let [new_q0, new_q1, new_q2] = smooth([q3, q2, q1, q0, p0, p1]);
-        let one_p = (2 * p1 + p0 + q1 + 2) >> 2;
-        let one_q = (2 * q1 + q0 + p1 + 2) >> 2;
-        s_p0[lane] = select(near_p, new_p0, select(on, one_p, p0)) as u8;
-        s_p1[lane] = select(near_p, new_p1, p1) as u8;
-        s_p2[lane] = select(near_p, new_p2, p2) as u8;
-        s_q0[lane] = select(near_q, new_q0, select(on, one_q, q0)) as u8;
-        s_q1[lane] = select(near_q, new_q1, q1) as u8;
-        s_q2[lane] = select(near_q, new_q2, q2) as u8;
-    }
-}
-
-#[inline(always)]
-fn select(condition: bool, yes: i16, no: i16) -> i16 {
-    if condition { yes } else { no }
-}
-
-/// The strong filter of one side: new samples 0, 1 and 2 (8-480 to 8-482).
-#[inline(always)]
-fn smooth([p3, p2, p1, p0, q0, q1]: [i16; 6]) -> [i16; 3] {
-    [
-        (p2 + 2 * p1 + 2 * p0 + 2 * q0 + q1 + 4) >> 3,
-        (p2 + p1 + p0 + q0 + 2) >> 2,
-        (2 * p3 + 3 * p2 + p1 + p0 + q0 + 4) >> 3,
-    ]
-}
-
-/// Filters chroma across an edge, sample by sample along it: p1, p0, q0, q1.
-#[inline]
-fn chroma_samples<const L: usize>(
-    samples: &mut [[u8; L]; 4],
-    strengths: Strengths,
-    thresholds: &Thresholds,
-) {
-    let strong = strengths[0] == 4;
-    let clip: [i16; L] = if strong { [0; L] } else { lanes(strengths, thresholds) };
-    let (alpha, beta) = (thresholds.alpha, thresholds.beta);
-    let [s_p1, s_p0, s_q0, s_q1] = samples;
-    for lane in 0..L {
-        let [p1, p0, q0, q1] = [s_p1[lane], s_p0[lane], s_q0[lane], s_q1[lane]].map(i16::from);
-        let on = (clip[lane] >= 0)
-            & ((p0 - q0).abs() < alpha)
-            & ((p1 - p0).abs() < beta)
-            & ((q1 - q0).abs() < beta);
-        let delta = limited((4 * (q0 - p0) + (p1 - q1) + 4) >> 3, clip[lane] + 1);
-        let (one_p, one_q) = ((2 * p1 + p0 + q1 + 2) >> 2, (2 * q1 + q0 + p1 + 2) >> 2);
-        let (new_p, new_q) = if strong {
-            (one_p, one_q)
-        } else {
-            ((p0 + delta).clamp(0, 255), (q0 - delta).clamp(0, 255))
-        };
-        s_p0[lane] = select(on, new_p, p0) as u8;
-        s_q0[lane] = select(on, new_q, q0) as u8;
-    }
 }
 
 #[cfg(test)]

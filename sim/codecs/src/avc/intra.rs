@@ -79,18 +79,6 @@ impl<const N: usize, const A: usize> Edge<N, A> {
     fn has(&self, flags: u8) -> bool {
         self.available & flags == flags
     }
-
-    /// The samples along the left, the corner and the top, as one line: index 0 is the lowest left
-    /// neighbour, `N` the corner, `N + 1` the first one above. Only the first `L` are set.
-    fn line<const L: usize>(&self) -> [i32; L] {
-        let mut line = [0; L];
-        for (to, &from) in line.iter_mut().zip(
-            self.left.iter().rev().chain(std::iter::once(&self.corner)).chain(self.above.iter()),
-        ) {
-            *to = i32::from(from);
-        }
-        line
-    }
 }
 
 /// Neighbours that an Intra_4x4 or Intra_8x8 mode needs.
@@ -135,14 +123,14 @@ fn rows<const N: usize>(dst: &mut [u8], stride: usize) -> impl Iterator<Item = &
 /// larger one predicts as DC. Neighbours that are not available are used with the value that `edge`
 /// holds.
 pub fn predict_4x4(mode: u8, edge: &Edge4, dst: &mut [u8], stride: usize) {
-    directional(mode, edge, edge.line::<13>(), dst, stride);
+    directional(mode, edge, dst, stride);
 }
 
 /// Predicts an 8x8 luma block into the start of `dst` (8.3.2.2). `mode`: Intra8x8PredMode, 0..=8; a
 /// larger one predicts as DC. `edge` holds the samples before the filter of 8.3.2.2.1.
 pub fn predict_8x8(mode: u8, edge: &Edge8, dst: &mut [u8], stride: usize) {
     let edge = filter(edge);
-    directional(mode, &edge, edge.line::<25>(), dst, stride);
+    directional(mode, &edge, dst, stride);
 }
 
 /// The filter of the neighbours of an 8x8 block (8.3.2.2.1).
@@ -177,65 +165,35 @@ fn filter(edge: &Edge8) -> Edge8 {
     out
 }
 
-/// The nine modes of 4x4 and 8x8 blocks. `line` is [`Edge::line`] of `edge`. All directions but
-/// horizontal-up read it as a line around the block, which each direction crosses at an angle.
-fn directional<const N: usize, const A: usize, const L: usize>(
+/// The nine modes of 4x4 and 8x8 blocks.
+fn directional<const N: usize, const A: usize>(
     mode: u8,
     edge: &Edge<N, A>,
-    line: [i32; L],
     dst: &mut [u8],
     stride: usize,
 ) {
-    // Mean of two and of three neighbours. The index is that of the first one in the line, or that
-    // of the middle one.
-    let two = |at: usize| ((line[at] + line[at + 1] + 1) >> 1) as u8;
-    let three = |at: usize| ((line[at - 1] + 2 * line[at] + line[at + 1] + 2) >> 2) as u8;
     let rows = rows::<N>(dst, stride);
     match mode {
         0 => rows.for_each(|row| row.copy_from_slice(&edge.above[..N])),
         1 => rows.zip(edge.left).for_each(|(row, left)| row.fill(left)),
-        3 => {
-            // Diagonal down left.
-            let last = (line[L - 2] + 3 * line[L - 1] + 2) >> 2;
+        3..=8 => {
+            let means = Means::new(edge);
+            let [even, odd] = means.lines::<N>(mode);
             for (y, row) in rows.enumerate() {
-                *row = std::array::from_fn(|x| {
-                    if x + y == 2 * N - 2 { last as u8 } else { three(N + 2 + x + y) }
-                });
+                let start = match mode {
+                    3 => N + 2 + y,
+                    4 => N - y,
+                    5 => N / 2 - 1 - y / 2,
+                    6 => 2 * (N - 1 - y),
+                    7 => N + 1 + y.div_ceil(2),
+                    _ => 2 * y,
+                };
+                let line = if y % 2 == 0 { &even } else { &odd };
+                if let Some(samples) = line.get(start..).and_then(<[u8]>::first_chunk) {
+                    *row = *samples;
+                }
             }
         }
-        // Diagonal down right.
-        4 => rows.enumerate().for_each(|(y, row)| *row = std::array::from_fn(|x| three(N + x - y))),
-        5 => {
-            // Vertical right. Below the diagonal the line goes down the left side.
-            for (y, row) in rows.enumerate() {
-                *row = std::array::from_fn(|x| match 2 * x as isize - y as isize {
-                    -1 => three(N),
-                    z if z < -1 => three(N + 1 + 2 * x - y),
-                    z if z % 2 == 0 => two(N + x - y / 2),
-                    _ => three(N + x - y / 2),
-                });
-            }
-        }
-        6 => {
-            // Horizontal down.
-            for (y, row) in rows.enumerate() {
-                *row = std::array::from_fn(|x| match 2 * y as isize - x as isize {
-                    -1 => three(N),
-                    z if z < -1 => three(N - 1 + x - 2 * y),
-                    z if z % 2 == 0 => two(N - 1 + x / 2 - y),
-                    _ => three(N + x / 2 - y),
-                });
-            }
-        }
-        7 => {
-            // Vertical left.
-            for (y, row) in rows.enumerate() {
-                *row = std::array::from_fn(|x| {
-                    if y % 2 == 0 { two(N + 1 + x + y / 2) } else { three(N + 2 + x + y / 2) }
-                });
-            }
-        }
-        8 => horizontal_up(&edge.left, rows),
         _ => {
             let value = dc(edge.available, &edge.left, &edge.above[..N]);
             rows.for_each(|row| row.fill(value));
@@ -243,22 +201,82 @@ fn directional<const N: usize, const A: usize, const L: usize>(
     }
 }
 
-fn horizontal_up<'a, const N: usize>(left: &[u8; N], rows: impl Iterator<Item = &'a mut [u8; N]>) {
-    let at = |y: usize| u16::from(left[y.min(N - 1)]);
-    for (y, row) in rows.enumerate() {
-        // After the last left neighbour, its value goes on. Means of equal values are that value,
-        // so no case is special but the clamp in `at`.
-        *row = std::array::from_fn(|x| {
-            let first = y + x / 2;
-            if x % 2 == 0 {
-                ((at(first) + at(first + 1) + 1) >> 1) as u8
-            } else {
-                ((at(first) + 2 * at(first + 1) + at(first + 2) + 2) >> 2) as u8
-            }
-        });
-    }
+/// Means of the neighbours of a block. The neighbours form a line: for a block of `N`, index 0 is
+/// the lowest one on the left, `N` the corner, `N + 1` the first one above, `3 * N` the last.
+struct Means {
+    /// Of each neighbour and the next one.
+    two: [u8; 32],
+    /// Of each neighbour, counted twice, and those on both sides.
+    three: [u8; 32],
+    /// The lowest neighbour on the left.
+    lowest: u8,
 }
 
+impl Means {
+    fn new<const N: usize, const A: usize>(edge: &Edge<N, A>) -> Self {
+        // The ends are repeated: one sample before index 0, all after the last one.
+        let mut line = [*edge.above.last().unwrap_or(&0); 34];
+        for (to, from) in line[1..].iter_mut().zip(edge.left.iter().rev()) {
+            *to = *from;
+        }
+        line[0] = line[1];
+        line[N + 1] = edge.corner;
+        line[N + 2..N + 2 + A].copy_from_slice(&edge.above);
+        let mut means = Means { two: [0; 32], three: [0; 32], lowest: line[0] };
+        for at in 0..32 {
+            let [a, b, c] = [line[at], line[at + 1], line[at + 2]].map(u16::from);
+            means.two[at] = (b + c).div_ceil(2) as u8;
+            means.three[at] = ((a + 2 * b + c + 2) >> 2) as u8;
+        }
+        means
+    }
+
+    /// In the diagonal modes, 3 to 8, each row of a prediction is a part of a line of means. Gives
+    /// the lines for rows with an even and with an odd index.
+    fn lines<const N: usize>(&self, mode: u8) -> [[u8; 32]; 2] {
+        let (two, three) = (&self.two, &self.three);
+        let mut lines = [[0; 32]; 2];
+        match mode {
+            // Diagonal down left, diagonal down right.
+            3 | 4 => lines = [*three; 2],
+            5 => {
+                // Vertical right: means of the row above, before them every other one of the left
+                // column.
+                let first = N / 2 - 1;
+                for (odd, (line, means)) in lines.iter_mut().zip([two, three]).enumerate() {
+                    line[first..][..N].copy_from_slice(&means[N..][..N]);
+                    for k in 1..=first {
+                        line[first - k] = three[N + 1 - odd - 2 * k];
+                    }
+                }
+            }
+            6 => {
+                // Horizontal down: both means of the left column in turn, then of the row above.
+                let [line, other] = &mut lines;
+                for k in 0..N {
+                    line[2 * k] = two[k];
+                    line[2 * k + 1] = three[k + 1];
+                }
+                line[2 * N..][..N - 2].copy_from_slice(&three[N + 1..][..N - 2]);
+                *other = *line;
+            }
+            // Vertical left.
+            7 => lines = [*two, *three],
+            _ => {
+                // Horizontal up: both means of the left column in turn, from its top, then its last
+                // sample.
+                let [line, other] = &mut lines;
+                line.fill(self.lowest);
+                for k in 0..N - 1 {
+                    line[2 * k] = two[N - 2 - k];
+                    line[2 * k + 1] = three[N - 2 - k];
+                }
+                *other = *line;
+            }
+        }
+        lines
+    }
+}
 /// The mean of the neighbours that are available. Both sides have the same length, a power of two.
 fn dc(available: u8, left: &[u8], above: &[u8]) -> u8 {
     let sum = |samples: &[u8]| samples.iter().map(|&sample| u32::from(sample)).sum::<u32>();

@@ -27,6 +27,8 @@ mod reconstruct;
 mod residual;
 mod slice;
 mod syntax;
+#[cfg(test)]
+mod tests;
 pub mod transform;
 mod vectors;
 pub mod weight;
@@ -137,7 +139,7 @@ impl<'a> Picture<'a> {
         let luma_fits = luma.width == 16 * width
             && luma.height == 16 * height
             && luma.data.len() == luma.width * luma.height;
-        if !fits && !(parameters.monochrome && luma_fits) {
+        if !(fits || parameters.monochrome && luma_fits) {
             return Err(Error::Target(luma.width, luma.height));
         }
         motion.resize(MOTION_BYTES * width * height, 0);

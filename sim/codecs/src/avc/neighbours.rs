@@ -100,3 +100,83 @@ impl Search<'_> {
         (pair + lower * self.width, row / 4)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Macroblock, Search};
+
+    /// Macroblocks in a row.
+    const WIDTH: usize = 3;
+
+    /// The macroblock and its row of samples that hold row `row` of the frame in column `x`.
+    fn owner(macroblocks: &[Macroblock], x: usize, row: usize) -> (usize, usize) {
+        let top = row / 32 * 2 * WIDTH + x;
+        match macroblocks[top].field {
+            true => (top + row % 2 * WIDTH, row % 32 / 2),
+            false => (top + row % 32 / 16 * WIDTH, row % 16),
+        }
+    }
+
+    /// Oracle: the sample next to the block in the frame, or in the field of the block's parity.
+    #[test]
+    fn neighbours_hold_the_samples_beside_a_block() {
+        let mut random = fastrand::Rng::with_seed(4);
+        for _ in 0..500 {
+            let mut macroblocks = vec![Macroblock::default(); 4 * WIDTH];
+            for pair in 0..2 * WIDTH {
+                let field = random.bool();
+                for row in 0..2 {
+                    let at = (pair / WIDTH * 2 + row) * WIDTH + pair % WIDTH;
+                    macroblocks[at] = Macroblock { decoded: true, field, ..Default::default() };
+                }
+            }
+            let search = Search { macroblocks: &macroblocks, width: WIDTH, slice: 0 };
+            for y in 2..4 {
+                let field = macroblocks[2 * WIDTH + 1].field;
+                let found = search.mbaff((1, y), field);
+                // The row of the frame that is `row` rows below the macroblock's first one.
+                let frame_row = |row: isize| {
+                    let (first, step) = if field { (32 + y % 2, 2) } else { (16 * y, 1) };
+                    (first as isize + step * row) as usize
+                };
+                let block = |x: usize, row: isize| {
+                    let (at, row) = owner(&macroblocks, x, frame_row(row));
+                    (at, row / 4)
+                };
+                assert_eq!(found.left, Some([0, 4, 8, 12].map(|row| block(0, row))));
+                assert_eq!(found.corner, [-1, 3, 7, 11].map(|row| Some(block(0, row))));
+                assert_eq!(found.above, Some(block(1, -1).0));
+                let hidden = y == 3 && !field;
+                assert_eq!(found.above_right, (!hidden).then_some(block(2, -1).0));
+                let mut halves = [0, 8].map(|first| {
+                    let mut owners: Vec<usize> =
+                        (first..first + 8).map(|row| block(0, row).0).collect();
+                    owners.sort();
+                    owners.dedup();
+                    owners
+                });
+                for (half, found) in halves.iter_mut().zip(found.left_samples) {
+                    let mut found = found.to_vec();
+                    found.sort();
+                    found.dedup();
+                    assert_eq!(*half, found);
+                }
+            }
+        }
+    }
+
+    /// Oracle: the grid of macroblocks.
+    #[test]
+    fn macroblocks_of_other_slices_are_not_neighbours() {
+        let mut macroblocks = vec![Macroblock { decoded: true, ..Default::default() }; 9];
+        macroblocks[1].slice = 1;
+        macroblocks[3].decoded = false;
+        let search = Search { macroblocks: &macroblocks, width: WIDTH, slice: 0 };
+        let found = search.plain((1, 1));
+        assert_eq!((found.left, found.above, found.above_right), (None, None, Some(2)));
+        assert_eq!(found.corner, [Some((0, 3)), None, None, None]);
+        let found = search.plain((2, 2));
+        assert_eq!((found.left.map(|left| left[3]), found.above), (Some((7, 3)), Some(5)));
+        assert_eq!((found.above_right, found.corner[2]), (None, Some((7, 1))));
+    }
+}

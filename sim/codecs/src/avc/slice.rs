@@ -56,7 +56,8 @@ impl Decoder<'_, '_> {
     pub fn run(&mut self, data: &[u8]) {
         let (x, y) = self.slice.first;
         let width = self.parameters.width;
-        if x >= width || y >= self.parameters.picture_height() {
+        let outside = x >= width || y >= self.parameters.picture_height();
+        if outside || self.slice.data_offset / 8 >= data.len() {
             self.errors += 1;
             return;
         }

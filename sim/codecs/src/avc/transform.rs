@@ -226,7 +226,13 @@ fn transform_4(c: [[i32; 4]; 4]) -> [[i32; 4]; 4] {
 
 #[inline]
 fn transpose<const N: usize>(block: [[i32; N]; N]) -> [[i32; N]; N] {
-    std::array::from_fn(|x| std::array::from_fn(|y| block[y][x]))
+    let mut out = [[0; N]; N];
+    for (y, row) in block.iter().enumerate() {
+        for (x, value) in row.iter().enumerate() {
+            out[x][y] = *value;
+        }
+    }
+    out
 }
 
 /// As [`add_4x4`] for a block whose only coefficient is `dc`.
@@ -237,8 +243,12 @@ pub fn add_4x4_dc(dc: i16, dst: &mut [u8], stride: usize) {
 /// Transforms an 8x8 block of coefficients, in raster order, and adds it to the block at the start
 /// of `dst` (8.5.13.2). Does nothing for rows that `dst` does not hold.
 pub fn add_8x8(coefficients: &[i16; 64], dst: &mut [u8], stride: usize) {
-    let c: [[i32; 8]; 8] =
-        std::array::from_fn(|x| std::array::from_fn(|y| i32::from(coefficients[8 * y + x])));
+    let mut c = [[0; 8]; 8];
+    for (y, row) in coefficients.as_chunks::<8>().0.iter().enumerate() {
+        for (x, value) in row.iter().enumerate() {
+            c[x][y] = i32::from(*value);
+        }
+    }
     let rows = transpose(transform_8(&c));
     let block = transform_8(&rows);
     for (row, residual) in dst.chunks_mut(stride.max(1)).zip(&block) {
@@ -253,7 +263,8 @@ pub fn add_8x8(coefficients: &[i16; 64], dst: &mut [u8], stride: usize) {
 fn transform_8(c: &[[i32; 8]; 8]) -> [[i32; 8]; 8] {
     let mut out = [[0; 8]; 8];
     for lane in 0..8 {
-        let [c0, c1, c2, c3, c4, c5, c6, c7] = [0, 1, 2, 3, 4, 5, 6, 7].map(|row| c[row][lane]);
+        let [c0, c1, c2, c3] = [c[0][lane], c[1][lane], c[2][lane], c[3][lane]];
+        let [c4, c5, c6, c7] = [c[4][lane], c[5][lane], c[6][lane], c[7][lane]];
         let (a0, a2) = (c0 + c4, c0 - c4);
         let (a4, a6) = ((c2 >> 1) - c6, c2 + (c6 >> 1));
         let (even0, even1, even2, even3) = (a0 + a6, a2 + a4, a2 - a4, a0 - a6);

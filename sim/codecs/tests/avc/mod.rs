@@ -3,7 +3,9 @@
 mod container;
 mod dpb;
 mod front;
+mod generate;
 mod headers;
 mod order;
+mod random_streams;
 mod slice;
 mod streams;

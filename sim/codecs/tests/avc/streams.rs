@@ -12,11 +12,17 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-/// Frames of FFmpeg's software decoder in output order, of 4:2:0 in the size of `like`. None
-/// without `ffmpeg`.
-pub fn software(path: &Path, like: &[Shown]) -> Option<Vec<Frame>> {
+/// Frames of FFmpeg's software decoder in output order, in the sizes of `like`, and what it
+/// complains of. `options` come before the input. None without `ffmpeg`.
+pub fn software_frames(
+    path: &Path,
+    like: &[Shown],
+    options: &[&str],
+) -> Option<(Vec<Frame>, String)> {
     let run = Command::new("ffmpeg")
-        .args(["-v", "error", "-nostdin", "-threads", "1", "-i"])
+        .args(["-v", "error", "-nostdin", "-threads", "1"])
+        .args(options)
+        .arg("-i")
         .arg(path)
         .args(["-map", "0:v:0", "-fps_mode", "passthrough", "-autoscale", "0"])
         .args(["-f", "rawvideo", "-"])
@@ -24,19 +30,21 @@ pub fn software(path: &Path, like: &[Shown]) -> Option<Vec<Frame>> {
         .ok()?;
     let mut data = &run.stdout[..];
     let mut frames = Vec::new();
-    for shown in like {
-        let mut frame = shown.frame.clone();
+    let mut sizes = like.iter().map(|shown| &shown.frame);
+    while let Some(size) = sizes.next().or(like.last().map(|shown| &shown.frame)) {
+        let mut frame = size.clone();
+        let length: usize = frame.planes.iter().map(|plane| plane.data.len()).sum();
+        if data.len() < length || length == 0 {
+            break;
+        }
         for plane in &mut frame.planes {
-            let length = plane.data.len();
-            if data.len() < length {
-                return Some(frames);
-            }
-            plane.data.copy_from_slice(&data[..length]);
-            data = &data[length..];
+            let (now, rest) = data.split_at(plane.data.len());
+            plane.data.copy_from_slice(now);
+            data = rest;
         }
         frames.push(frame);
     }
-    Some(frames)
+    Some((frames, String::from_utf8_lossy(&run.stderr).into_owned()))
 }
 
 /// Where two frames differ: number and position of macroblocks, and which rows and planes.
@@ -102,7 +110,7 @@ fn check(stream: &Stream) -> (bool, String) {
     if wrong.is_empty() && front.report.errors == 0 {
         return (true, format!("{counts}, {report}"));
     }
-    let software = software(&stream.path, &front.shown).unwrap_or_default();
+    let software = software_frames(&stream.path, &front.shown, &[]).unwrap_or_default().0;
     let shown = |&at: &usize| Some((at, front.shown.get(at)?));
     let first = wrong.iter().filter_map(shown).min_by_key(|(_, shown)| shown.index);
     let first = first.map_or(String::new(), |(at, shown)| {

@@ -2,7 +2,8 @@
 //! strength derived for each sample.
 
 use super::super::Prediction;
-use super::{ALPHA, BETA, CLIP, filter};
+use super::filter;
+use super::samples::{ALPHA, BETA, CLIP};
 use super::{Macroblock, Parameters, SliceFilter};
 use crate::{Frame, Plane, Structure};
 

@@ -1,0 +1,617 @@
+//! Random valid streams: all of the syntax that the decoder has to know, with meaningless content.
+//!
+//! The generator keeps a model of what the syntax depends on: contexts of neighbours, references,
+//! picture order counts. It knows no sample and no vector.
+
+mod bits;
+mod macroblock;
+mod model;
+mod residual;
+mod syntax;
+mod tables;
+
+use super::dpb::{Dpb, Numbers, Store, fields};
+use super::headers::{Pps, Sps};
+use super::order::Order;
+use super::slice::{Header, Operation, Weights};
+use bits::{Cabac, Writer};
+use genxml_codecs::avc::Entry;
+use genxml_codecs::{Structure, emulation};
+use macroblock::{Code, Settings, SliceWriter};
+use model::{Grid, Mb};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The NAL units of a random stream.
+pub fn stream(seed: u64) -> Vec<Vec<u8>> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let unit = syntax::sps(&mut random);
+    let sps = Sps::parse(&emulation::remove(&unit)).expect("a parameter set that can be read");
+    let mut units = vec![unit];
+    let mut sets = Vec::new();
+    for id in 0..random.u32(1..=3) {
+        let unit = syntax::pps(&mut random, &sps, id);
+        let pps = Pps::parse(&emulation::remove(&unit), |_| Some(sps.clone()));
+        sets.push(pps.expect("a parameter set that can be read"));
+        units.push(unit);
+    }
+    let frames = random.usize(2..=7);
+    let mut generator = Generator {
+        random,
+        sps,
+        sets,
+        units,
+        dpb: Dpb::default(),
+        order: Order::default(),
+        last_frame_num: 0,
+        last_reference: true,
+        idr_pic_id: 0,
+        long_term_limit: 0,
+        taken: BTreeSet::new(),
+        uses: BTreeMap::new(),
+        frames: 0,
+    };
+    for frame in 0..frames {
+        generator.frame(frame == 0);
+    }
+    generator.units
+}
+
+struct Generator {
+    random: fastrand::Rng,
+    sps: Sps,
+    sets: Vec<Pps>,
+    units: Vec<Vec<u8>>,
+    dpb: Dpb,
+    order: Order,
+    last_frame_num: u32,
+    last_reference: bool,
+    idr_pic_id: u32,
+    /// MaxLongTermFrameIdx + 1.
+    long_term_limit: u32,
+    /// Positions in output order that are taken since the last IDR picture.
+    taken: BTreeSet<i32>,
+    /// Frames that a frame is predicted from, by identity.
+    uses: BTreeMap<u16, BTreeSet<u16>>,
+    frames: u16,
+}
+
+/// What the pictures of a frame share.
+struct FrameState {
+    id: u16,
+    idr: bool,
+    reference: bool,
+    frame_num: u32,
+    /// Wanted counts of the top and bottom field.
+    wanted: [i32; 2],
+    counts: [i32; 2],
+    store: Option<usize>,
+    decoded: u8,
+    /// Long-term frame index that the first field got.
+    long_term: Option<u32>,
+}
+
+impl Generator {
+    fn frame(&mut self, first: bool) {
+        let idr = first || self.random.u8(0..8) == 0;
+        // These types of picture order count leave no room for a second frame (8.2.1).
+        let fixed = self.sps.poc_type == 2
+            || self.sps.poc_type == 1 && self.sps.delta_pic_order_always_zero;
+        let reference = idr || fixed && !self.last_reference || self.random.u8(0..3) > 0;
+        if idr {
+            self.taken.clear();
+            self.idr_pic_id = (self.idr_pic_id + 1) % 8;
+        }
+        let max_frame_num = 1 << self.sps.log2_max_frame_num;
+        self.frames += 1;
+        let mut frame = FrameState {
+            id: self.frames,
+            idr,
+            reference,
+            frame_num: if idr { 0 } else { (self.last_frame_num + 1) % max_frame_num },
+            wanted: [0; 2],
+            counts: [0; 2],
+            store: None,
+            decoded: 0,
+            long_term: None,
+        };
+        let position = self.position();
+        let apart = self.random.i32(0..=2);
+        frame.wanted = [4 * position, 4 * position + apart];
+        self.uses.insert(frame.id, BTreeSet::new());
+        if !self.sps.frame_mbs_only && self.random.u8(0..5) < 2 {
+            let mut order = [Structure::Top, Structure::Bottom];
+            if self.random.bool() {
+                order.reverse();
+                frame.wanted.reverse();
+            }
+            for structure in order {
+                self.picture(structure, &mut frame);
+            }
+        } else {
+            self.picture(Structure::Frame, &mut frame);
+        }
+        self.last_reference = reference;
+    }
+
+    /// A free position in output order.
+    fn position(&mut self) -> i32 {
+        let last = self.taken.last().copied();
+        let free: Vec<i32> =
+            (1..last.unwrap_or(0)).filter(|position| !self.taken.contains(position)).collect();
+        let position = match last {
+            None => 0,
+            Some(_) if !free.is_empty() && self.random.u8(0..3) > 0 => {
+                free[self.random.usize(0..free.len())]
+            }
+            Some(last) => last + self.random.i32(1..=3),
+        };
+        self.taken.insert(position);
+        position
+    }
+
+    fn picture(&mut self, structure: Structure, frame: &mut FrameState) {
+        let set = self.random.usize(0..self.sets.len());
+        let pps = self.sets[set].clone();
+        let second = frame.decoded != 0;
+        let mut header = Header {
+            nal_ref_idc: if frame.reference { self.random.u32(1..=3) } else { 0 },
+            idr: frame.idr && !second,
+            first_mb: 0,
+            kind: 2,
+            pps: pps.id,
+            frame_num: frame.frame_num,
+            structure,
+            idr_pic_id: if frame.idr && !second { self.idr_pic_id } else { 0 },
+            poc_lsb: 0,
+            delta_poc_bottom: 0,
+            delta_poc: [0; 2],
+            redundant_pic_cnt: 0,
+            direct_spatial: true,
+            num_ref_idx: [0; 2],
+            modifications: Default::default(),
+            weights: None,
+            long_term_reference: false,
+            operations: None,
+            cabac_init_idc: 0,
+            qp: 26,
+            deblocking_idc: 0,
+            alpha_offset_div2: 0,
+            beta_offset_div2: 0,
+            data: 0,
+        };
+        self.count_syntax(&mut header, &pps, frame);
+        let counts = self.order.counts(&header, &self.sps);
+        match structure {
+            Structure::Frame => frame.counts = counts,
+            Structure::Top => frame.counts[0] = counts[0],
+            Structure::Bottom => frame.counts[1] = counts[1],
+        }
+        let numbers = Numbers {
+            structure,
+            frame_num: frame.frame_num,
+            max_frame_num: 1 << self.sps.log2_max_frame_num,
+        };
+        self.marking_syntax(&mut header, numbers, frame);
+        let height = self.sps.height_mbs() / structure.step();
+        let mbaff = self.sps.mbaff && structure == Structure::Frame;
+        let mut grid = Grid {
+            width: self.sps.width_mbs,
+            mbaff,
+            mbs: vec![Mb::default(); self.sps.width_mbs * height],
+        };
+        let units = grid.mbs.len() / if mbaff { 2 } else { 1 };
+        let mut first = 0;
+        let mut slice = 0;
+        while first < units {
+            slice += 1;
+            let end = match self.random.u8(0..3) {
+                0 => self.random.usize(first + 1..=units),
+                _ => units,
+            };
+            header.first_mb = first;
+            self.slice(&mut header, &pps, numbers, frame, (&mut grid, slice, end));
+            first = end;
+        }
+        self.mark(&header, numbers, frame);
+    }
+
+    /// Syntax elements that give the wanted picture order counts.
+    fn count_syntax(&mut self, header: &mut Header, pps: &Pps, frame: &FrameState) {
+        let own = usize::from(header.structure == Structure::Bottom);
+        match self.sps.poc_type {
+            0 => {
+                let mask = (1 << self.sps.log2_max_poc_lsb) - 1;
+                header.poc_lsb = (frame.wanted[own] & mask) as u32;
+                if pps.bottom_field_pic_order && !header.structure.is_field() {
+                    header.delta_poc_bottom = frame.wanted[1] - frame.wanted[0];
+                }
+            }
+            1 if !self.sps.delta_pic_order_always_zero => {
+                let expected = self.order.clone().counts(header, &self.sps);
+                header.delta_poc[0] = frame.wanted[own] - expected[own];
+                if pps.bottom_field_pic_order && !header.structure.is_field() {
+                    header.delta_poc[1] =
+                        (frame.wanted[1] - expected[1]) - (frame.wanted[0] - expected[0]);
+                }
+                // The first field in output order of an IDR picture has count 0 (8.2.1).
+                if header.idr && !header.structure.is_field() {
+                    let counts = self.order.clone().counts(header, &self.sps);
+                    header.delta_poc[0] -= counts[0].min(counts[1]);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Memory management control operations.
+    fn marking_syntax(&mut self, header: &mut Header, numbers: Numbers, frame: &FrameState) {
+        if !frame.reference {
+            return;
+        }
+        if header.idr {
+            header.long_term_reference = !header.structure.is_field() && self.random.u8(0..8) == 0;
+            return;
+        }
+        if frame.decoded != 0 {
+            header.operations = frame.long_term.map(|index| vec![(6, index, 0)]);
+            return;
+        }
+        let limit = self.sps.max_num_ref_frames as usize;
+        let full = self.dpb.used().count() >= limit;
+        let stuck = full && self.dpb.used().all(|(_, store)| store.short == 0);
+        if stuck {
+            // The sliding window has nothing to remove.
+            let long: Vec<(usize, u8)> =
+                self.dpb.used().map(|(index, store)| (index, store.long)).collect();
+            let (index, marked) = long[self.random.usize(0..long.len())];
+            let operations = self.address(index, marked, numbers, true);
+            header.operations = Some(operations.iter().map(|&number| (2, number, 0)).collect());
+            return;
+        }
+        if self.random.u8(0..4) > 0 {
+            return;
+        }
+        if !header.structure.is_field() && self.random.u8(0..12) == 0 {
+            header.operations = Some(vec![(5, 0, 0)]);
+            return;
+        }
+        let operations = self.operations(numbers);
+        let mut after = self.dpb.clone();
+        after.operate(&operations, numbers, None);
+        if after.used().count() < limit {
+            header.operations = Some(operations);
+        }
+    }
+
+    fn operations(&mut self, numbers: Numbers) -> Vec<Operation> {
+        let mut operations = Vec::new();
+        let mut limit = self.long_term_limit;
+        let mut dpb = self.dpb.clone();
+        if self.random.bool() {
+            limit = self.random.u32(0..=3);
+            operations.push((4, limit, 0));
+            dpb.operate(&operations, numbers, None);
+        }
+        for _ in 0..self.random.usize(0..3) {
+            let stores: Vec<(usize, u8, u8)> =
+                dpb.used().map(|(index, store)| (index, store.short, store.long)).collect();
+            if stores.is_empty() {
+                break;
+            }
+            let (index, short, long) = stores[self.random.usize(0..stores.len())];
+            let whole = |marked: u8| numbers.structure.is_field() && marked != 0 || marked == 3;
+            let mut new = Vec::new();
+            if long == 0 && whole(short) {
+                let numbers = self.address(index, short, numbers, false);
+                if short == 3 && limit > 0 && self.random.bool() {
+                    let long_term = self.random.u32(0..limit);
+                    new.extend(numbers.iter().map(|&number| (3, number, long_term)));
+                } else {
+                    // Of a field pair perhaps only one field.
+                    let count = self.random.usize(1..=numbers.len());
+                    new.extend(numbers.iter().take(count).map(|&number| (1, number, 0)));
+                }
+            } else if short == 0 && whole(long) {
+                let numbers = self.address(index, long, numbers, true);
+                new.extend(numbers.iter().map(|&number| (2, number, 0)));
+            }
+            dpb.operate(&new, numbers, None);
+            operations.extend(new);
+        }
+        if limit > 0 && self.random.u8(0..3) == 0 {
+            operations.push((6, self.random.u32(0..limit), 0));
+        }
+        operations
+    }
+
+    /// What operations state for the frame in a store, or its `marked` fields: LongTermPicNum, or
+    /// the difference of picture numbers minus 1.
+    fn address(&self, index: usize, marked: u8, numbers: Numbers, long_term: bool) -> Vec<u32> {
+        let structure = numbers.structure;
+        let parities = match structure.is_field() {
+            false => vec![3],
+            true => vec![fields(structure), fields(structure.opposite())],
+        };
+        let marked = parities.into_iter().filter(|parity| marked & parity == *parity);
+        let numbers = marked.map(|parity| {
+            let entry = Entry {
+                present: true,
+                long_term,
+                store: index as u8,
+                bottom: structure.is_field() && parity == 2,
+            };
+            let number = self.number(entry, numbers);
+            let (current, _) = current_numbers(numbers);
+            if long_term { number as u32 } else { (current - number - 1) as u32 }
+        });
+        numbers.collect()
+    }
+
+    /// PicNum or LongTermPicNum of an entry (8.2.4.1).
+    fn number(&self, entry: Entry, numbers: Numbers) -> i32 {
+        let store = self.dpb.stores[usize::from(entry.store)].as_ref().expect("a used store");
+        let frame = match entry.long_term {
+            true => store.long_term_index as i32,
+            false if store.frame_num > numbers.frame_num => {
+                store.frame_num as i32 - numbers.max_frame_num as i32
+            }
+            false => store.frame_num as i32,
+        };
+        match numbers.structure.is_field() {
+            false => frame,
+            true => 2 * frame + i32::from(entry.bottom == (numbers.structure == Structure::Bottom)),
+        }
+    }
+
+    fn slice(
+        &mut self,
+        header: &mut Header,
+        pps: &Pps,
+        numbers: Numbers,
+        frame: &FrameState,
+        (grid, slice, end): (&mut Grid, u32, usize),
+    ) {
+        self.slice_header(header, pps, numbers, frame);
+        let mut out = Writer::default();
+        syntax::header(&mut out, header, &self.sps, pps);
+        let code = if pps.cabac {
+            out.align(true);
+            let column = if header.kind == 2 { 0 } else { 1 + header.cabac_init_idc as usize };
+            Code::Cabac(Box::new(Cabac::new(out, column, header.qp)))
+        } else {
+            Code::Cavlc(out)
+        };
+        let small = pps.scaling.small.iter().flatten().max();
+        let large = pps.scaling.large.iter().flatten().max();
+        let settings = Settings {
+            kind: header.kind,
+            slice,
+            field: header.structure.is_field(),
+            monochrome: self.sps.chroma_format_idc == 0,
+            constrained_intra: pps.constrained_intra_pred,
+            transform_8x8: pps.transform_8x8,
+            direct_8x8_inference: self.sps.direct_8x8_inference,
+            refs: header.num_ref_idx,
+            chroma_offsets: pps.chroma_qp_offset,
+            largest: small.max(large).map_or(16, |&largest| i64::from(largest)),
+            skips: self.random.u8(0..12),
+            intra: [0, 2, 4, 10][self.random.usize(0..4)],
+            empty: self.random.u8(0..16),
+            reach: [2, 12, 40, 100][self.random.usize(0..4)],
+        };
+        let mut writer = SliceWriter {
+            random: &mut self.random,
+            grid,
+            code,
+            settings,
+            qp: header.qp,
+            changed: false,
+            run: 0,
+        };
+        writer.write(header.first_mb, end);
+        let kind = if header.idr { 5 } else { 1 };
+        let first = (header.nal_ref_idc << 5 | kind) as u8;
+        let unit = match writer.code {
+            Code::Cavlc(out) => out.unit(first),
+            Code::Cabac(cabac) => {
+                let mut unit = cabac.out.unit_without_stop(first);
+                if self.random.u8(0..8) == 0 {
+                    // cabac_zero_word.
+                    unit.extend([0, 0, 3]);
+                }
+                unit
+            }
+        };
+        self.units.push(unit);
+    }
+
+    fn slice_header(
+        &mut self,
+        header: &mut Header,
+        pps: &Pps,
+        numbers: Numbers,
+        frame: &FrameState,
+    ) {
+        header.modifications = Default::default();
+        header.weights = None;
+        header.num_ref_idx = [0; 2];
+        header.kind = 2;
+        header.cabac_init_idc = self.random.u32(0..3);
+        header.qp = self.random.i32(0..52);
+        if self.random.bool() {
+            header.qp = header.qp.clamp(15, 35);
+        }
+        if pps.deblocking_control {
+            header.deblocking_idc = [0, 0, 0, 1, 2][self.random.usize(0..5)];
+            let offset = |random: &mut fastrand::Rng| {
+                if random.bool() { random.i32(-6..=6) } else { 0 }
+            };
+            header.alpha_offset_div2 = offset(&mut self.random);
+            header.beta_offset_div2 = offset(&mut self.random);
+            if header.deblocking_idc == 1 {
+                (header.alpha_offset_div2, header.beta_offset_div2) = (0, 0);
+            }
+        }
+        if !header.idr {
+            header.kind = [0, 0, 0, 1, 1, 1, 1, 2][self.random.usize(0..8)];
+        }
+        if header.kind == 2 {
+            return;
+        }
+        let count = match header.structure {
+            Structure::Frame => frame.counts[0].min(frame.counts[1]),
+            Structure::Top => frame.counts[0],
+            Structure::Bottom => frame.counts[1],
+        };
+        header.num_ref_idx = [32, if header.kind == 1 { 32 } else { 0 }];
+        let all = self.dpb.lists(header, &self.sps, numbers, count);
+        let present = all[0].iter().filter(|entry| entry.present).count();
+        if present == 0 {
+            header.kind = 2;
+            header.num_ref_idx = [0; 2];
+            return;
+        }
+        header.direct_spatial = header.kind != 1 || self.random.bool();
+        // The reference that a colocated macroblock used has to be in list 0.
+        let whole = !header.direct_spatial;
+        for list in 0..1 + usize::from(header.kind == 1) {
+            let all = &all[list][..present];
+            let whole = whole && list == 0;
+            header.num_ref_idx[list] = if whole { present } else { self.random.usize(1..=present) };
+            if !whole && self.random.u8(0..3) == 0 {
+                let most = header.num_ref_idx[list].min(3);
+                header.modifications[list] = self.modifications(all, numbers, most);
+            }
+        }
+        let lists = self.dpb.lists(header, &self.sps, numbers, count);
+        if !header.direct_spatial && !self.temporal_possible(&lists, numbers.structure) {
+            header.direct_spatial = true;
+        }
+        for entry in lists.iter().flatten() {
+            let used = self.dpb.stores[usize::from(entry.store)].as_ref().map(|store| store.id);
+            self.uses.entry(frame.id).or_default().extend(used);
+        }
+        if header.kind == 0 && pps.weighted_pred || header.kind == 1 && pps.weighted_bipred_idc == 1
+        {
+            header.weights = Some(self.weights(header));
+        }
+    }
+
+    fn modifications(&mut self, all: &[Entry], numbers: Numbers, most: usize) -> Vec<(u32, u32)> {
+        let (current, max) = current_numbers(numbers);
+        let mut predicted = current;
+        let mut out = Vec::new();
+        for _ in 0..self.random.usize(1..=most) {
+            let entry = all[self.random.usize(0..all.len())];
+            let number = self.number(entry, numbers);
+            if entry.long_term {
+                out.push((2, number as u32));
+                continue;
+            }
+            let target = number.rem_euclid(max);
+            out.push(match target - predicted {
+                0 => (0, max as u32 - 1),
+                step if step < 0 => (0, -step as u32 - 1),
+                step => (1, step as u32 - 1),
+            });
+            predicted = target;
+        }
+        out
+    }
+
+    /// True if list 0 has all that the colocated picture is predicted from.
+    fn temporal_possible(&self, lists: &[Vec<Entry>; 2], structure: Structure) -> bool {
+        let id = |entry: &Entry| {
+            self.dpb.stores[usize::from(entry.store)].as_ref().map_or(0, |store| store.id)
+        };
+        let has = |wanted: u16, bottom: bool| {
+            lists[0].iter().any(|entry| id(entry) == wanted && entry.bottom == bottom)
+        };
+        let colocated = lists[1].first().map_or(0, id);
+        let Some(uses) = self.uses.get(&colocated) else { return false };
+        uses.iter().all(|&used| has(used, false) && (!structure.is_field() || has(used, true)))
+    }
+
+    fn weights(&mut self, header: &Header) -> ([u32; 2], [Vec<Weights>; 2]) {
+        // The sum of two weights is at most 127 or 128 (7.4.3.2).
+        let b = header.kind == 1;
+        let denominators = [(); 2].map(|()| self.random.u32(0..if b { 7 } else { 8 }));
+        let range = if b { -63..=63 } else { -128..=127 };
+        let lists = header.num_ref_idx.map(|count| {
+            let random = &mut self.random;
+            let list = (0..count).map(|_| {
+                let mut weights = [0, 1, 1].map(|at| (1 << denominators[at], 0));
+                if random.bool() {
+                    weights[0] = (random.i32(range.clone()), random.i32(-128..=127));
+                }
+                if random.bool() {
+                    for weight in &mut weights[1..] {
+                        *weight = (random.i32(range.clone()), random.i32(-128..=127));
+                    }
+                }
+                weights
+            });
+            list.collect()
+        });
+        (denominators, lists)
+    }
+
+    /// Marks references as a decoder does after the picture (8.2.5.1).
+    fn mark(&mut self, header: &Header, numbers: Numbers, frame: &mut FrameState) {
+        frame.decoded |= fields(header.structure);
+        if header.nal_ref_idc == 0 {
+            return;
+        }
+        self.last_frame_num = header.frame_num;
+        let mut long_term = None;
+        if header.idr {
+            self.dpb.clear();
+            self.long_term_limit = u32::from(header.long_term_reference);
+            long_term = header.long_term_reference.then_some(0);
+        } else if let Some(operations) = &header.operations {
+            long_term = self.dpb.operate(operations, numbers, frame.store);
+            for &(operation, first, _) in operations {
+                match operation {
+                    4 => self.long_term_limit = first,
+                    5 => self.long_term_limit = 0,
+                    _ => {}
+                }
+            }
+        } else {
+            self.dpb.slide(&self.sps, numbers, frame.store);
+        }
+        let mut numbers = numbers;
+        if header.resets() {
+            let base = frame.counts[0].min(frame.counts[1]);
+            frame.counts = frame.counts.map(|count| count - base);
+            self.order.reset(frame.counts[0]);
+            numbers.frame_num = 0;
+            self.last_frame_num = 0;
+            self.taken = BTreeSet::from([0]);
+        }
+        frame.long_term = long_term;
+        let mut store = match frame.store {
+            Some(index) => self.dpb.stores[index].take().expect("the store of the first field"),
+            None => Store { id: frame.id, frame_num: numbers.frame_num, ..Store::default() },
+        };
+        store.counts = frame.counts;
+        store.decoded = frame.decoded;
+        match long_term {
+            Some(index) => {
+                store.long |= fields(header.structure);
+                store.long_term_index = index;
+            }
+            None => store.short |= fields(header.structure),
+        }
+        match frame.store {
+            Some(index) => self.dpb.stores[index] = Some(store),
+            None => frame.store = Some(self.dpb.insert(store, numbers)),
+        }
+    }
+}
+
+/// CurrPicNum and MaxPicNum (7.4.3).
+fn current_numbers(numbers: Numbers) -> (i32, i32) {
+    let (frame_num, max) = (numbers.frame_num as i32, numbers.max_frame_num as i32);
+    if numbers.structure.is_field() { (2 * frame_num + 1, 2 * max) } else { (frame_num, max) }
+}

@@ -1,0 +1,84 @@
+//! Random valid streams against FFmpeg.
+//!
+//! `GENXML_STREAMS` is their number, `AVC_SEED` the seed of a single one.
+
+use super::front::Front;
+use super::generate;
+use super::streams::{difference, software_frames};
+use std::path::PathBuf;
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// Decodes the stream of a seed. Returns what is wrong. None without `ffmpeg`.
+fn check(seed: u64) -> Option<Result<(), String>> {
+    let units = generate::stream(seed);
+    let mut file: Vec<u8> = Vec::new();
+    for unit in &units {
+        file.extend([0, 0, 0, 1]);
+        file.extend(unit);
+    }
+    let path: PathBuf = std::env::temp_dir().join(format!("avc-{}-{seed}.264", std::process::id()));
+    std::fs::write(&path, &file).ok()?;
+    let mut front = Front::default();
+    front.no_ids = seed % 2 == 1;
+    let refused = front.decode(&units).err();
+    let software = software_frames(&path, &front.shown, &["-f", "h264"]);
+    if number("AVC_SEED").is_none() {
+        // A stream that is asked for by its seed stays for a closer look.
+        let _ = std::fs::remove_file(&path);
+    }
+    let (software, log) = software?;
+    let result = || {
+        if let Some(reason) = refused {
+            return Err(format!("refused: {reason}"));
+        }
+        // Only what the decoder says: the output complains of times of frames.
+        if let Some(line) = log.lines().find(|line| line.starts_with("[h264")) {
+            return Err(format!("ffmpeg says: {line}"));
+        }
+        if front.report.errors > 0 {
+            return Err(format!("{:?}", front.report));
+        }
+        if software.len() != front.shown.len() {
+            return Err(format!("{} frames for {}", front.shown.len(), software.len()));
+        }
+        let wrong = front.shown.iter().zip(&software).enumerate();
+        let wrong = wrong.filter(|(_, (got, want))| got.frame != **want);
+        match wrong.min_by_key(|(_, (got, _))| got.index) {
+            Some((at, (got, want))) => Err(format!(
+                "output {at}, decoded {}, kinds {}: {}",
+                got.index,
+                got.kinds,
+                difference(&got.frame, want)
+            )),
+            None => Ok(()),
+        }
+    };
+    Some(result())
+}
+
+/// Oracle: FFmpeg's software decoder.
+#[test]
+fn random_streams_decode_as_in_ffmpeg() {
+    let seeds = match number("AVC_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..number("GENXML_STREAMS").unwrap_or(10),
+    };
+    let mut failed = Vec::new();
+    for seed in seeds {
+        match check(seed) {
+            None => {
+                eprintln!("ffmpeg is not installed: random streams are not compared");
+                return;
+            }
+            Some(Ok(())) => {}
+            Some(Err(text)) => {
+                println!("seed {seed}: {text}");
+                failed.push(seed);
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{} streams are wrong: {failed:?}", failed.len());
+}
