@@ -4,10 +4,8 @@
 //! frame use the rows that MBAFF field pairs have: field macroblock (x, y) is at row 2 * y, + 1 for
 //! the bottom field. So a record's kind states how the frame was coded there.
 //!
-//! A record: byte 0 the kind; bytes 4 to 7 the reference index of each 8x8 block (-1 for none); 8 to
-//! 23 for each 8x8 block the identity of the picture it refers to (16 bits) and 1 for a bottom field;
-//! 64 to 127 the vector of each 4x4 block, x and y. Index and vector are those of list 0, or of list
-//! 1 for blocks without reference in list 0.
+//! Index, identity and vectors are those of list 0, or of list 1 for blocks without reference in
+//! list 0.
 
 use super::slice::Decoder;
 use super::vectors::Motion;
@@ -43,26 +41,101 @@ struct Colocated {
 
 impl Colocated {
     /// The motion of block (`x`, `y`) of a record. A record that is missing is intra.
-    fn read(record: Option<&[u8]>, (x, y): (usize, usize), scale: Scale) -> Self {
+    fn read(record: Option<Record<'_>>, (x, y): (usize, usize), scale: Scale) -> Self {
         let intra = Colocated { reference: -1, identity: 0, bottom: false, vector: [0; 2], scale };
-        let Some(record) = record.filter(|record| record[0] != 0) else { return intra };
-        let quarter = y / 2 * 2 + x / 2;
-        let reference = record[4 + quarter] as i8;
-        if reference < 0 {
+        let Some(record) = record.filter(|record| record.kind() != 0) else { return intra };
+        let quarter = record.quarter(y / 2 * 2 + x / 2);
+        if quarter.reference < 0 {
             return intra;
         }
-        let identity = &record[8 + 4 * quarter..];
-        let vector = &record[64 + 4 * (4 * y + x)..];
         Colocated {
-            reference,
-            identity: u16::from_le_bytes([identity[0], identity[1]]),
-            bottom: identity[2] != 0,
-            vector: [
-                i16::from_le_bytes([vector[0], vector[1]]),
-                i16::from_le_bytes([vector[2], vector[3]]),
-            ],
+            reference: quarter.reference,
+            identity: quarter.identity,
+            bottom: quarter.bottom,
+            vector: quarter.vectors[y % 2 * 2 + x % 2],
             scale,
         }
+    }
+}
+
+/// What a record holds of an 8x8 block. In memory it has 128 bits, the first in the low byte: four
+/// vectors, x of 14 bits and y of 12 bits each, which is the range that levels allow (A.3.1); the
+/// identity, 16 bits; 1 bit for a bottom field; the reference index, 6 bits; a bit of the kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Quarter {
+    /// Reference index, 0 to 31; -1 for none.
+    reference: i8,
+    /// Identity of the picture it refers to.
+    identity: u16,
+    /// The picture it refers to is a bottom field.
+    bottom: bool,
+    /// The vectors of the 4x4 blocks.
+    vectors: [[i16; 2]; 4],
+}
+
+/// Bits of the components of a vector.
+const VECTOR_BITS: [u32; 2] = [14, 12];
+/// The bits after the vectors: identity, bottom field, reference index, kind.
+const FIELD_BITS: [u32; 4] = [16, 1, 6, 1];
+/// Stored index of a block without reference.
+const NO_REFERENCE: u128 = 63;
+
+impl Quarter {
+    fn pack(&self, kind: u8) -> [u8; 16] {
+        let index = if self.reference < 0 { NO_REFERENCE } else { self.reference as u128 & 31 };
+        let fields = [self.identity.into(), self.bottom.into(), index, (kind & 1).into()];
+        let (mut word, mut at) = (0, 0);
+        let mut put = |value: u128, bits: u32| {
+            word |= (value & ((1 << bits) - 1)) << at;
+            at += bits;
+        };
+        for vector in self.vectors {
+            for (component, bits) in vector.into_iter().zip(VECTOR_BITS) {
+                put(component as u128, bits);
+            }
+        }
+        for (field, bits) in fields.into_iter().zip(FIELD_BITS) {
+            put(field, bits);
+        }
+        word.to_le_bytes()
+    }
+
+    /// The block and its bit of the kind.
+    fn unpack(bytes: [u8; 16]) -> (Self, u8) {
+        let (word, mut at) = (u128::from_le_bytes(bytes), 0);
+        let mut take = |bits: u32| {
+            at += bits;
+            word << (128 - at) >> (128 - bits)
+        };
+        let vectors = [(); 4].map(|()| {
+            VECTOR_BITS.map(|bits| {
+                let value = take(bits) as i16;
+                value << (16 - bits) >> (16 - bits)
+            })
+        });
+        let [identity, bottom, index, kind] = FIELD_BITS.map(take);
+        let reference = if index == NO_REFERENCE { -1 } else { index as i8 };
+        let quarter =
+            Quarter { reference, identity: identity as u16, bottom: bottom != 0, vectors };
+        (quarter, kind as u8)
+    }
+}
+
+/// The record of a macroblock: its 8x8 blocks in raster order. The kind is in the first two.
+#[derive(Clone, Copy, Debug)]
+struct Record<'a>(&'a [u8; MOTION_BYTES]);
+
+impl Record<'_> {
+    fn part(self, index: usize) -> (Quarter, u8) {
+        Quarter::unpack(std::array::from_fn(|byte| self.0[16 * index + byte]))
+    }
+
+    fn quarter(self, index: usize) -> Quarter {
+        self.part(index).0
+    }
+
+    fn kind(self) -> u8 {
+        self.part(0).1 | self.part(1).1 << 1
     }
 }
 
@@ -170,9 +243,10 @@ impl Decoder<'_, '_> {
         let width = self.parameters.width;
         let record = |row: usize| {
             let start = (row * width + self.x) * MOTION_BYTES;
-            motion.get(start..start + MOTION_BYTES)
+            let bytes = motion.get(start..start + MOTION_BYTES)?;
+            Some(Record(bytes.try_into().ok()?))
         };
-        let kind = |row: usize| record(row).map_or(0, |record| record[0]);
+        let kind = |row: usize| record(row).map_or(0, Record::kind);
         if !self.field_coded {
             if kind(self.y) < MBAFF_FIELD_MACROBLOCK {
                 return Colocated::read(record(self.y), (x, y), Scale::OneToOne);
@@ -210,28 +284,43 @@ impl Decoder<'_, '_> {
         let ids = self.parameters.picture_ids;
         let start = (row * self.parameters.width + self.x) * MOTION_BYTES;
         let Some(record) = self.motion.get_mut(start..start + MOTION_BYTES) else { return };
-        record[0] = match (structure.is_field(), self.current.field) {
+        let kind = match (structure.is_field(), self.current.field) {
             (true, _) => FIELD_PICTURE,
             (false, true) => MBAFF_FIELD_MACROBLOCK,
             (false, false) => FRAME_MACROBLOCK,
         };
-        for quarter in 0..4 {
+        for (quarter, bytes) in record.chunks_exact_mut(16).enumerate() {
             let list = usize::from(self.current.references[0][quarter] < 0);
-            record[4 + quarter] = self.current.references[list][quarter] as u8;
             let picture = self.current.pictures[list][quarter].max(0);
             let store = (picture / 2) as usize;
-            let identity = ids.map_or(store as u16, |ids| ids[store & 15]).to_le_bytes();
-            record[8 + 4 * quarter..][..4].copy_from_slice(&[
-                identity[0],
-                identity[1],
-                (picture % 2) as u8,
-                0,
-            ]);
-            for part in 0..4 {
-                let block = quarter / 2 * 8 + part / 2 * 4 + quarter % 2 * 2 + part % 2;
-                let [x, y] = self.current.vectors[list][block].map(i16::to_le_bytes);
-                record[64 + 4 * block..][..4].copy_from_slice(&[x[0], x[1], y[0], y[1]]);
-            }
+            let block = quarter / 2 * 8 + quarter % 2 * 2;
+            let packed = Quarter {
+                reference: self.current.references[list][quarter],
+                identity: ids.map_or(store as u16, |ids| ids[store & 15]),
+                bottom: picture % 2 != 0,
+                vectors: [0, 1, 4, 5].map(|part| self.current.vectors[list][block + part]),
+            };
+            bytes.copy_from_slice(&packed.pack(kind >> quarter));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Quarter;
+
+    #[test]
+    fn packed_blocks_come_back() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for _ in 0..1000 {
+            let quarter = Quarter {
+                reference: random.i8(-1..32),
+                identity: random.u16(..),
+                bottom: random.bool(),
+                vectors: [(); 4].map(|()| [random.i16(-8192..8192), random.i16(-2048..2048)]),
+            };
+            let kind = random.u8(0..2);
+            assert_eq!(Quarter::unpack(quarter.pack(kind)), (quarter, kind));
         }
     }
 }

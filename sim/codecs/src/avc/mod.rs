@@ -44,7 +44,8 @@ use transform::LevelScale;
 use vectors::MotionCache;
 
 /// Bytes of motion per macroblock of the frame.
-pub const MOTION_BYTES: usize = 128;
+/// intel/media-driver allocates no more.
+pub const MOTION_BYTES: usize = 64;
 
 /// Why a picture cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
