@@ -108,7 +108,6 @@ pub use resource_streamer::*;
 pub use sampler::*;
 pub use surfaces::*;
 pub use threads::*;
-pub use video::*;
 
 use faults::FAULTS;
 

@@ -1,7 +1,7 @@
 //! AVC (H.264): packets become the values that [`genxml_codecs::avc`] takes.
 
 use super::picture::{Outputs, Picture as AnyPicture};
-use super::surface::sizes_420;
+use super::surface::{Arrangement, sizes_420};
 use super::{Video, bitstream, count, mode};
 use crate::machine::exec::Exec;
 use crate::machine::fault::{Fault, Place};
@@ -45,7 +45,7 @@ pub fn object(exec: &mut Exec<'_>, packet: &MfdAvcBsdObject) -> Result<(), Fault
     if exec.state.slots.get_mut::<Video>().picture.is_none() {
         let parameters = parameters(exec)?;
         let sizes = sizes_420(parameters.width, parameters.height);
-        let outputs = Outputs::resolve(exec, sizes)?;
+        let outputs = Outputs::resolve(exec, sizes, Arrangement::Surface)?;
         let picture = Picture { at: exec.at, parameters, outputs, slices: Vec::new() };
         exec.state.slots.get_mut::<Video>().picture = Some(AnyPicture::Avc(Box::new(picture)));
     }

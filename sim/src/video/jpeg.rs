@@ -2,6 +2,7 @@
 //! itself: the picture is in memory between scans.
 
 use super::picture::Outputs;
+use super::surface::Arrangement;
 use super::{bitstream, count, mode};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
@@ -15,8 +16,8 @@ use genxml_codecs::jpeg::{
 /// Executes MFD_JPEG_BSD_OBJECT: decodes a scan and writes it to the picture.
 ///
 /// # Errors
-/// [`Fault::BadPacket`] for state that contradicts itself; [`Fault::Unimplemented`] for packed
-/// outputs; [`Fault::Page`] if the data or the picture are not mapped.
+/// [`Fault::BadPacket`] for state that contradicts itself; [`Fault::Page`] if the data or the
+/// picture are not mapped.
 pub fn object(exec: &mut Exec<'_>, packet: &MfdJpegBsdObject) -> Result<(), Fault> {
     mode(exec, Standard::JPEG)?;
     let length = packet.indirect_data_length.get();
@@ -24,16 +25,9 @@ pub fn object(exec: &mut Exec<'_>, packet: &MfdJpegBsdObject) -> Result<(), Faul
     let state: MfxJpegPicState = exec.state.latched.read(0);
     let parameters = parameters(exec, &state);
     let output = state.output_format_yuv.get();
-    match OutputFormat::from_bits(output as u8) {
-        Some(OutputFormat::Planar | OutputFormat::Nv12) => {}
-        Some(_) => {
-            let what = "JPEG output as UYVY or YUY2 (Output Format YUV)";
-            return Err(exec.unimplemented(what, "MFX_JPEG_PIC_STATE dw1 11:8"));
-        }
-        None => {
-            return Err(exec.bad_field("Output Format YUV", output, "there is no such format"));
-        }
-    }
+    let Some(format) = OutputFormat::from_bits(output as u8) else {
+        return Err(exec.bad_field("Output Format YUV", output, "there is no such format"));
+    };
     let decoder = Decoder::new(&parameters).map_err(|error| {
         let width = u64::from(parameters.width_in_blocks);
         exec.bad_field("Frame Width In Blocks", width, error.to_string())
@@ -59,7 +53,7 @@ pub fn object(exec: &mut Exec<'_>, packet: &MfdJpegBsdObject) -> Result<(), Faul
     let mut converted = frame.clone();
     conversion.apply(&mut converted);
     let sizes = converted.planes.each_ref().map(|plane| (plane.width, plane.height));
-    let outputs = Outputs::resolve(exec, sizes)?;
+    let outputs = Outputs::resolve(exec, sizes, Arrangement::Jpeg(format, parameters.format))?;
     // A scan of one component leaves the others as earlier scans decoded them. Samples whose
     // subsampling changed cannot be read back, so such scans must have all components.
     if converted == frame {

@@ -1,7 +1,7 @@
 //! MPEG-2: packets become the values that [`genxml_codecs::mpeg2`] takes.
 
 use super::picture::{Outputs, Picture as AnyPicture};
-use super::surface::sizes_420;
+use super::surface::{Arrangement, sizes_420};
 use super::{Video, bitstream, count, mode};
 use crate::machine::exec::Exec;
 use crate::machine::fault::{Fault, Place};
@@ -48,7 +48,7 @@ pub fn object(exec: &mut Exec<'_>, packet: &MfdMpeg2BsdObject) -> Result<(), Fau
     if exec.state.slots.get_mut::<Video>().picture.is_none() {
         let parameters = parameters(exec)?;
         let sizes = sizes_420(parameters.width, parameters.height);
-        let outputs = Outputs::resolve(exec, sizes)?;
+        let outputs = Outputs::resolve(exec, sizes, Arrangement::Surface)?;
         let picture = Picture { at: exec.at, parameters, outputs, slices: Vec::new() };
         exec.state.slots.get_mut::<Video>().picture = Some(AnyPicture::Mpeg2(Box::new(picture)));
     }

@@ -2,7 +2,7 @@
 
 use super::avc;
 use super::mpeg2;
-use super::surface::{Layout, Sizes};
+use super::surface::{Arrangement, Layout, Sizes};
 use crate::machine::exec::Exec;
 use crate::machine::fault::{Fault, Place};
 use genxml::gen8::mfx_common::{MfxPipeBufAddrState, MfxPipeModeSelect};
@@ -58,7 +58,11 @@ impl Outputs {
     ///
     /// # Errors
     /// [`Fault::BadPacket`] if it enables none; those of [`Layout::resolve`].
-    pub fn resolve(exec: &Exec<'_>, sizes: Sizes) -> Result<Outputs, Fault> {
+    pub fn resolve(
+        exec: &Exec<'_>,
+        sizes: Sizes,
+        arrangement: Arrangement,
+    ) -> Result<Outputs, Fault> {
         let mode: MfxPipeModeSelect = exec.state.latched.read(0);
         let buffers: MfxPipeBufAddrState = exec.state.latched.read(0);
         let before = mode
@@ -72,7 +76,7 @@ impl Outputs {
                        picture has no address";
             return Err(exec.bad_field("Pre Deblocking Output Enable", 0, why));
         }
-        Ok(Outputs { layout: Layout::resolve(exec)?, sizes, before, after })
+        Ok(Outputs { layout: Layout::resolve(exec, arrangement)?, sizes, before, after })
     }
 
     /// The samples that memory holds where the picture will be written. Slices do not change all

@@ -7,6 +7,7 @@ use crate::surface::tiling::TileMode;
 use genxml::gen8::mfx_common::{
     MfxSurfaceState, MfxSurfaceStateSurfaceFormat as Format, MfxSurfaceStateTileWalk as Walk,
 };
+use genxml_codecs::jpeg::{InputFormat, OutputFormat};
 use genxml_codecs::{Frame, Plane};
 
 /// Number of the surface state that describes the decoded picture and all its references.
@@ -31,6 +32,20 @@ enum Chroma {
     Interleaved { row: usize },
     /// Each has a plane: byte and row of its first sample.
     Planar([(usize, usize); 2]),
+    /// They alternate with the luma samples of their row; each is for two columns.
+    Packed {
+        /// The first byte is a luma sample (YUY2), otherwise Cb (UYVY).
+        luma_first: bool,
+    },
+}
+
+/// How samples are arranged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrangement {
+    /// As Surface Format states.
+    Surface,
+    /// As the state of a JPEG picture states.
+    Jpeg(OutputFormat, InputFormat),
 }
 
 /// Width and height in samples of the planes of a picture: Y, Cb, Cr.
@@ -47,7 +62,7 @@ impl Layout {
     /// # Errors
     /// [`Fault::BadPacket`] if there was none, or if the pitch is not a multiple of the tile's
     /// width; [`Fault::Unimplemented`] for formats that decoders do not write.
-    pub fn resolve(exec: &Exec<'_>) -> Result<Layout, Fault> {
+    pub fn resolve(exec: &Exec<'_>, arrangement: Arrangement) -> Result<Layout, Fault> {
         let latched = &exec.state.latched;
         if latched.get::<MfxSurfaceState>(DECODED).is_none() {
             let why = "no MFX_SURFACE_STATE describes the decoded picture";
@@ -67,15 +82,17 @@ impl Layout {
         let place = |x: u64, y: u64| (x as usize, y as usize);
         let first = place(state.x_offset_for_u_cb.get(), state.y_offset_for_u_cb.get());
         let second = place(state.x_offset_for_v_cr.get(), state.y_offset_for_v_cr.get());
-        let chroma = match state.surface_format {
-            Format::Y8_UNORM => Chroma::None,
-            Format::PLANAR_420_8 if state.interleave_chroma => Chroma::Interleaved { row: first.1 },
-            Format::PLANAR_420_8 | Format::PLANAR_411_8 | Format::PLANAR_422_8
-                if !state.half_pitch_for_chroma =>
-            {
-                Chroma::Planar([first, second])
+        let interleaved = Chroma::Interleaved { row: first.1 };
+        let chroma = match (arrangement, state.surface_format) {
+            (Arrangement::Jpeg(OutputFormat::Planar, InputFormat::Yuv400), _) => Chroma::None,
+            (Arrangement::Jpeg(OutputFormat::Planar, _), _) => Chroma::Planar([first, second]),
+            (Arrangement::Jpeg(OutputFormat::Nv12, _), _) => interleaved,
+            (Arrangement::Jpeg(format, _), _) => {
+                Chroma::Packed { luma_first: format == OutputFormat::Yuy2 }
             }
-            format => {
+            (Arrangement::Surface, Format::Y8_UNORM) => Chroma::None,
+            (Arrangement::Surface, Format::PLANAR_420_8) if state.interleave_chroma => interleaved,
+            (Arrangement::Surface, format) => {
                 let what = format!("decoder output of Surface Format {format:?}");
                 return Err(exec.unimplemented(what, "MFX_SURFACE_STATE dw3 31:28"));
             }
@@ -89,6 +106,7 @@ impl Layout {
             Chroma::None => None,
             Chroma::Interleaved { row } => Some(row),
             Chroma::Planar([(_, first), (_, second)]) => Some(first.min(second)),
+            Chroma::Packed { .. } => None,
         }
     }
 
@@ -97,9 +115,14 @@ impl Layout {
     /// # Errors
     /// The [`PageFault`] of the first byte that cannot be read.
     pub fn read(&self, vm: &Vm<'_>, address: u64, sizes: Sizes) -> Result<Frame, PageFault> {
+        if let Chroma::Packed { luma_first } = self.chroma {
+            let (width, height) = sizes[0];
+            let packed = self.read_rows(vm, address, (0, 0), (2 * width, height))?;
+            return Ok(unpack(&packed, luma_first));
+        }
         let luma = self.read_rows(vm, address, (0, 0), sizes[0])?;
         let chroma = match self.chroma {
-            Chroma::None => [1, 2].map(|plane| {
+            Chroma::None | Chroma::Packed { .. } => [1, 2].map(|plane| {
                 let (width, height) = sizes[plane];
                 Plane::new(width, height, 128)
             }),
@@ -128,9 +151,12 @@ impl Layout {
     /// The [`PageFault`] of the first byte that cannot be written.
     pub fn write(&self, vm: &mut Vm<'_>, address: u64, frame: &Frame) -> Result<(), PageFault> {
         let [luma, first, second] = &frame.planes;
+        if let Chroma::Packed { luma_first } = self.chroma {
+            return self.write_rows(vm, address, (0, 0), &pack(frame, luma_first));
+        }
         self.write_rows(vm, address, (0, 0), luma)?;
         match self.chroma {
-            Chroma::None => Ok(()),
+            Chroma::None | Chroma::Packed { .. } => Ok(()),
             Chroma::Planar([at_first, at_second]) => {
                 self.write_rows(vm, address, at_first, first)?;
                 self.write_rows(vm, address, at_second, second)
@@ -236,10 +262,46 @@ impl Layout {
     }
 }
 
+/// The bytes of two columns of a packed row: which are luma samples, Cb and Cr.
+fn order(luma_first: bool) -> ([usize; 2], [usize; 2]) {
+    if luma_first { ([0, 2], [1, 3]) } else { ([1, 3], [0, 2]) }
+}
+
+/// The planes of packed rows.
+fn unpack(packed: &Plane, luma_first: bool) -> Frame {
+    let width = packed.width / 2;
+    let mut frame = Frame::new(width, packed.height, (2, 1), 0);
+    let (luma, chroma) = order(luma_first);
+    for (index, pair) in packed.data.chunks_exact(4).enumerate() {
+        frame.planes[0].data[2 * index..][..2].copy_from_slice(&luma.map(|at| pair[at]));
+        for (plane, at) in chroma.into_iter().enumerate() {
+            frame.planes[1 + plane].data[index] = pair[at];
+        }
+    }
+    frame
+}
+
+/// Rows with the samples of 4:2:2 planes in turns. The width of luma must be even.
+fn pack(frame: &Frame, luma_first: bool) -> Plane {
+    let [samples, first, second] = &frame.planes;
+    let mut packed = Plane::new(2 * samples.width, samples.height, 0);
+    let (luma, chroma) = order(luma_first);
+    for (index, pair) in packed.data.chunks_exact_mut(4).enumerate() {
+        for (part, at) in luma.into_iter().enumerate() {
+            pair[at] = samples.data[2 * index + part];
+        }
+        for (plane, at) in [first, second].into_iter().zip(chroma) {
+            pair[at] = plane.data.get(index).copied().unwrap_or(128);
+        }
+    }
+    packed
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Chroma, Layout};
+    use super::{Chroma, Layout, pack, unpack};
     use crate::surface::tiling::TileMode;
+    use genxml_codecs::Plane;
 
     /// Oracle: the address of each byte by itself ([`TileMode::offset`]).
     #[test]
@@ -274,6 +336,21 @@ mod tests {
                 });
                 assert!(done.is_ok() && seen.iter().all(|count| *count == 1), "{tiling:?}");
             }
+        }
+    }
+
+    #[test]
+    fn packed_rows_come_back() {
+        let packed = Plane { width: 8, height: 2, data: (0..16).collect() };
+        for luma_first in [false, true] {
+            let frame = unpack(&packed, luma_first);
+            let luma: Vec<u8> = (u8::from(!luma_first)..16).step_by(2).collect();
+            assert_eq!(frame.planes[0].data, luma);
+            assert_eq!(
+                frame.planes[2].data[..2],
+                [3 - u8::from(!luma_first), 7 - u8::from(!luma_first)]
+            );
+            assert_eq!(pack(&frame, luma_first), packed);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! VP8: packets become the values that [`genxml_codecs::vp8`] takes.
 
 use super::picture::Outputs;
-use super::surface::sizes_420;
+use super::surface::{Arrangement, sizes_420};
 use super::{bitstream, count, mode};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
@@ -44,7 +44,7 @@ pub fn object(exec: &mut Exec<'_>, packet: &MfdVp8BsdObject) -> Result<(), Fault
     let data = Data { start, modes: &modes, coefficients: &coefficients };
     let (width, height) = (parameters.width, parameters.height);
     exec.spend(256 * (width * height) as u64)?;
-    let outputs = Outputs::resolve(exec, sizes_420(width, height))?;
+    let outputs = Outputs::resolve(exec, sizes_420(width, height), Arrangement::Surface)?;
     let references = outputs.references(exec, |index| index < 3 && !parameters.key_frame)?;
     let references = [0, 1, 2].map(|index| references.get(index));
     let mut segments = segments(exec, &state, width * height)?;
