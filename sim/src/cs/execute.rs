@@ -168,6 +168,7 @@ pub(super) fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault
                 MfdAvcBsdObject => video::avc::object,
                 MfdJpegBsdObject => video::jpeg::object,
                 MfdMpeg2BsdObject => video::mpeg2::object,
+                MfdVc1BsdObject => video::vc1::object,
                 MfdVp8BsdObject => video::vp8::object,
             } quiet)
         }

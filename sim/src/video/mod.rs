@@ -16,6 +16,7 @@ pub mod jpeg;
 pub mod mpeg2;
 pub mod picture;
 pub mod surface;
+pub mod vc1;
 pub mod vp8;
 
 use crate::machine::exec::Exec;

@@ -3,6 +3,7 @@
 use super::avc;
 use super::mpeg2;
 use super::surface::{Arrangement, Layout, Sizes};
+use super::vc1;
 use crate::machine::exec::Exec;
 use crate::machine::fault::{Fault, Place};
 use genxml::gen8::mfx_common::{MfxPipeBufAddrState, MfxPipeModeSelect};
@@ -17,6 +18,8 @@ pub enum Picture {
     Avc(Box<avc::Picture>),
     /// MPEG-2.
     Mpeg2(Box<mpeg2::Picture>),
+    /// VC-1.
+    Vc1(Box<vc1::Picture>),
 }
 
 impl Picture {
@@ -25,6 +28,7 @@ impl Picture {
         match self {
             Picture::Avc(picture) => picture.at,
             Picture::Mpeg2(picture) => picture.at,
+            Picture::Vc1(picture) => picture.at,
         }
     }
 
@@ -36,6 +40,7 @@ impl Picture {
         match self {
             Picture::Avc(picture) => picture.finish(exec),
             Picture::Mpeg2(picture) => picture.finish(exec),
+            Picture::Vc1(picture) => picture.finish(exec),
         }
     }
 }

@@ -119,9 +119,7 @@ impl Decoder<'_> {
     /// TTMB of a macroblock with coded inter blocks (7.1.3.11), unless the picture states it.
     pub(super) fn transform_choice(&mut self) -> Decoded<Choice> {
         if self.p.picture_transform {
-            return Ok(Choice::Picture(
-                Transform::OF_PICTURE[usize::from(self.p.transform)],
-            ));
+            return Ok(Choice::Picture(Transform::OF_PICTURE[usize::from(self.p.transform)]));
         }
         let codes = &self.codes.ttmb[self.transform_codes];
         let symbol = codes.read(&mut self.bits).ok_or(Damaged)?;
