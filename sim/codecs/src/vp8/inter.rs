@@ -210,8 +210,8 @@ fn six_tap_rows<const N: usize>(
         let source = &source[row * stride..][..N + AROUND];
         let out = &mut out[row * out_stride..][..N];
         for (column, out) in out.iter_mut().enumerate() {
-            let samples = [0, 1, 2, 3, 4, 5].map(|tap| source[column + tap]);
-            *out = six_tap(taps, samples);
+            let at = |tap: usize| source[column + tap];
+            *out = six_tap(taps, [at(0), at(1), at(2), at(3), at(4), at(5)]);
         }
     }
 }
@@ -224,10 +224,12 @@ fn six_tap_columns<const N: usize>(
 ) {
     let taps = magnitudes(fraction);
     for row in 0..N {
-        let lines = [0, 1, 2, 3, 4, 5].map(|tap| &source[(row + tap) * stride..][..N]);
+        let line = |tap: usize| &source[(row + tap) * stride..][..N];
+        let [a, b, c, d, e, f] = [line(0), line(1), line(2), line(3), line(4), line(5)];
         let out = &mut out[row * out_stride..][..N];
         for (column, out) in out.iter_mut().enumerate() {
-            *out = six_tap(taps, lines.map(|line| line[column]));
+            *out =
+                six_tap(taps, [a[column], b[column], c[column], d[column], e[column], f[column]]);
         }
     }
 }

@@ -1,22 +1,25 @@
 //! The inverse transforms (RFC 6386 section 14).
 
 /// The inverse Walsh-Hadamard transform of the second-order luma block (RFC 6386 14.3). Value i of
-/// the result is the DC coefficient of luma block i.
+/// the result is the DC coefficient of luma block i. Intermediate values are kept in 16 bits as in the
+/// standard's decoder.
 pub fn inverse_walsh(input: &[i16; 16]) -> [i16; 16] {
-    let mut rows = [0i32; 16];
+    let mut rows = [0i16; 16];
     for i in 0..4 {
-        let [a, b, c, d] = [0, 4, 8, 12].map(|row| i32::from(input[row + i]));
+        let at = |row: usize| i32::from(input[4 * row + i]);
+        let [a, b, c, d] = [at(0), at(1), at(2), at(3)];
         let (outer, inner) = (a + d, b + c);
         let (outer_difference, inner_difference) = (a - d, b - c);
-        rows[i] = outer + inner;
-        rows[4 + i] = outer_difference + inner_difference;
-        rows[8 + i] = outer - inner;
-        rows[12 + i] = outer_difference - inner_difference;
+        rows[i] = (outer + inner) as i16;
+        rows[4 + i] = (outer_difference + inner_difference) as i16;
+        rows[8 + i] = (outer - inner) as i16;
+        rows[12 + i] = (outer_difference - inner_difference) as i16;
     }
     let mut out = [0; 16];
     for (row, out) in rows.chunks_exact(4).zip(out.chunks_exact_mut(4)) {
-        let (outer, inner) = (row[0] + row[3], row[1] + row[2]);
-        let (outer_difference, inner_difference) = (row[0] - row[3], row[1] - row[2]);
+        let at = |column: usize| i32::from(row[column]);
+        let (outer, inner) = (at(0) + at(3), at(1) + at(2));
+        let (outer_difference, inner_difference) = (at(0) - at(3), at(1) - at(2));
         out[0] = ((outer + inner + 3) >> 3) as i16;
         out[1] = ((outer_difference + inner_difference + 3) >> 3) as i16;
         out[2] = ((outer - inner + 3) >> 3) as i16;
@@ -56,15 +59,17 @@ fn inverse_dct_line([a, b, c, d]: [i32; 4]) -> [i32; 4] {
 pub fn inverse_dct(input: &[i16; 16]) -> [i16; 16] {
     let mut half = [0i16; 16];
     for column in 0..4 {
-        let line = [0, 4, 8, 12].map(|row| i32::from(input[row + column]));
-        for (row, value) in inverse_dct_line(line).into_iter().enumerate() {
+        let at = |row: usize| i32::from(input[4 * row + column]);
+        let line = inverse_dct_line([at(0), at(1), at(2), at(3)]);
+        for (row, value) in line.into_iter().enumerate() {
             half[4 * row + column] = value as i16;
         }
     }
     let mut out = [0i16; 16];
     for row in 0..4 {
-        let line = [0, 1, 2, 3].map(|column| i32::from(half[4 * row + column]));
-        for (column, value) in inverse_dct_line(line).into_iter().enumerate() {
+        let at = |column: usize| i32::from(half[4 * row + column]);
+        let line = inverse_dct_line([at(0), at(1), at(2), at(3)]);
+        for (column, value) in line.into_iter().enumerate() {
             out[4 * row + column] = ((value + 4) >> 3) as i16;
         }
     }

@@ -81,7 +81,7 @@ pub struct Picture<'a> {
 }
 
 /// The state between frames.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Front {
     /// Size of the picture in samples.
     pub size: (usize, usize),

@@ -2,5 +2,6 @@
 
 mod container;
 mod front;
+mod generator;
 mod streams;
 mod tables;
