@@ -398,7 +398,6 @@ impl Decoder<'_> {
                     tokens::clear_context(&mut contexts[x], second_order);
                     tokens::clear_context(&mut left_context, second_order);
                 } else {
-                    report.errors += u32::from(partition.is_past_end());
                     any = coefficients.read(
                         partition,
                         &self.probabilities,
@@ -406,6 +405,7 @@ impl Decoder<'_> {
                         second_order,
                         (&mut contexts[x], &mut left_context),
                     );
+                    report.errors += u32::from(partition.is_past_end());
                 }
                 let residual = any.then_some(&mut coefficients);
                 let found = self.macroblock(&macroblock, residual, planes, (x, y));
@@ -416,6 +416,7 @@ impl Decoder<'_> {
             }
             std::mem::swap(&mut above, &mut row);
         }
+        report.errors += u32::from(modes.is_past_end());
         report
     }
 

@@ -117,7 +117,9 @@ struct Parts {
 impl Parts {
     fn extend(&mut self, random: &mut Rng, count: usize) {
         for part in self.others.iter_mut().chain([&mut self.first]) {
-            part.extend((0..count).map(|_| random.u8(..)));
+            // No encoder starts with 255: the value of the decoder stays below its range.
+            let first = random.u8(..255);
+            part.extend((0..count).map(|at| if at == 0 { first } else { random.u8(..) }));
         }
     }
 
@@ -174,18 +176,31 @@ impl Generator {
         let mut count = 16;
         loop {
             parts.extend(&mut self.random, count);
-            let data = parts.assemble();
-            let mut front = self.front.clone();
-            let picture = front.parse(&data).expect("a valid header");
-            let (frame, report) = front.decode(&picture).expect("valid parameters");
-            let macroblocks = picture.parameters.width * picture.parameters.height;
-            if report.errors == 0 {
-                assert_eq!((report.macroblocks as usize, report.concealed), (macroblocks, 0));
-                self.front = front;
-                return (data.clone(), frame, picture.visible);
-            }
             count *= 2;
+            if self.decode(&parts).is_none() {
+                continue;
+            }
+            // Some bytes to spare: FFmpeg's decoder reads a byte after the end of a partition.
+            parts.extend(&mut self.random, 8);
+            if let Some((front, frame, visible)) = self.decode(&parts) {
+                self.front = front;
+                return (parts.assemble(), frame, visible);
+            }
         }
+    }
+
+    /// Decodes a frame. `None` if its partitions are too short.
+    fn decode(&self, parts: &Parts) -> Option<(Front, Rc<Frame>, bool)> {
+        let data = parts.assemble();
+        let mut front = self.front.clone();
+        let picture = front.parse(&data).expect("a valid header");
+        let (frame, report) = front.decode(&picture).expect("valid parameters");
+        if report.errors > 0 {
+            return None;
+        }
+        let macroblocks = picture.parameters.width * picture.parameters.height;
+        assert_eq!((report.macroblocks as usize, report.concealed), (macroblocks, 0));
+        Some((front, frame, picture.visible))
     }
 
     fn header(&mut self, key_frame: bool) -> Parts {
