@@ -427,3 +427,98 @@ fn simple_edge(lines: &mut Lines, limits: Limits) -> bool {
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Limits, Lines, inner_edge, outer_edge, simple_edge, transpose};
+
+    fn clamp(value: i32) -> i32 {
+        value.clamp(-128, 127)
+    }
+
+    /// The change at the edge as RFC 6386 15.2 describes it.
+    fn adjust(samples: &mut [i32; 8], use_outer: bool) -> i32 {
+        let [_, _, p1, p0, q0, q1, _, _] = *samples;
+        let a = clamp(if use_outer { clamp(p1 - q1) } else { 0 } + 3 * (q0 - p0));
+        let b = clamp(a + 3) >> 3;
+        let a = clamp(a + 4) >> 3;
+        samples[4] = clamp(q0 - a);
+        samples[3] = clamp(p0 + b);
+        a
+    }
+
+    /// One position along the edge, by the branches of RFC 6386 15.2 and 15.3. `kind` is 0 for the
+    /// simple filter, 1 for edges between subblocks, 2 for those between macroblocks.
+    fn scalar(samples: [u8; 8], limits: Limits, kind: usize) -> [u8; 8] {
+        let mut s = samples.map(|sample| i32::from(sample) - 128);
+        let far = |first: usize, second: usize, s: &[i32; 8]| (s[first] - s[second]).abs();
+        let edge = 2 * far(3, 4, &s) + (far(2, 5, &s) >> 1);
+        let mut filters = edge <= i32::from(limits.edge);
+        if kind > 0 {
+            let pairs = [(0, 1), (1, 2), (2, 3), (5, 4), (6, 5), (7, 6)];
+            filters &= pairs.iter().all(|&(a, b)| far(a, b, &s) <= i32::from(limits.interior));
+        }
+        let high = far(2, 3, &s).max(far(5, 4, &s)) > i32::from(limits.variance);
+        if filters && kind == 0 {
+            adjust(&mut s, true);
+        } else if filters && kind == 1 {
+            let a = (adjust(&mut s, high) + 1) >> 1;
+            if !high {
+                s[5] = clamp(s[5] - a);
+                s[2] = clamp(s[2] + a);
+            }
+        } else if filters && high {
+            adjust(&mut s, true);
+        } else if filters {
+            let w = clamp(clamp(s[2] - s[5]) + 3 * (s[4] - s[3]));
+            for (offset, factor) in [27, 18, 9].into_iter().enumerate() {
+                let a = clamp((factor * w + 63) >> 7);
+                s[4 + offset] = clamp(s[4 + offset] - a);
+                s[3 - offset] = clamp(s[3 - offset] + a);
+            }
+        }
+        s.map(|value| (value + 128) as u8)
+    }
+
+    /// Oracle: the standard's description of one position, with its branches.
+    #[test]
+    fn edges_are_filtered_position_by_position() {
+        let mut random = fastrand::Rng::with_seed(6);
+        let filters = [simple_edge, inner_edge, outer_edge];
+        let mut changes = [0; 3];
+        for round in 0..30_000 {
+            let (kind, spread) = (round % 3, [2, 5, 20, 255][random.usize(..4)]);
+            let base = random.u8(..);
+            let mut lines: Lines = [[0; 16]; 8];
+            for sample in lines.as_flattened_mut() {
+                *sample = base.saturating_add(random.u8(..=spread));
+            }
+            let limits = Limits {
+                edge: random.i16(1..200),
+                interior: random.i16(1..64),
+                variance: random.i16(..4).max(0),
+            };
+            let before = lines;
+            let changed = filters[kind](&mut lines, limits);
+            for at in 0..16 {
+                let want = scalar(before.map(|line| line[at]), limits, kind);
+                assert_eq!(lines.map(|line| line[at]), want, "{limits:?}");
+            }
+            changes[kind] += u32::from(changed);
+            assert!(changed || lines == before);
+        }
+        assert!(changes.iter().all(|&count| count > 1000), "{changes:?}");
+    }
+
+    /// Oracle: the definition.
+    #[test]
+    fn rows_become_columns() {
+        let rows: [u64; 8] = std::array::from_fn(|row| {
+            u64::from_le_bytes(std::array::from_fn(|column| (16 * row + column) as u8))
+        });
+        for (row, value) in transpose(rows).into_iter().enumerate() {
+            let want: [u8; 8] = std::array::from_fn(|column| (16 * column + row) as u8);
+            assert_eq!(value.to_le_bytes(), want);
+        }
+    }
+}

@@ -234,6 +234,10 @@ impl Reconstruction {
 
 /// Decodes a picture with the loop filter. The arguments are those of [`reconstruct`].
 ///
+/// A level of 0 in the frame header disables the filter even if segments or changes of levels result
+/// in others (RFC 6386 9.6). The level of the header is not among the parameters: for such a picture,
+/// call [`reconstruct`] alone.
+///
 /// # Errors
 /// Those of [`reconstruct`].
 pub fn decode(

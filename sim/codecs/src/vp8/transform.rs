@@ -88,3 +88,70 @@ pub fn add(samples: &mut [u8], stride: usize, input: &[i16; 16], dc_only: bool) 
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{add, inverse_dct, inverse_walsh};
+
+    fn block(random: &mut fastrand::Rng, largest: i16) -> [i16; 16] {
+        [(); 16].map(|()| if random.bool() { random.i16(-largest..=largest) } else { 0 })
+    }
+
+    /// Oracle: the definition of the DCT, in floating point. The standard's constants are rounded.
+    #[test]
+    fn inverse_dct_is_near_the_definition() {
+        let mut random = fastrand::Rng::with_seed(3);
+        let basis = |frequency: usize, at: usize| {
+            let angle = std::f64::consts::PI * frequency as f64 * (2 * at + 1) as f64 / 8.0;
+            if frequency == 0 { 0.5f64.sqrt() } else { angle.cos() }
+        };
+        for _ in 0..2000 {
+            let input = block(&mut random, 2000);
+            let out = inverse_dct(&input);
+            for (at, &value) in out.iter().enumerate() {
+                let sum: f64 = (0..16)
+                    .map(|index| {
+                        let factor = basis(index / 4, at / 4) * basis(index % 4, at % 4);
+                        f64::from(input[index]) * factor
+                    })
+                    .sum();
+                // An orthonormal transform has half of this factor in each dimension; the
+                // coefficients of VP8 are larger by the factor 4 in total.
+                let want = sum * 2.0 / 8.0;
+                assert!((f64::from(value) - want).abs() < 1.5, "{input:?}: {value} {want}");
+            }
+        }
+    }
+
+    /// Oracle: the product with the Hadamard matrix, which has no rounding before the end.
+    #[test]
+    fn inverse_walsh_is_the_product_with_the_matrix() {
+        let matrix = [[1, 1, 1, 1], [1, 1, -1, -1], [1, -1, -1, 1], [1, -1, 1, -1]];
+        let mut random = fastrand::Rng::with_seed(4);
+        for _ in 0..2000 {
+            let input = block(&mut random, 2000);
+            let out = inverse_walsh(&input);
+            for (at, &value) in out.iter().enumerate() {
+                let sum: i32 = (0..16)
+                    .map(|index| {
+                        let factor = matrix[index / 4][at / 4] * matrix[index % 4][at % 4];
+                        i32::from(input[index]) * factor
+                    })
+                    .sum();
+                assert_eq!(i32::from(value), (sum + 3) >> 3, "{input:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_block_with_dc_alone_needs_no_transform() {
+        for dc in -2000..2000 {
+            let mut input = [0; 16];
+            input[0] = dc;
+            let (mut fast, mut slow) = ([100; 16], [100; 16]);
+            add(&mut fast, 4, &input, true);
+            add(&mut slow, 4, &input, false);
+            assert_eq!(fast, slow, "{dc}");
+        }
+    }
+}

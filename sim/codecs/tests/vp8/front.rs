@@ -33,7 +33,8 @@ impl<'a> Bits<'a> {
             let byte = self.data.get(self.position / 8).copied().unwrap_or(0);
             let next = u32::from(byte >> (7 - self.position % 8) & 1);
             self.range *= 2;
-            self.value = 2 * self.value + next;
+            // Damaged data may start with a value above the range.
+            self.value = self.value << 1 | next;
             self.position += 1;
         }
         bit

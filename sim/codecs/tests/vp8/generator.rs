@@ -72,7 +72,7 @@ impl Encoder {
         let offset = random.u32(..self.range);
         self.add(offset);
         self.bits.extend((0..8).rev().map(|bit| self.low >> bit & 1 != 0));
-        while self.bits.len() % 8 != 0 {
+        while !self.bits.len().is_multiple_of(8) {
             self.bits.push(random.bool());
         }
         let byte = |bits: &[bool]| bits.iter().fold(0, |byte, &bit| byte << 1 | u8::from(bit));

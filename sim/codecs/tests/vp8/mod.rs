@@ -3,5 +3,6 @@
 mod container;
 mod front;
 mod generator;
+mod mutation;
 mod streams;
 mod tables;
