@@ -4,7 +4,7 @@ use super::Start;
 
 /// Decodes bits, each of which has a probability of being zero. Bytes after the end of the data
 /// read as zero.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct BoolDecoder<'a> {
     data: &'a [u8],
     /// Bytes that were loaded into `value`, also those after the end.

@@ -1,8 +1,8 @@
 //! The inverse transforms (RFC 6386 section 14).
 
 /// The inverse Walsh-Hadamard transform of the second-order luma block (RFC 6386 14.3). Value i of
-/// the result is the DC coefficient of luma block i. Intermediate values are kept in 16 bits as in the
-/// standard's decoder.
+/// the result is the DC coefficient of luma block i. Intermediate values are kept in 16 bits as in
+/// the standard's decoder.
 pub fn inverse_walsh(input: &[i16; 16]) -> [i16; 16] {
     let mut rows = [0i16; 16];
     for i in 0..4 {

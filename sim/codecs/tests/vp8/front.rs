@@ -106,8 +106,8 @@ impl Front {
         Front { padding, ..Front::default() }
     }
 
-    /// Parses a frame's header and updates the state that the header changes. `None` if the frame is
-    /// too short to have a header, or the first one is not a key frame.
+    /// Parses a frame's header and updates the state that the header changes. `None` if the frame
+    /// is too short to have a header, or the first one is not a key frame.
     pub fn parse<'a>(&mut self, data: &'a [u8]) -> Option<Picture<'a>> {
         let tag = data.get(..3)?;
         let tag = u32::from_le_bytes([tag[0], tag[1], tag[2], 0]);
