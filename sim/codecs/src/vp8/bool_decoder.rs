@@ -4,7 +4,7 @@ use super::Start;
 
 /// Decodes bits, each of which has a probability of being zero. Bytes after the end of the data
 /// read as zero.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct BoolDecoder<'a> {
     data: &'a [u8],
     /// Bytes that were loaded into `value`, also those after the end.
@@ -102,6 +102,82 @@ impl<'a> BoolDecoder<'a> {
                 return entry.unsigned_abs();
             }
             index = entry as usize;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BoolDecoder, Start};
+
+    /// The decoder of RFC 6386 7.3 with one bit loaded at a time.
+    struct Plain<'a> {
+        data: &'a [u8],
+        position: usize,
+        value: u32,
+        range: u32,
+    }
+
+    impl Plain<'_> {
+        fn read(&mut self, probability: u8) -> bool {
+            let split = 1 + (((self.range - 1) * u32::from(probability)) >> 8);
+            let bit = self.value >= split;
+            if bit {
+                self.value -= split;
+                self.range -= split;
+            } else {
+                self.range = split;
+            }
+            while self.range < 128 {
+                let byte = self.data.get(self.position / 8).copied().unwrap_or(0);
+                self.value = self.value << 1 | u32::from(byte >> (7 - self.position % 8) & 1);
+                self.range <<= 1;
+                self.position += 1;
+            }
+            bit
+        }
+    }
+
+    /// Oracle: the decoder that loads bit by bit.
+    #[test]
+    fn bits_are_those_of_the_plain_decoder() {
+        let mut random = fastrand::Rng::with_seed(2);
+        for _ in 0..500 {
+            let mut data: Vec<u8> = (0..random.usize(1..40)).map(|_| random.u8(..)).collect();
+            data[0] = random.u8(..255);
+            let value = u32::from(data[0]);
+            let mut plain = Plain { data: &data, position: 8, value, range: 255 };
+            let mut decoder = BoolDecoder::new(&data);
+            let switch = random.usize(..200);
+            let mut inside = true;
+            for number in 0..400 {
+                if number == switch {
+                    let start = Start {
+                        range: plain.range as u8,
+                        value: plain.value as u8,
+                        count: (plain.position % 8) as u8,
+                    };
+                    let rest = data.get(plain.position / 8..).unwrap_or_default();
+                    decoder = BoolDecoder::resume(start, rest);
+                    inside = plain.position <= 8 * data.len();
+                }
+                let probability = random.u8(..);
+                assert_eq!(decoder.read(probability), plain.read(probability), "bit {number}");
+                // A decoder that resumes does not know how far it is after the end.
+                if inside {
+                    assert_eq!(decoder.is_past_end(), plain.position - 8 >= 8 * data.len());
+                }
+            }
+        }
+    }
+
+    /// Oracle: the tree and the codes of RFC 6386 8.1.
+    #[test]
+    fn trees_are_walked_from_the_root() {
+        // With a probability of 128, each bit is a bit of the data while the range allows it.
+        let tree = [2, 4, 0, -1, -2, -3];
+        for (byte, want) in [(0x00, 0), (0x50, 1), (0xa0, 2), (0xf0, 3)] {
+            assert_eq!(BoolDecoder::new(&[byte, 0]).read_tree(&tree, &[128; 3]), want);
         }
     }
 }

@@ -210,8 +210,8 @@ fn six_tap_rows<const N: usize>(
         let source = &source[row * stride..][..N + AROUND];
         let out = &mut out[row * out_stride..][..N];
         for (column, out) in out.iter_mut().enumerate() {
-            let samples = [0, 1, 2, 3, 4, 5].map(|tap| source[column + tap]);
-            *out = six_tap(taps, samples);
+            let at = |tap: usize| source[column + tap];
+            *out = six_tap(taps, [at(0), at(1), at(2), at(3), at(4), at(5)]);
         }
     }
 }
@@ -224,10 +224,12 @@ fn six_tap_columns<const N: usize>(
 ) {
     let taps = magnitudes(fraction);
     for row in 0..N {
-        let lines = [0, 1, 2, 3, 4, 5].map(|tap| &source[(row + tap) * stride..][..N]);
+        let line = |tap: usize| &source[(row + tap) * stride..][..N];
+        let [a, b, c, d, e, f] = [line(0), line(1), line(2), line(3), line(4), line(5)];
         let out = &mut out[row * out_stride..][..N];
         for (column, out) in out.iter_mut().enumerate() {
-            *out = six_tap(taps, lines.map(|line| line[column]));
+            *out =
+                six_tap(taps, [a[column], b[column], c[column], d[column], e[column], f[column]]);
         }
     }
 }
@@ -257,6 +259,85 @@ fn interpolate_bilinear<const N: usize>(
         let out = &mut out[row * out_stride..][..N];
         for (column, out) in out.iter_mut().enumerate() {
             *out = mix(first[column], second[column], y_fraction as u16);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Reference, Target, predict_block};
+    use crate::Plane;
+    use crate::vp8::tables::SIX_TAP;
+
+    /// Taps of both filters by eighths, from two samples before to three after.
+    fn taps(bilinear: bool, fraction: usize) -> [i32; 6] {
+        if bilinear {
+            let second = 16 * fraction as i32;
+            [0, 0, 128 - second, second, 0, 0]
+        } else {
+            SIX_TAP[fraction].map(i32::from)
+        }
+    }
+
+    /// Sample (`x`, `y`), moved by the vector, written from RFC 6386 18.3: filtered along the row,
+    /// rounded, limited, then along the column.
+    fn sample(plane: &Plane, (x, y): (i32, i32), vector: (i32, i32), bilinear: bool) -> u8 {
+        let filter = |taps: [i32; 6], samples: [i32; 6]| {
+            let sum: i32 = taps.iter().zip(samples).map(|(tap, sample)| tap * sample).sum();
+            ((sum + 64) >> 7).clamp(0, 255)
+        };
+        let (x, y) = (x + vector.0.div_euclid(8), y + vector.1.div_euclid(8));
+        let row = |y: i32| {
+            let at = |x: i32| {
+                let x = x.clamp(0, plane.width as i32 - 1) as usize;
+                let y = y.clamp(0, plane.height as i32 - 1) as usize;
+                i32::from(plane.data[y * plane.width + x])
+            };
+            let samples = [-2, -1, 0, 1, 2, 3].map(|offset| at(x + offset));
+            filter(taps(bilinear, vector.0.rem_euclid(8) as usize), samples)
+        };
+        let samples = [-2, -1, 0, 1, 2, 3].map(|offset| row(y + offset));
+        filter(taps(bilinear, vector.1.rem_euclid(8) as usize), samples) as u8
+    }
+
+    fn check<const N: usize>(random: &mut fastrand::Rng) {
+        // Extreme samples, so that sums reach their limits.
+        let extreme = random.bool();
+        let mut plane = Plane::new(48, 32, 0);
+        for sample in &mut plane.data {
+            *sample = if extreme { 255 * random.u8(..2) } else { random.u8(..) };
+        }
+        let reference = Reference {
+            samples: &plane.data,
+            stride: plane.width,
+            width: plane.width,
+            height: plane.height,
+        };
+        let (x, y) = (random.usize(..48 / N) * N, random.usize(..32 / N) * N);
+        let vector = match random.u8(..4) {
+            0 => (random.i32(-40000..40000), random.i32(-40000..40000)),
+            _ => (random.i32(-300..300), random.i32(-300..300)),
+        };
+        let bilinear = random.bool();
+        let mut out = Plane::new(48, 32, 0);
+        predict_block::<N>(reference, Target { x, y, vector }, bilinear, &mut out);
+        for (at, &got) in out.data.iter().enumerate() {
+            let (column, row) = (at % 48, at / 48);
+            let inside = (x..x + N).contains(&column) && (y..y + N).contains(&row);
+            let at = (column as i32, row as i32);
+            let want = if inside { sample(&plane, at, vector, bilinear) } else { 0 };
+            assert_eq!(got, want, "{N}: {at:?} {vector:?} bilinear {bilinear}");
+        }
+    }
+
+    /// Oracle: the formula of one sample, applied to each.
+    #[test]
+    fn blocks_are_filtered_sample_by_sample() {
+        let mut random = fastrand::Rng::with_seed(5);
+        for _ in 0..500 {
+            check::<4>(&mut random);
+            check::<8>(&mut random);
+            check::<16>(&mut random);
         }
     }
 }

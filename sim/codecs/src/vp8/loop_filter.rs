@@ -241,9 +241,12 @@ type Block<'a> = (&'a [u8], usize, usize);
 /// Reads two blocks of eight rows and eight columns. Line i of the result is column i of both.
 fn gather(first: Block, second: Block) -> Lines {
     let read = |(samples, stride, start): Block| {
-        let row = |row: usize| &samples[start + row * stride..][..8];
-        let rows = [0, 1, 2, 3, 4, 5, 6, 7].map(row);
-        transpose(rows.map(|row| u64::from_le_bytes(row.try_into().unwrap_or_default())))
+        let mut rows = [0; 8];
+        for (row, bytes) in rows.iter_mut().enumerate() {
+            let from = &samples[start + row * stride..][..8];
+            *bytes = u64::from_le_bytes(from.try_into().unwrap_or_default());
+        }
+        transpose(rows)
     };
     let (first, second) = (read(first), read(second));
     let mut lines = [[0; 16]; 8];
@@ -256,28 +259,31 @@ fn gather(first: Block, second: Block) -> Lines {
 
 /// Writes positions `from` to `from` + 8 of the lines as eight rows.
 fn scatter(lines: &Lines, from: usize, (samples, stride): Samples, start: usize) {
-    let columns =
-        lines.map(|line| u64::from_le_bytes(line[from..from + 8].try_into().unwrap_or_default()));
+    let mut columns = [0; 8];
+    for (column, line) in columns.iter_mut().zip(lines) {
+        *column = u64::from_le_bytes(line[from..from + 8].try_into().unwrap_or_default());
+    }
     for (row, bytes) in transpose(columns).into_iter().enumerate() {
         samples[start + row * stride..][..8].copy_from_slice(&bytes.to_le_bytes());
     }
 }
 
 /// Transposes a matrix of bytes: byte i of row j becomes byte j of row i.
-fn transpose(mut rows: [u64; 8]) -> [u64; 8] {
-    let mut exchange = |distance: usize, mask: u64| {
-        let shift = 8 * distance;
-        for index in (0..8).filter(|index| index & distance == 0) {
-            let (low, high) = (rows[index], rows[index + distance]);
-            let change = (low >> shift ^ high) & mask;
-            rows[index] = low ^ change << shift;
-            rows[index + distance] = high ^ change;
-        }
+#[inline(always)]
+fn transpose(rows: [u64; 8]) -> [u64; 8] {
+    // Exchanges the quarters at upper right and lower left, then those of the quarters.
+    let exchange = |low: u64, high: u64, shift: u32, mask: u64| {
+        let change = (low >> shift ^ high) & mask;
+        (low ^ change << shift, high ^ change)
     };
-    exchange(4, 0x0000_0000_ffff_ffff);
-    exchange(2, 0x0000_ffff_0000_ffff);
-    exchange(1, 0x00ff_00ff_00ff_00ff);
-    rows
+    let [a, b, c, d, e, f, g, h] = rows;
+    let halves = |low, high| exchange(low, high, 32, 0x0000_0000_ffff_ffff);
+    let ((a, e), (b, f), (c, g), (d, h)) = (halves(a, e), halves(b, f), halves(c, g), halves(d, h));
+    let pairs = |low, high| exchange(low, high, 16, 0x0000_ffff_0000_ffff);
+    let ((a, c), (b, d), (e, g), (f, h)) = (pairs(a, c), pairs(b, d), pairs(e, g), pairs(f, h));
+    let bytes = |low, high| exchange(low, high, 8, 0x00ff_00ff_00ff_00ff);
+    let ((a, b), (c, d), (e, f), (g, h)) = (bytes(a, b), bytes(c, d), bytes(e, f), bytes(g, h));
+    [a, b, c, d, e, f, g, h]
 }
 
 /// A difference or sum, limited to a signed byte (RFC 6386 15.2).
@@ -311,24 +317,32 @@ fn difference(first: u8, second: u8) -> i16 {
 
 /// For each position, all bits set if the differences allow filtering (RFC 6386 15.3).
 #[inline(always)]
-fn filter_mask(lines: &Lines, limits: Limits) -> [i16; 16] {
-    std::array::from_fn(|at| {
-        let [p3, p2, p1, p0, q0, q1, q2, q3] = lines.map(|line| line[at]);
-        let edge = 2 * difference(p0, q0) + difference(p1, q1) / 2;
-        let beside = difference(p3, p2)
-            .max(difference(p2, p1))
-            .max(difference(p1, p0))
-            .max(difference(q1, q0))
-            .max(difference(q2, q1))
-            .max(difference(q3, q2));
-        mask(edge <= limits.edge) & mask(beside <= limits.interior)
-    })
+fn filter_masks(lines: &Lines, limits: Limits) -> [i16; 16] {
+    let [p3, p2, p1, p0, q0, q1, q2, q3] = lines;
+    let mut masks = [0; 16];
+    for (at, out) in masks.iter_mut().enumerate() {
+        let edge = 2 * difference(p0[at], q0[at]) + difference(p1[at], q1[at]) / 2;
+        let beside = difference(p3[at], p2[at])
+            .max(difference(p2[at], p1[at]))
+            .max(difference(p1[at], p0[at]))
+            .max(difference(q1[at], q0[at]))
+            .max(difference(q2[at], q1[at]))
+            .max(difference(q3[at], q2[at]));
+        *out = mask(edge <= limits.edge) & mask(beside <= limits.interior);
+    }
+    masks
 }
 
-/// All bits set if the neighbourhood has high variance (RFC 6386 15.3).
+/// For each position, all bits set if the neighbourhood has high variance (RFC 6386 15.3).
 #[inline(always)]
-fn variance_mask([p1, p0, q0, q1]: [u8; 4], limits: Limits) -> i16 {
-    mask(difference(p1, p0).max(difference(q1, q0)) > limits.variance)
+fn variance_masks(lines: &Lines, limits: Limits) -> [i16; 16] {
+    let [_, _, p1, p0, q0, q1, _, _] = lines;
+    let mut masks = [0; 16];
+    for (at, out) in masks.iter_mut().enumerate() {
+        let beside = difference(p1[at], p0[at]).max(difference(q1[at], q0[at]));
+        *out = mask(beside > limits.variance);
+    }
+    masks
 }
 
 fn any(masks: &[i16; 16]) -> bool {
@@ -345,68 +359,166 @@ fn adjust(p0: i16, q0: i16, filter: i16) -> (i16, i16, i16) {
 
 /// Filters an edge between macroblocks (RFC 6386 15.3). Returns false if no sample changes.
 fn outer_edge(lines: &mut Lines, limits: Limits) -> bool {
-    let masks = filter_mask(lines, limits);
+    let masks = filter_masks(lines, limits);
     if !any(&masks) {
         return false;
     }
+    let variances = variance_masks(lines, limits);
+    let [_, p2s, p1s, p0s, q0s, q1s, q2s, _] = lines;
     for at in 0..16 {
-        let [_, p2, p1, p0, q0, q1, q2, _] = lines.map(|line| line[at]);
-        let variance = variance_mask([p1, p0, q0, q1], limits);
-        let [p2, p1, p0, q0, q1, q2] = [p2, p1, p0, q0, q1, q2].map(signed);
+        let (p2, p1, p0) = (signed(p2s[at]), signed(p1s[at]), signed(p0s[at]));
+        let (q0, q1, q2) = (signed(q0s[at]), signed(q1s[at]), signed(q2s[at]));
         let filter = limit(limit(p1 - q1) + 3 * (q0 - p0)) & masks[at];
-        // Of high variance, the samples at the edge; otherwise three samples on each side.
-        let (p0, q0, _) = adjust(p0, q0, filter & variance);
-        let filter = filter & !variance;
-        let change = |weight: i16| (weight * filter + 63) >> 7;
-        let (wide, middle, narrow) = (change(27), change(18), change(9));
-        // The first adjustment is zero where the second one is not.
-        lines[1][at] = sample(p2 + narrow);
-        lines[2][at] = sample(p1 + middle);
-        lines[3][at] = sample(limit(p0) + wide);
-        lines[4][at] = sample(limit(q0) - wide);
-        lines[5][at] = sample(q1 - middle);
-        lines[6][at] = sample(q2 - narrow);
+        // Of high variance, the samples at the edge; otherwise three samples on each side. One of
+        // both changes is zero.
+        let (p0, q0, _) = adjust(p0, q0, filter & variances[at]);
+        let filter = filter & !variances[at];
+        p2s[at] = sample(p2 + ((9 * filter + 63) >> 7));
+        p1s[at] = sample(p1 + ((18 * filter + 63) >> 7));
+        p0s[at] = sample(p0 + ((27 * filter + 63) >> 7));
+        q0s[at] = sample(q0 - ((27 * filter + 63) >> 7));
+        q1s[at] = sample(q1 - ((18 * filter + 63) >> 7));
+        q2s[at] = sample(q2 - ((9 * filter + 63) >> 7));
     }
     true
 }
 
 /// Filters an edge between subblocks (RFC 6386 15.3). Returns false if no sample changes.
 fn inner_edge(lines: &mut Lines, limits: Limits) -> bool {
-    let masks = filter_mask(lines, limits);
+    let masks = filter_masks(lines, limits);
     if !any(&masks) {
         return false;
     }
+    let variances = variance_masks(lines, limits);
+    let [_, _, p1s, p0s, q0s, q1s, _, _] = lines;
     for at in 0..16 {
-        let [_, _, p1, p0, q0, q1, _, _] = lines.map(|line| line[at]);
-        let variance = variance_mask([p1, p0, q0, q1], limits);
-        let [p1, p0, q0, q1] = [p1, p0, q0, q1].map(signed);
-        let outer = limit(p1 - q1) & variance;
+        let (p1, p0) = (signed(p1s[at]), signed(p0s[at]));
+        let (q0, q1) = (signed(q0s[at]), signed(q1s[at]));
+        let outer = limit(p1 - q1) & variances[at];
         let filter = limit(outer + 3 * (q0 - p0)) & masks[at];
         let (p0, q0, change) = adjust(p0, q0, filter);
-        let change = ((change + 1) >> 1) & !variance;
-        lines[2][at] = sample(p1 + change);
-        lines[3][at] = sample(p0);
-        lines[4][at] = sample(q0);
-        lines[5][at] = sample(q1 - change);
+        let change = ((change + 1) >> 1) & !variances[at];
+        p1s[at] = sample(p1 + change);
+        p0s[at] = sample(p0);
+        q0s[at] = sample(q0);
+        q1s[at] = sample(q1 - change);
     }
     true
 }
 
 /// Filters an edge with the simple filter (RFC 6386 15.2). Returns false if no sample changes.
 fn simple_edge(lines: &mut Lines, limits: Limits) -> bool {
-    let masks: [i16; 16] = std::array::from_fn(|at| {
-        let [_, _, p1, p0, q0, q1, _, _] = lines.map(|line| line[at]);
-        mask(2 * difference(p0, q0) + difference(p1, q1) / 2 <= limits.edge)
-    });
+    let [_, _, p1s, p0s, q0s, q1s, _, _] = lines;
+    let mut masks = [0; 16];
+    for (at, out) in masks.iter_mut().enumerate() {
+        let edge = 2 * difference(p0s[at], q0s[at]) + difference(p1s[at], q1s[at]) / 2;
+        *out = mask(edge <= limits.edge);
+    }
     if !any(&masks) {
         return false;
     }
     for at in 0..16 {
-        let [_, _, p1, p0, q0, q1, _, _] = lines.map(|line| signed(line[at]));
+        let (p1, p0) = (signed(p1s[at]), signed(p0s[at]));
+        let (q0, q1) = (signed(q0s[at]), signed(q1s[at]));
         let filter = limit(limit(p1 - q1) + 3 * (q0 - p0)) & masks[at];
         let (p0, q0, _) = adjust(p0, q0, filter);
-        lines[3][at] = sample(p0);
-        lines[4][at] = sample(q0);
+        p0s[at] = sample(p0);
+        q0s[at] = sample(q0);
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Limits, Lines, inner_edge, outer_edge, simple_edge, transpose};
+
+    fn clamp(value: i32) -> i32 {
+        value.clamp(-128, 127)
+    }
+
+    /// The change at the edge as RFC 6386 15.2 describes it.
+    fn adjust(samples: &mut [i32; 8], use_outer: bool) -> i32 {
+        let [_, _, p1, p0, q0, q1, _, _] = *samples;
+        let a = clamp(if use_outer { clamp(p1 - q1) } else { 0 } + 3 * (q0 - p0));
+        let b = clamp(a + 3) >> 3;
+        let a = clamp(a + 4) >> 3;
+        samples[4] = clamp(q0 - a);
+        samples[3] = clamp(p0 + b);
+        a
+    }
+
+    /// One position along the edge, by the branches of RFC 6386 15.2 and 15.3. `kind` is 0 for the
+    /// simple filter, 1 for edges between subblocks, 2 for those between macroblocks.
+    fn scalar(samples: [u8; 8], limits: Limits, kind: usize) -> [u8; 8] {
+        let mut s = samples.map(|sample| i32::from(sample) - 128);
+        let far = |first: usize, second: usize, s: &[i32; 8]| (s[first] - s[second]).abs();
+        let edge = 2 * far(3, 4, &s) + (far(2, 5, &s) >> 1);
+        let mut filters = edge <= i32::from(limits.edge);
+        if kind > 0 {
+            let pairs = [(0, 1), (1, 2), (2, 3), (5, 4), (6, 5), (7, 6)];
+            filters &= pairs.iter().all(|&(a, b)| far(a, b, &s) <= i32::from(limits.interior));
+        }
+        let high = far(2, 3, &s).max(far(5, 4, &s)) > i32::from(limits.variance);
+        if filters && kind == 0 {
+            adjust(&mut s, true);
+        } else if filters && kind == 1 {
+            let a = (adjust(&mut s, high) + 1) >> 1;
+            if !high {
+                s[5] = clamp(s[5] - a);
+                s[2] = clamp(s[2] + a);
+            }
+        } else if filters && high {
+            adjust(&mut s, true);
+        } else if filters {
+            let w = clamp(clamp(s[2] - s[5]) + 3 * (s[4] - s[3]));
+            for (offset, factor) in [27, 18, 9].into_iter().enumerate() {
+                let a = clamp((factor * w + 63) >> 7);
+                s[4 + offset] = clamp(s[4 + offset] - a);
+                s[3 - offset] = clamp(s[3 - offset] + a);
+            }
+        }
+        s.map(|value| (value + 128) as u8)
+    }
+
+    /// Oracle: the standard's description of one position, with its branches.
+    #[test]
+    fn edges_are_filtered_position_by_position() {
+        let mut random = fastrand::Rng::with_seed(6);
+        let filters = [simple_edge, inner_edge, outer_edge];
+        let mut changes = [0; 3];
+        for round in 0..30_000 {
+            let (kind, spread) = (round % 3, [2, 5, 20, 255][random.usize(..4)]);
+            let base = random.u8(..);
+            let mut lines: Lines = [[0; 16]; 8];
+            for sample in lines.as_flattened_mut() {
+                *sample = base.saturating_add(random.u8(..=spread));
+            }
+            let limits = Limits {
+                edge: random.i16(1..200),
+                interior: random.i16(1..64),
+                variance: random.i16(..4).max(0),
+            };
+            let before = lines;
+            let changed = filters[kind](&mut lines, limits);
+            for at in 0..16 {
+                let want = scalar(before.map(|line| line[at]), limits, kind);
+                assert_eq!(lines.map(|line| line[at]), want, "{limits:?}");
+            }
+            changes[kind] += u32::from(changed);
+            assert!(changed || lines == before);
+        }
+        assert!(changes.iter().all(|&count| count > 1000), "{changes:?}");
+    }
+
+    /// Oracle: the definition.
+    #[test]
+    fn rows_become_columns() {
+        let rows: [u64; 8] = std::array::from_fn(|row| {
+            u64::from_le_bytes(std::array::from_fn(|column| (16 * row + column) as u8))
+        });
+        for (row, value) in transpose(rows).into_iter().enumerate() {
+            let want: [u8; 8] = std::array::from_fn(|column| (16 * column + row) as u8);
+            assert_eq!(value.to_le_bytes(), want);
+        }
+    }
 }

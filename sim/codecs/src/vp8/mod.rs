@@ -65,8 +65,8 @@ pub struct Parameters {
     pub segmentation: bool,
     /// Each macroblock states its segment (update_mb_segmentation_map).
     pub update_segments: bool,
-    /// If macroblocks do not state their segment, it comes from the segment map. Without this bit it
-    /// is 0.
+    /// If macroblocks do not state their segment, it comes from the segment map. Without this bit
+    /// it is 0.
     pub segments_in: bool,
     /// Segments of this picture are stored in the segment map.
     pub segments_out: bool,
@@ -234,6 +234,10 @@ impl Reconstruction {
 
 /// Decodes a picture with the loop filter. The arguments are those of [`reconstruct`].
 ///
+/// A level of 0 in the frame header disables the filter even if segments or changes of levels
+/// result in others (RFC 6386 9.6). The level of the header is not among the parameters: for such a
+/// picture, call [`reconstruct`] alone.
+///
 /// # Errors
 /// Those of [`reconstruct`].
 pub fn decode(
@@ -366,10 +370,8 @@ impl Decoder<'_> {
         let mut report = Report::default();
         let mut modes = BoolDecoder::resume(data.start, data.modes);
         let count = data.coefficients.len();
-        let mut partitions = [const { None }; 8];
-        for (partition, data) in partitions.iter_mut().zip(data.coefficients) {
-            *partition = Some(BoolDecoder::new(data));
-        }
+        let mut partitions: Vec<_> =
+            data.coefficients.iter().map(|data| BoolDecoder::new(data)).collect();
         // The row above and the row that is decoded, each after an entry for what is to the left of
         // the picture.
         let mut above = vec![Macroblock::default(); width + 1];
@@ -377,7 +379,7 @@ impl Decoder<'_> {
         let mut contexts = vec![Context::default(); width];
         let mut coefficients = Coefficients::default();
         for y in 0..height {
-            let Some(partition) = &mut partitions[y % count] else { continue };
+            let partition = &mut partitions[y % count];
             let mut left_context = Context::default();
             for x in 0..width {
                 if modes.is_past_end() {
@@ -398,7 +400,6 @@ impl Decoder<'_> {
                     tokens::clear_context(&mut contexts[x], second_order);
                     tokens::clear_context(&mut left_context, second_order);
                 } else {
-                    report.errors += u32::from(partition.is_past_end());
                     any = coefficients.read(
                         partition,
                         &self.probabilities,
@@ -406,6 +407,7 @@ impl Decoder<'_> {
                         second_order,
                         (&mut contexts[x], &mut left_context),
                     );
+                    report.errors += u32::from(partition.is_past_end());
                 }
                 let residual = any.then_some(&mut coefficients);
                 let found = self.macroblock(&macroblock, residual, planes, (x, y));
@@ -416,6 +418,7 @@ impl Decoder<'_> {
             }
             std::mem::swap(&mut above, &mut row);
         }
+        report.errors += u32::from(modes.is_past_end());
         report
     }
 

@@ -33,7 +33,8 @@ impl<'a> Bits<'a> {
             let byte = self.data.get(self.position / 8).copied().unwrap_or(0);
             let next = u32::from(byte >> (7 - self.position % 8) & 1);
             self.range *= 2;
-            self.value = 2 * self.value + next;
+            // Damaged data may start with a value above the range.
+            self.value = self.value << 1 | next;
             self.position += 1;
         }
         bit
@@ -81,7 +82,7 @@ pub struct Picture<'a> {
 }
 
 /// The state between frames.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Front {
     /// Size of the picture in samples.
     pub size: (usize, usize),
@@ -105,8 +106,8 @@ impl Front {
         Front { padding, ..Front::default() }
     }
 
-    /// Parses a frame's header and updates the state that the header changes. `None` if the frame is
-    /// too short to have a header, or the first one is not a key frame.
+    /// Parses a frame's header and updates the state that the header changes. `None` if the frame
+    /// is too short to have a header, or the first one is not a key frame.
     pub fn parse<'a>(&mut self, data: &'a [u8]) -> Option<Picture<'a>> {
         let tag = data.get(..3)?;
         let tag = u32::from_le_bytes([tag[0], tag[1], tag[2], 0]);

@@ -2,5 +2,7 @@
 
 mod container;
 mod front;
+mod generator;
+mod mutation;
 mod streams;
 mod tables;
