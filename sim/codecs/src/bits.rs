@@ -132,10 +132,10 @@ mod tests {
     /// Oracle: table 9-2 of H.264.
     #[test]
     fn exp_golomb_codes_are_those_of_the_table() {
-        let mut reader = BitReader::new(&[0b1_010_011_0, 0b0100_0010, 0b1_0000000], 0);
+        let mut reader = BitReader::new(&[0b1010_0110, 0b0100_0010, 0b1000_0000], 0);
         assert_eq!([(); 5].map(|()| reader.ue()), [Some(0), Some(1), Some(2), Some(3), Some(4)]);
         assert_eq!(reader.ue(), None);
-        let mut reader = BitReader::new(&[0b1_010_011_0, 0b0100_0010, 0b1_0000000], 0);
+        let mut reader = BitReader::new(&[0b1010_0110, 0b0100_0010, 0b1000_0000], 0);
         assert_eq!([(); 5].map(|()| reader.se()), [Some(0), Some(1), Some(-1), Some(2), Some(-2)]);
     }
 }

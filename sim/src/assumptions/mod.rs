@@ -110,6 +110,7 @@ pub use surfaces::*;
 pub use threads::*;
 
 use faults::FAULTS;
+use video::VIDEO;
 
 /// All assumptions, in the order in which a batch meets the parts of the GPU; then what the model
 /// does not implement.
