@@ -70,6 +70,11 @@ pub struct Front {
     waiting: Vec<Shown>,
     pub shown: Vec<Shown>,
     pub report: Report,
+    /// A picture without chroma came.
+    pub monochrome: bool,
+    /// State of the pictures and slices is kept in `states`.
+    pub keep: bool,
+    pub states: Vec<String>,
     /// What FFmpeg logs of each slice: structure, first macroblock, kind, frame_num, counts of the
     /// fields, lengths of the lists, QP.
     pub log: Vec<String>,
@@ -133,6 +138,10 @@ impl Front {
                 picture.kinds += kind;
             }
             self.log.push(log_line(&header, picture));
+            if self.keep {
+                let line = self.log.last();
+                self.states.push(format!("{line:?} {}", state_line(&picture.job, &slice)));
+            }
             picture.job.slices.push((slice, unit.to_vec()));
         }
         Ok(())
@@ -160,6 +169,7 @@ impl Front {
             }
             self.fill_gap(header, &sps);
         }
+        self.monochrome |= sps.chroma_format_idc == 0;
         let counts = self.order.counts(header, &sps);
         let numbers = Numbers {
             structure: header.structure,
@@ -499,6 +509,38 @@ fn log_line(header: &Header, picture: &Current) -> String {
         header.num_ref_idx[0],
         header.num_ref_idx[1],
         header.qp
+    )
+}
+
+/// The state of a slice and its picture in a line.
+fn state_line(job: &Job, slice: &Slice) -> String {
+    let lists: Vec<String> = slice
+        .lists
+        .iter()
+        .zip(slice.reference_counts)
+        .map(|(list, count)| {
+            let entries = list[..usize::from(count)].iter().map(|entry| {
+                let parity = if entry.bottom { "b" } else { "" };
+                format!("{}{parity}{}", entry.store, if entry.long_term { "L" } else { "" })
+            });
+            entries.collect::<Vec<String>>().join(" ")
+        })
+        .collect();
+    let Parameters { cabac, transform_8x8, constrained_intra, mbaff, .. } = job.parameters;
+    let weights = (job.parameters.weighted_prediction, job.parameters.weighted_biprediction);
+    format!(
+        "{lists:?} cabac {cabac} 8x8 {transform_8x8} constrained {constrained_intra} mbaff {mbaff} \
+         weights {weights:?} {:?} {:?} spatial {} deblocking {} {:?} chroma {:?} first {:?}",
+        slice.weight_denominators,
+        slice.weights.map(|list| list[..2]
+            .iter()
+            .map(|w| w.map(|w| (w.weight, w.offset)))
+            .collect::<Vec<_>>()),
+        slice.direct_spatial,
+        slice.deblocking,
+        slice.deblocking_offsets,
+        job.parameters.chroma_qp_offsets,
+        slice.first
     )
 }
 

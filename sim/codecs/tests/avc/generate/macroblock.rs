@@ -25,6 +25,8 @@ pub struct Settings {
     pub transform_8x8: bool,
     pub direct_8x8_inference: bool,
     pub refs: [usize; 2],
+    /// The deblocking filter is off.
+    pub unfiltered: bool,
     pub chroma_offsets: [i32; 2],
     /// Largest element of the scaling matrices.
     pub largest: i64,
@@ -741,15 +743,18 @@ impl SliceWriter<'_> {
 
     fn block_8x8(&mut self, at: usize, quarter: usize, scale: i64) {
         let mut levels = residual::random(self.random, 64, 2 * scale);
-        if matches!(self.code, Code::Cavlc(_)) {
+        // With CABAC a coded block has a coefficient. CAVLC has no such rule, but the filter of
+        // FFmpeg relies on it.
+        let cavlc = matches!(self.code, Code::Cavlc(_));
+        if levels.iter().all(|&level| level == 0) && !(cavlc && self.settings.unfiltered) {
+            levels[self.random.usize(0..64)] = 1;
+        }
+        if cavlc {
             for part in 0..4 {
                 let levels: Vec<i32> = levels.iter().skip(part).step_by(4).copied().collect();
                 self.block(at, 0, position(4 * quarter + part), &levels, 2);
             }
             return;
-        }
-        if levels.iter().all(|&level| level == 0) {
-            levels[self.random.usize(0..64)] = 1;
         }
         for index in 4 * quarter..4 * quarter + 4 {
             let (x, y) = position(index);

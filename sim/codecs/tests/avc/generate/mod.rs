@@ -200,6 +200,14 @@ impl Generator {
             mbs: vec![Mb::default(); self.sps.width_mbs * height],
         };
         let units = grid.mbs.len() / if mbaff { 2 } else { 1 };
+        // At an edge between a P and a B slice FFmpeg does not compare all vectors. So pictures
+        // have one kind, or do not filter such edges.
+        let kinds: &[u32] = match self.random.u8(0..8) {
+            0..=2 => &[0, 0, 0, 2],
+            3..=6 => &[1, 1, 1, 2],
+            _ if pps.deblocking_control => &[0, 1, 2],
+            _ => &[2],
+        };
         let mut first = 0;
         let mut slice = 0;
         while first < units {
@@ -209,8 +217,13 @@ impl Generator {
                 _ => units,
             };
             header.first_mb = first;
-            self.slice(&mut header, &pps, numbers, frame, (&mut grid, slice, end));
+            self.slice(&mut header, &pps, numbers, frame, kinds, (&mut grid, slice, end));
             first = end;
+        }
+        if std::env::var("AVC_DUMP").is_ok() {
+            for (at, mb) in grid.mbs.iter().enumerate() {
+                println!("DUMP frame {} {structure:?} mb {at}: {mb:?}", frame.id - 1);
+            }
         }
         self.mark(&header, numbers, frame);
     }
@@ -369,9 +382,10 @@ impl Generator {
         pps: &Pps,
         numbers: Numbers,
         frame: &FrameState,
+        kinds: &[u32],
         (grid, slice, end): (&mut Grid, u32, usize),
     ) {
-        self.slice_header(header, pps, numbers, frame);
+        self.slice_header(header, pps, numbers, frame, kinds);
         let mut out = Writer::default();
         syntax::header(&mut out, header, &self.sps, pps);
         let code = if pps.cabac {
@@ -392,6 +406,7 @@ impl Generator {
             transform_8x8: pps.transform_8x8,
             direct_8x8_inference: self.sps.direct_8x8_inference,
             refs: header.num_ref_idx,
+            unfiltered: header.deblocking_idc == 1,
             chroma_offsets: pps.chroma_qp_offset,
             largest: small.max(large).map_or(16, |&largest| i64::from(largest)),
             skips: self.random.u8(0..12),
@@ -431,6 +446,7 @@ impl Generator {
         pps: &Pps,
         numbers: Numbers,
         frame: &FrameState,
+        kinds: &[u32],
     ) {
         header.modifications = Default::default();
         header.weights = None;
@@ -442,7 +458,8 @@ impl Generator {
             header.qp = header.qp.clamp(15, 35);
         }
         if pps.deblocking_control {
-            header.deblocking_idc = [0, 0, 0, 1, 2][self.random.usize(0..5)];
+            let idc: &[u32] = if kinds.len() == 3 { &[1, 2] } else { &[0, 0, 0, 1, 2] };
+            header.deblocking_idc = idc[self.random.usize(0..idc.len())];
             let offset = |random: &mut fastrand::Rng| {
                 if random.bool() { random.i32(-6..=6) } else { 0 }
             };
@@ -453,7 +470,7 @@ impl Generator {
             }
         }
         if !header.idr {
-            header.kind = [0, 0, 0, 1, 1, 1, 1, 2][self.random.usize(0..8)];
+            header.kind = kinds[self.random.usize(0..kinds.len())];
         }
         if header.kind == 2 {
             return;
