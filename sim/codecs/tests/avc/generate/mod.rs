@@ -410,7 +410,7 @@ impl Generator {
             chroma_offsets: pps.chroma_qp_offset,
             largest: small.max(large).map_or(16, |&largest| i64::from(largest)),
             skips: self.random.u8(0..12),
-            intra: [0, 2, 4, 10][self.random.usize(0..4)],
+            intra: if no_intra(header) { 0 } else { [0, 2, 4, 10][self.random.usize(0..4)] },
             empty: self.random.u8(0..16),
             reach: [2, 12, 40, 100][self.random.usize(0..4)],
         };
@@ -473,6 +473,7 @@ impl Generator {
             header.kind = kinds[self.random.usize(0..kinds.len())];
         }
         if header.kind == 2 {
+            avoid_filter(header);
             return;
         }
         let count = match header.structure {
@@ -486,6 +487,7 @@ impl Generator {
         if present == 0 {
             header.kind = 2;
             header.num_ref_idx = [0; 2];
+            avoid_filter(header);
             return;
         }
         header.direct_spatial = header.kind != 1 || self.random.bool();
@@ -624,6 +626,19 @@ impl Generator {
             Some(index) => self.dpb.stores[index] = Some(store),
             None => frame.store = Some(self.dpb.insert(store, numbers)),
         }
+    }
+}
+
+/// True if intra prediction in FFmpeg would take the filtered sample left above: in fields of which
+/// the slice's edges are not filtered.
+fn no_intra(header: &Header) -> bool {
+    header.structure.is_field() && header.deblocking_idc == 2
+}
+
+fn avoid_filter(header: &mut Header) {
+    if no_intra(header) {
+        header.deblocking_idc = 1;
+        (header.alpha_offset_div2, header.beta_offset_div2) = (0, 0);
     }
 }
 
