@@ -385,7 +385,7 @@ impl Generator {
         kinds: &[u32],
         (grid, slice, end): (&mut Grid, u32, usize),
     ) {
-        self.slice_header(header, pps, numbers, frame, kinds);
+        let no_direct = self.slice_header(header, pps, numbers, frame, kinds);
         let mut out = Writer::default();
         syntax::header(&mut out, header, &self.sps, pps);
         let code = if pps.cabac {
@@ -406,6 +406,7 @@ impl Generator {
             transform_8x8: pps.transform_8x8,
             direct_8x8_inference: self.sps.direct_8x8_inference,
             refs: header.num_ref_idx,
+            no_direct,
             unfiltered: header.deblocking_idc == 1,
             chroma_offsets: pps.chroma_qp_offset,
             largest: small.max(large).map_or(16, |&largest| i64::from(largest)),
@@ -440,6 +441,8 @@ impl Generator {
         self.units.push(unit);
     }
 
+    /// Fills the header for a slice. Returns true if the colocated picture is the first field of
+    /// the frame: FFmpeg takes the wrong macroblocks of it, so direct mode is not to be used.
     fn slice_header(
         &mut self,
         header: &mut Header,
@@ -447,7 +450,7 @@ impl Generator {
         numbers: Numbers,
         frame: &FrameState,
         kinds: &[u32],
-    ) {
+    ) -> bool {
         header.modifications = Default::default();
         header.weights = None;
         header.num_ref_idx = [0; 2];
@@ -474,7 +477,7 @@ impl Generator {
         }
         if header.kind == 2 {
             avoid_filter(header);
-            return;
+            return false;
         }
         let count = match header.structure {
             Structure::Frame => frame.counts[0].min(frame.counts[1]),
@@ -488,7 +491,7 @@ impl Generator {
             header.kind = 2;
             header.num_ref_idx = [0; 2];
             avoid_filter(header);
-            return;
+            return false;
         }
         header.direct_spatial = header.kind != 1 || self.random.bool();
         // The reference that a colocated macroblock used has to be in list 0.
@@ -514,6 +517,8 @@ impl Generator {
         {
             header.weights = Some(self.weights(header));
         }
+        frame.store.is_some()
+            && lists[1].first().map(|entry| usize::from(entry.store)) == frame.store
     }
 
     fn modifications(&mut self, all: &[Entry], numbers: Numbers, most: usize) -> Vec<(u32, u32)> {
