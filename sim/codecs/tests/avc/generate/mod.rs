@@ -86,8 +86,6 @@ struct FrameState {
     counts: [i32; 2],
     store: Option<usize>,
     decoded: u8,
-    /// Long-term frame index that the first field got.
-    long_term: Option<u32>,
 }
 
 impl Generator {
@@ -112,7 +110,6 @@ impl Generator {
             counts: [0; 2],
             store: None,
             decoded: 0,
-            long_term: None,
         };
         let position = self.position();
         let apart = self.random.i32(0..=2);
@@ -266,7 +263,6 @@ impl Generator {
             return;
         }
         if frame.decoded != 0 {
-            header.operations = frame.long_term.map(|index| vec![(6, index, 0)]);
             return;
         }
         let limit = self.sps.max_num_ref_frames as usize;
@@ -331,7 +327,8 @@ impl Generator {
             dpb.operate(&new, numbers, None);
             operations.extend(new);
         }
-        if limit > 0 && self.random.u8(0..3) == 0 {
+        // FFmpeg forgets the first field if both fields have operation 6.
+        if !numbers.structure.is_field() && limit > 0 && self.random.u8(0..3) == 0 {
             operations.push((6, self.random.u32(0..limit), 0));
         }
         operations
@@ -613,7 +610,6 @@ impl Generator {
             self.last_frame_num = 0;
             self.taken = BTreeSet::from([0]);
         }
-        frame.long_term = long_term;
         let mut store = match frame.store {
             Some(index) => self.dpb.stores[index].take().expect("the store of the first field"),
             None => Store { id: frame.id, frame_num: numbers.frame_num, ..Store::default() },

@@ -62,10 +62,12 @@ pub fn sps(random: &mut fastrand::Rng) -> Vec<u8> {
         out.ue(random.u32(3..8));
     }
     if poc_type == 1 {
-        out.bit(random.bool());
+        let fixed = random.bool();
+        out.bit(fixed);
         out.se(random.i32(-3..=-1));
         out.se(random.i32(-1..=1));
-        let cycle = random.u32(0..4);
+        // Without offsets all frames would have the same count.
+        let cycle = random.u32(u32::from(fixed)..4);
         out.ue(cycle);
         for _ in 0..cycle {
             out.se(random.i32(4..8));
