@@ -316,9 +316,8 @@ impl Generator {
                     let long_term = self.random.u32(0..limit);
                     new.extend(numbers.iter().map(|&number| (3, number, long_term)));
                 } else {
-                    // Of a field pair perhaps only one field.
-                    let count = self.random.usize(1..=numbers.len());
-                    new.extend(numbers.iter().take(count).map(|&number| (1, number, 0)));
+                    // Both fields of a pair: FFmpeg takes frames with one field for references.
+                    new.extend(numbers.iter().map(|&number| (1, number, 0)));
                 }
             } else if short == 0 && whole(long) {
                 let numbers = self.address(index, long, numbers, true);

@@ -64,13 +64,14 @@ pub fn sps(random: &mut fastrand::Rng) -> Vec<u8> {
     if poc_type == 1 {
         let fixed = random.bool();
         out.bit(fixed);
-        out.se(random.i32(-3..=-1));
-        out.se(random.i32(-1..=1));
-        // Without offsets all frames would have the same count.
+        // A frame that is no reference comes after the reference before it. No two fields have the
+        // same count.
+        out.se(random.i32(2..=3));
+        out.se(random.i32(0..=1));
         let cycle = random.u32(u32::from(fixed)..4);
         out.ue(cycle);
         for _ in 0..cycle {
-            out.se(random.i32(4..8));
+            out.se(random.i32(6..10));
         }
     }
     out.ue(random.u32(1..=4));
