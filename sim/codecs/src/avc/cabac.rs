@@ -142,7 +142,7 @@ impl<'a> Arithmetic<'a> {
         bin
     }
 
-    /// Decodes the bin before the end of a slice or `I_PCM` samples (9.3.3.2.2.3).
+    /// Decodes the bin before the end of a slice or `I_PCM` samples (9.3.3.2.4).
     #[inline]
     pub fn terminate(&mut self) -> bool {
         self.range -= 2;
@@ -172,7 +172,7 @@ impl<'a> Arithmetic<'a> {
 mod tests {
     use super::{Arithmetic, CONTEXTS, INITIAL, LPS_NEXT, LPS_RANGE};
 
-    /// The decoder as figures 9-27 to 9-33 of 9.3.3.2 draw it: bit by bit.
+    /// The decoder as the figures of 9.3.3.2 draw it: bit by bit.
     struct Plain<'a> {
         data: &'a [u8],
         position: usize,

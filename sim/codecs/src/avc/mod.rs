@@ -7,8 +7,18 @@
 //! In reading order:
 //! * [`parameters`]: what the packets of the engine state.
 //! * [`macroblock`]: what is kept of a macroblock.
-//! * [`transform`], [`intra`], [`interpolate`], [`weight`]: reconstruction.
+//! * `slice`: the macroblocks of a slice in order, and what their contexts are.
+//! * `syntax`: what the two entropy codes have in common. `cavlc` and `cavlc_tables`; `bins`,
+//!   `cabac` and `cabac_tables`.
+//! * `layer`, `residual`: parsing of a macroblock and of its coefficients.
+//! * `neighbours`, `vectors`, `direct`: blocks around a macroblock, and motion derived from them
+//!   and from other pictures.
+//! * `reconstruct`: prediction plus residual, by means of [`transform`], [`intra`],
+//!   [`interpolate`] and [`weight`].
 //! * [`deblock`]: the filter over the whole picture.
+//!
+//! Streams that the engine does not decode (more than eight bits, 4:2:2, 4:4:4, slice groups,
+//! redundant slices) have no parameters here.
 
 mod bins;
 mod cabac;
@@ -163,7 +173,7 @@ impl<'a> Picture<'a> {
             return;
         }
         let Ok(index) = u16::try_from(self.slices.len()) else {
-            self.errors += 1;
+            self.errors = self.errors.saturating_add(1);
             return;
         };
         self.slices.push(SliceFilter {

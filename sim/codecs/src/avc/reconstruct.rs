@@ -347,7 +347,7 @@ impl Decoder<'_, '_> {
         let Some((store, structure)) = self.reference_of(list, index) else { return };
         let frames = &self.references.frames;
         if frames[store].is_none() {
-            self.errors += 1;
+            self.errors = self.errors.saturating_add(1);
         }
         // A missing frame is replaced by any other reference.
         let Some(frame) = frames[store].or_else(|| frames.iter().find_map(|frame| *frame)) else {

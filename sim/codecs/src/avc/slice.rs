@@ -58,7 +58,7 @@ impl Decoder<'_, '_> {
         let width = self.parameters.width;
         let outside = x >= width || y >= self.parameters.picture_height();
         if outside || self.slice.data_offset / 8 >= data.len() {
-            self.errors += 1;
+            self.errors = self.errors.saturating_add(1);
             return;
         }
         let first = if self.mbaff { 2 * (y / 2 * width + x) } else { y * width + x };
@@ -75,7 +75,7 @@ impl Decoder<'_, '_> {
             self.run_cavlc(&mut Cavlc::new(data, self.slice.data_offset), first)
         };
         if result.is_none() {
-            self.errors += 1;
+            self.errors = self.errors.saturating_add(1);
         }
     }
 

@@ -25,6 +25,8 @@ pub struct Settings {
     pub transform_8x8: bool,
     pub direct_8x8_inference: bool,
     pub refs: [usize; 2],
+    /// No macroblock is skipped or direct.
+    pub no_direct: bool,
     /// The deblocking filter is off.
     pub unfiltered: bool,
     pub chroma_offsets: [i32; 2],
@@ -76,7 +78,7 @@ impl SliceWriter<'_> {
                 self.pair(at);
             } else {
                 self.start(at, false);
-                let skip = self.settings.kind != 2 && self.chance(self.settings.skips);
+                let skip = self.may_skip();
                 self.skip_flag(at, skip);
                 if skip {
                     self.skip(at);
@@ -94,6 +96,11 @@ impl SliceWriter<'_> {
         }
     }
 
+    fn may_skip(&mut self) -> bool {
+        let Settings { kind, no_direct, skips, .. } = self.settings;
+        kind != 2 && !no_direct && self.chance(skips)
+    }
+
     fn start(&mut self, at: usize, field: bool) {
         self.grid.mbs[at] = Mb { slice: self.settings.slice, field, ..Mb::default() };
     }
@@ -105,8 +112,7 @@ impl SliceWriter<'_> {
         // 7.4.4: the flag of a pair without one.
         let [left, above] = self.grid.field_pairs(pair);
         let inferred = left.or(above).unwrap_or(false);
-        let inter = self.settings.kind != 2;
-        let skips = [(); 2].map(|()| inter && self.chance(self.settings.skips));
+        let skips = [(); 2].map(|()| self.may_skip());
         let field = if skips == [true; 2] { inferred } else { self.random.bool() };
         for at in [top, bottom] {
             self.grid.mbs[at].field = inferred;
@@ -484,7 +490,7 @@ impl SliceWriter<'_> {
         // Whether partitions are none smaller than 8x8, so the transform may be 8x8.
         let mut coarse = true;
         let mut parts = Vec::new();
-        if b && self.random.u8(0..6) == 0 {
+        if b && !self.settings.no_direct && self.random.u8(0..6) == 0 {
             self.inter_type(at, 0);
             self.grid.mbs[at].direct = true;
             coarse = self.settings.direct_8x8_inference;
@@ -556,7 +562,10 @@ impl SliceWriter<'_> {
     fn sub_parts(&mut self, at: usize, parts: &mut Vec<Part>) -> bool {
         let b = self.settings.kind == 1;
         let kinds = [(); 4].map(|()| self.random.usize(0..if b { 13 } else { 4 }));
-        let kinds = if self.random.u8(0..3) == 0 { [kinds[0].min(3); 4] } else { kinds };
+        let mut kinds = if self.random.u8(0..3) == 0 { [kinds[0].min(3); 4] } else { kinds };
+        if b && self.settings.no_direct {
+            kinds = kinds.map(|kind| kind.max(1));
+        }
         let table = |kind: usize| match b {
             true => B_SUB[kind],
             false => [(1, 2, 2), (1, 2, 1), (1, 1, 2), (1, 1, 1)][kind],

@@ -86,8 +86,6 @@ struct FrameState {
     counts: [i32; 2],
     store: Option<usize>,
     decoded: u8,
-    /// Long-term frame index that the first field got.
-    long_term: Option<u32>,
 }
 
 impl Generator {
@@ -112,7 +110,6 @@ impl Generator {
             counts: [0; 2],
             store: None,
             decoded: 0,
-            long_term: None,
         };
         let position = self.position();
         let apart = self.random.i32(0..=2);
@@ -266,7 +263,6 @@ impl Generator {
             return;
         }
         if frame.decoded != 0 {
-            header.operations = frame.long_term.map(|index| vec![(6, index, 0)]);
             return;
         }
         let limit = self.sps.max_num_ref_frames as usize;
@@ -320,9 +316,8 @@ impl Generator {
                     let long_term = self.random.u32(0..limit);
                     new.extend(numbers.iter().map(|&number| (3, number, long_term)));
                 } else {
-                    // Of a field pair perhaps only one field.
-                    let count = self.random.usize(1..=numbers.len());
-                    new.extend(numbers.iter().take(count).map(|&number| (1, number, 0)));
+                    // Both fields of a pair: FFmpeg takes frames with one field for references.
+                    new.extend(numbers.iter().map(|&number| (1, number, 0)));
                 }
             } else if short == 0 && whole(long) {
                 let numbers = self.address(index, long, numbers, true);
@@ -331,7 +326,8 @@ impl Generator {
             dpb.operate(&new, numbers, None);
             operations.extend(new);
         }
-        if limit > 0 && self.random.u8(0..3) == 0 {
+        // FFmpeg forgets the first field if both fields have operation 6.
+        if !numbers.structure.is_field() && limit > 0 && self.random.u8(0..3) == 0 {
             operations.push((6, self.random.u32(0..limit), 0));
         }
         operations
@@ -385,7 +381,7 @@ impl Generator {
         kinds: &[u32],
         (grid, slice, end): (&mut Grid, u32, usize),
     ) {
-        self.slice_header(header, pps, numbers, frame, kinds);
+        let no_direct = self.slice_header(header, pps, numbers, frame, kinds);
         let mut out = Writer::default();
         syntax::header(&mut out, header, &self.sps, pps);
         let code = if pps.cabac {
@@ -406,11 +402,12 @@ impl Generator {
             transform_8x8: pps.transform_8x8,
             direct_8x8_inference: self.sps.direct_8x8_inference,
             refs: header.num_ref_idx,
+            no_direct,
             unfiltered: header.deblocking_idc == 1,
             chroma_offsets: pps.chroma_qp_offset,
             largest: small.max(large).map_or(16, |&largest| i64::from(largest)),
             skips: self.random.u8(0..12),
-            intra: [0, 2, 4, 10][self.random.usize(0..4)],
+            intra: if no_intra(header) { 0 } else { [0, 2, 4, 10][self.random.usize(0..4)] },
             empty: self.random.u8(0..16),
             reach: [2, 12, 40, 100][self.random.usize(0..4)],
         };
@@ -440,6 +437,8 @@ impl Generator {
         self.units.push(unit);
     }
 
+    /// Fills the header for a slice. Returns true if the colocated picture is the first field of
+    /// the frame: FFmpeg takes the wrong macroblocks of it, so direct mode is not to be used.
     fn slice_header(
         &mut self,
         header: &mut Header,
@@ -447,7 +446,7 @@ impl Generator {
         numbers: Numbers,
         frame: &FrameState,
         kinds: &[u32],
-    ) {
+    ) -> bool {
         header.modifications = Default::default();
         header.weights = None;
         header.num_ref_idx = [0; 2];
@@ -473,7 +472,8 @@ impl Generator {
             header.kind = kinds[self.random.usize(0..kinds.len())];
         }
         if header.kind == 2 {
-            return;
+            avoid_filter(header);
+            return false;
         }
         let count = match header.structure {
             Structure::Frame => frame.counts[0].min(frame.counts[1]),
@@ -486,7 +486,8 @@ impl Generator {
         if present == 0 {
             header.kind = 2;
             header.num_ref_idx = [0; 2];
-            return;
+            avoid_filter(header);
+            return false;
         }
         header.direct_spatial = header.kind != 1 || self.random.bool();
         // The reference that a colocated macroblock used has to be in list 0.
@@ -512,6 +513,8 @@ impl Generator {
         {
             header.weights = Some(self.weights(header));
         }
+        frame.store.is_some()
+            && lists[1].first().map(|entry| usize::from(entry.store)) == frame.store
     }
 
     fn modifications(&mut self, all: &[Entry], numbers: Numbers, most: usize) -> Vec<(u32, u32)> {
@@ -606,7 +609,6 @@ impl Generator {
             self.last_frame_num = 0;
             self.taken = BTreeSet::from([0]);
         }
-        frame.long_term = long_term;
         let mut store = match frame.store {
             Some(index) => self.dpb.stores[index].take().expect("the store of the first field"),
             None => Store { id: frame.id, frame_num: numbers.frame_num, ..Store::default() },
@@ -624,6 +626,19 @@ impl Generator {
             Some(index) => self.dpb.stores[index] = Some(store),
             None => frame.store = Some(self.dpb.insert(store, numbers)),
         }
+    }
+}
+
+/// True if intra prediction in FFmpeg would take the filtered sample left above: in fields of which
+/// the slice's edges are not filtered.
+fn no_intra(header: &Header) -> bool {
+    header.structure.is_field() && header.deblocking_idc == 2
+}
+
+fn avoid_filter(header: &mut Header) {
+    if no_intra(header) {
+        header.deblocking_idc = 1;
+        (header.alpha_offset_div2, header.beta_offset_div2) = (0, 0);
     }
 }
 

@@ -62,13 +62,16 @@ pub fn sps(random: &mut fastrand::Rng) -> Vec<u8> {
         out.ue(random.u32(3..8));
     }
     if poc_type == 1 {
-        out.bit(random.bool());
-        out.se(random.i32(-3..=-1));
-        out.se(random.i32(-1..=1));
-        let cycle = random.u32(0..4);
+        let fixed = random.bool();
+        out.bit(fixed);
+        // A frame that is no reference comes after the reference before it. No two fields have the
+        // same count.
+        out.se(random.i32(2..=3));
+        out.se(random.i32(0..=1));
+        let cycle = random.u32(u32::from(fixed)..4);
         out.ue(cycle);
         for _ in 0..cycle {
-            out.se(random.i32(4..8));
+            out.se(random.i32(6..10));
         }
     }
     out.ue(random.u32(1..=4));
