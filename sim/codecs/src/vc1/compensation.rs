@@ -168,9 +168,8 @@ mod tests {
     /// Oracle: the cases of 8.3.8. A scale of 32 and a shift of 0 change nothing; scale 0 inverts.
     #[test]
     fn intensity_changes_as_defined() {
-        let change = |scale, shift| {
-            Lut::new(RangeReduction::None, [Some(Intensity { scale, shift }), None])
-        };
+        let change =
+            |scale, shift| Lut::new(RangeReduction::None, [Some(Intensity { scale, shift }), None]);
         let same = change(32, 0);
         assert!((0..256).all(|n| same.luma[n] as usize == n && same.chroma[n] as usize == n));
         let inverse = change(0, 0);

@@ -126,10 +126,8 @@ impl Decoder<'_> {
     /// differ, else those with a coded subblock (8.6.3).
     fn filtered_halves(&self, a: Position, b: Position, direction: Direction) -> [bool; 2] {
         let width = self.p.width_in_mbs;
-        let (first, second) = (
-            &self.macroblocks[a.1 * width + a.0],
-            &self.macroblocks[b.1 * width + b.0],
-        );
+        let (first, second) =
+            (&self.macroblocks[a.1 * width + a.0], &self.macroblocks[b.1 * width + b.0]);
         let (a, b) = (a.2, b.2);
         let intra = (first.intra >> a | second.intra >> b) & 1 != 0;
         let moved = if a < 4 {
@@ -137,8 +135,7 @@ impl Decoder<'_> {
             first.mv[0][a] != second.mv[0][b]
                 || opposite(first.opposite[0], a) != opposite(second.opposite[0], b)
         } else {
-            first.chroma_mv != second.chroma_mv
-                || first.chroma_opposite != second.chroma_opposite
+            first.chroma_mv != second.chroma_mv || first.chroma_opposite != second.chroma_opposite
         };
         if intra || moved {
             return [true; 2];

@@ -169,11 +169,8 @@ impl Decoder<'_> {
         self.set_quantizer(quantizer);
         let predictable = (0..6).any(|n| intra & (1 << n) != 0 && self.has_intra_neighbour(n));
         let prediction = predictable && self.bits.flag();
-        let mut choice = if coded_inter {
-            self.transform_choice()?
-        } else {
-            Choice::Picture(Transform::Whole)
-        };
+        let mut choice =
+            if coded_inter { self.transform_choice()? } else { Choice::Picture(Transform::Whole) };
         let mut first = true;
         for block in 0..6 {
             let coded = coded & (1 << block) != 0;
@@ -264,10 +261,7 @@ impl Decoder<'_> {
         let opposite = current.opposite[direction] & (1 << block) != 0;
         let (x, y) = (i32::from(mv.x), i32::from(mv.y) + self.parity_offset(opposite));
         let (column, row) = (block % 2 * 8, block / 2 * 8);
-        let at = (
-            (self.x * 16 + column) as i32 + (x >> 2),
-            (self.y * 16 + row) as i32 + (y >> 2),
-        );
+        let at = ((self.x * 16 + column) as i32 + (x >> 2), (self.y * 16 + row) as i32 + (y >> 2));
         let start = row * 16 + column;
         self.predict(0, (start, 8), at, (x & 3, y & 3), direction, opposite, average);
     }
@@ -326,7 +320,8 @@ mod tests {
     /// Oracle: the rounding of 8.3.5.4.1, by hand.
     #[test]
     fn chroma_vectors_are_halves() {
-        for (luma, chroma) in [(0, 0), (1, 0), (2, 1), (3, 2), (4, 2), (-1, 0), (-2, -1), (-3, -2)] {
+        for (luma, chroma) in [(0, 0), (1, 0), (2, 1), (3, 2), (4, 2), (-1, 0), (-2, -1), (-3, -2)]
+        {
             assert_eq!(chroma_mv(Mv { x: luma, y: 0 }).0, chroma, "{luma}");
         }
         assert_eq!([-3, -2, -1, 0, 1, 3].map(toward_zero), [-2, -2, 0, 0, 0, 2]);

@@ -85,7 +85,8 @@ mod tests {
         for (width, height) in [(8, 8), (8, 4), (4, 8), (4, 4)] {
             for _ in 0..500 {
                 let coefficients: [i32; 64] = std::array::from_fn(|_| random.i32(-2048..2048));
-                let at = (random.usize(0..=8 - width) / 4 * 4, random.usize(0..=8 - height) / 4 * 4);
+                let at =
+                    (random.usize(0..=8 - width) / 4 * 4, random.usize(0..=8 - height) / 4 * 4);
                 let mut samples = coefficients;
                 inverse(&mut samples, at, (width, height));
                 for y in 0..height {

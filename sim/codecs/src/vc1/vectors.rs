@@ -30,9 +30,8 @@ pub(super) fn median(a: i32, b: i32, c: i32) -> i32 {
 /// The median of three vectors.
 #[inline]
 pub(super) fn median_mv(v: [Mv; 3]) -> Mv {
-    let of = |get: fn(Mv) -> i16| {
-        median(get(v[0]).into(), get(v[1]).into(), get(v[2]).into()) as i16
-    };
+    let of =
+        |get: fn(Mv) -> i16| median(get(v[0]).into(), get(v[1]).into(), get(v[2]).into()) as i16;
     Mv { x: of(|v| v.x), y: of(|v| v.y) }
 }
 
@@ -100,9 +99,8 @@ impl Decoder<'_> {
 
     /// A vector within the range of the picture (8.3.5.3.5).
     pub(super) fn wrapped(&self, x: i32, y: i32) -> Mv {
-        let wrap = |value: i32, range: i32| {
-            ((value.wrapping_add(range) & (2 * range - 1)) - range) as i16
-        };
+        let wrap =
+            |value: i32, range: i32| ((value.wrapping_add(range) & (2 * range - 1)) - range) as i16;
         Mv { x: wrap(x, self.range.0), y: wrap(y, self.range.1) }
     }
 
@@ -141,22 +139,13 @@ impl Decoder<'_> {
                 [above, beside, left]
             }
             2 => [Some(self.mv_at(0, 0, 0)), Some(self.mv_at(0, 0, 1)), left],
-            _ => [
-                Some(self.mv_at(0, 0, 1)),
-                Some(self.mv_at(0, 0, 0)),
-                Some(self.mv_at(0, 0, 2)),
-            ],
+            _ => [Some(self.mv_at(0, 0, 1)), Some(self.mv_at(0, 0, 0)), Some(self.mv_at(0, 0, 2))],
         }
     }
 
     /// Predicts the forward vector of a block, or of the macroblock if `whole`, of a P picture, and
     /// adds the difference (8.3.5.3).
-    pub(super) fn predicted_mv(
-        &mut self,
-        block: usize,
-        whole: bool,
-        difference: Difference,
-    ) -> Mv {
+    pub(super) fn predicted_mv(&mut self, block: usize, whole: bool, difference: Difference) -> Mv {
         let [above, beside, left] = self.candidates(block, whole);
         let count = [above, beside, left].iter().flatten().count();
         let zero = Mv::default();

@@ -121,7 +121,8 @@ pub fn groups(mode: Mode, width: usize, height: usize) -> Vec<Group> {
             if odd == 1 {
                 groups.push(Group::Flags(vec![0]));
             }
-            groups.extend((odd..width * height).step_by(2).map(|at| Group::Coded(vec![at, at + 1])));
+            groups
+                .extend((odd..width * height).step_by(2).map(|at| Group::Coded(vec![at, at + 1])));
             groups
         }
         Mode::Norm6 | Mode::Diff6 => {

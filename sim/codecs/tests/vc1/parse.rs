@@ -297,8 +297,7 @@ fn bidirectional(sequence: &Sequence, bits: &mut BitReader<'_>, header: &mut Hea
     }
     match header.fcm {
         Fcm::Progressive => {
-            header.mode =
-                if bits.flag() { VectorMode::One } else { VectorMode::OneHalfBilinear };
+            header.mode = if bits.flag() { VectorMode::One } else { VectorMode::OneHalfBilinear };
             header.direct = plane(sequence, bits, header);
             header.skip = plane(sequence, bits, header);
             header.mv_table = bits.read(2);

@@ -51,9 +51,8 @@ const SLICE: u8 = 0xb;
 
 /// The units between start codes, with their codes.
 pub fn units(data: &[u8]) -> Vec<(u8, &[u8])> {
-    let starts: Vec<usize> = (0..data.len().saturating_sub(3))
-        .filter(|&at| data[at..at + 3] == [0, 0, 1])
-        .collect();
+    let starts: Vec<usize> =
+        (0..data.len().saturating_sub(3)).filter(|&at| data[at..at + 3] == [0, 0, 1]).collect();
     let ends = starts.iter().skip(1).copied().chain([data.len()]);
     starts.iter().zip(ends).map(|(&at, end)| (data[at + 3], &data[at + 4..end])).collect()
 }
@@ -193,15 +192,13 @@ impl Player {
         let mut target = Frame::clone(&current.frame);
         {
             let frame = |anchor: &'_ Option<Anchor>| anchor.as_ref().map(|a| a.frame.clone());
-            let mut frames =
-                [0, 1, 0, 1].map(|direction: usize| frame(&references[direction]));
+            let mut frames = [0, 1, 0, 1].map(|direction: usize| frame(&references[direction]));
             if header.second_field {
                 // The first field of this frame is the forward reference of opposite parity.
                 frames[if bottom { 0 } else { 2 }] = Some(current.frame.clone());
             }
-            let motion: &[u8] = references[1]
-                .as_ref()
-                .map_or(&[], |anchor| &anchor.motion[usize::from(bottom)]);
+            let motion: &[u8] =
+                references[1].as_ref().map_or(&[], |anchor| &anchor.motion[usize::from(bottom)]);
             let mut picture = Picture::new(parameters.clone()).unwrap();
             for (slice, data) in self.slices(header, position, unit, &parameters) {
                 let input = Input {

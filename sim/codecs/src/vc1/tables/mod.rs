@@ -162,13 +162,7 @@ pub struct FieldScale {
 
 const fn scale(values: [i32; 7]) -> FieldScale {
     let [plain, zone1, zone2, width_x, width_y, offset_x, offset_y] = values;
-    FieldScale {
-        plain,
-        zone1,
-        zone2,
-        width: [width_x, width_y],
-        offset: [offset_x, offset_y],
-    }
+    FieldScale { plain, zone1, zone2, width: [width_x, width_y], offset: [offset_x, offset_y] }
 }
 
 /// Scales of P fields, and of forward vectors of B fields (table 114), for the first and the
@@ -235,7 +229,8 @@ mod tests {
         }
         for (set, table) in COEFFICIENTS.iter().enumerate() {
             assert_eq!(sum(table), if set == 4 || set == 5 { 511.0 / 512.0 } else { 1.0 });
-            let pairs: usize = MAX_LEVEL[set].iter().flat_map(|runs| *runs).map(|&n| n as usize).sum();
+            let pairs: usize =
+                MAX_LEVEL[set].iter().flat_map(|runs| *runs).map(|&n| n as usize).sum();
             assert_eq!(table.len(), pairs + 1);
         }
     }
