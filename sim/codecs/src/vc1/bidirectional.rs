@@ -1,6 +1,6 @@
 //! Macroblocks of progressive B pictures (7.1.3.4).
 
-use super::slice::{Decoded, Decoder};
+use super::slice::{Damaged, Decoded, Decoder};
 use super::vectors::Difference;
 
 /// BMVTYPE (table 42).
@@ -55,6 +55,9 @@ impl Decoder<'_> {
                     differences[1] = data.difference;
                     if coded {
                         let data = self.mv_data()?;
+                        if data.intra {
+                            return Err(Damaged);
+                        }
                         differences[0] = data.difference;
                         coded = data.coded;
                     }
