@@ -654,12 +654,3 @@ fn spinning_takes_less_than_a_second() {
     assert_eq!(code, 0, "{out}{err}");
     assert!(took < Duration::from_secs(1), "{took:?}");
 }
-
-/// The error names the first packet that the model does not implement.
-#[test]
-fn corpus_of_other_kinds_names_what_is_missing() {
-    let Some(corpus) = corpus::folder() else { return };
-    let (code, _, err) = run(&corpus.join("drivers/va_jpg"), &[]);
-    assert_eq!(code, 3, "{err}");
-    assert!(err.contains("not implement") && err.contains("MFX"), "{err}");
-}
