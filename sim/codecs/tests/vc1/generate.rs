@@ -47,9 +47,14 @@ pub fn stream(features: Features, count: usize, random: &mut Rng) -> Stream {
     let mut stream = Stream { sequence, frames: Vec::new(), pictures: Vec::new() };
     let mut anchor = Fcm::Progressive;
     let mut anchors = 0;
+    let mut top_first = true;
     while stream.frames.len() < count {
         let b = features.b && anchors >= 2 && random.u8(0..5) < 2;
-        let fcm = if b { anchor } else { *random.choice(features.fcm).unwrap() };
+        let mut fcm = if b { anchor } else { *random.choice(features.fcm).unwrap() };
+        if fcm == Fcm::Progressive && anchor != Fcm::Progressive && anchors > 0 {
+            // The software decoder confuses the fields of a reference far outside the picture.
+            fcm = Fcm::Frame;
+        }
         let kind = match (b, random.u8(0..6)) {
             (true, 0) => PictureType::Bi,
             (true, _) => PictureType::B,
@@ -57,11 +62,18 @@ pub fn stream(features: Features, count: usize, random: &mut Rng) -> Stream {
             (false, 0) => PictureType::I,
             (false, _) => PictureType::P,
         };
+        // The software decoder finds motion for direct prediction by the order of fields, not by
+        // their parity: streams with B pictures keep the order.
+        let may_swap = stream.sequence.pulldown && stream.sequence.interlace;
+        if may_swap && (stream.frames.is_empty() || !features.b) {
+            top_first = random.bool();
+        }
+        let place = Place { alone: anchors == 0, top_first };
+        let (data, text) = frame(&stream.sequence, fcm, kind, place, random);
         if !b {
             anchor = fcm;
             anchors += 1;
         }
-        let (data, text) = frame(&stream.sequence, fcm, kind, features, random);
         stream.frames.push(data);
         stream.pictures.push(text);
     }
@@ -103,14 +115,22 @@ fn sequence(features: Features, random: &mut Rng) -> Sequence {
     s
 }
 
+/// What a frame gets from its stream.
+struct Place {
+    /// There is no frame before it.
+    alone: bool,
+    top_first: bool,
+}
+
 fn frame(
     s: &Sequence,
     fcm: Fcm,
     kind: PictureType,
-    features: Features,
+    place: Place,
     random: &mut Rng,
 ) -> (Vec<u8>, String) {
     let mut first = header(s, fcm, kind, random);
+    first.top_first = place.top_first;
     let mut text = describe(&first);
     if fcm != Fcm::Field {
         let out = units(s, &first, 0xd, random);
@@ -126,9 +146,18 @@ fn frame(
     first.field_types = u32::from(matches!(kind, PictureType::B | PictureType::Bi)) << 2
         | bit(kind) << 1
         | bit(other);
-    let _ = features;
     let mut second = header(s, fcm, other, random);
+    if place.alone {
+        // Only the first field is there to refer to.
+        (second.two_references, second.far_reference) = (false, false);
+        second.mv_table %= 4;
+    }
     second.second_field = true;
+    // The engine has room for two compensations of a field, not three.
+    let own = usize::from(first.top_first);
+    if first.intensity[own].is_some() {
+        second.intensity[own] = None;
+    }
     second.field_types = first.field_types;
     second.top_first = first.top_first;
     text += " + ";
@@ -157,7 +186,6 @@ fn describe(h: &Header) -> String {
 fn header(s: &Sequence, fcm: Fcm, kind: PictureType, random: &mut Rng) -> Header {
     let mut h = Header { fcm, kind, ..Header::default() };
     let advanced = s.is_advanced();
-    h.top_first = !(s.pulldown && s.interlace) || random.bool();
     h.rounding = random.bool();
     h.distance = if s.reference_distance && random.bool() { random.u32(0..7) } else { 0 };
     h.fraction = random.u32(0..21);
@@ -284,7 +312,9 @@ fn units(s: &Sequence, h: &Header, code: u8, random: &mut Rng) -> Vec<u8> {
             break;
         }
         let mut bits = Bits::default();
-        bits.put(row as u32, 9);
+        // Rows of the second field follow those of the first one.
+        let address = if h.second_field { row + height } else { row };
+        bits.put(address as u32, 9);
         bits.flag(false);
         macroblocks(s, &mut bits, &avoided, random);
         out.extend(write::unit(0xb, &bits.bytes));

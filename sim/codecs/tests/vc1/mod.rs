@@ -158,3 +158,25 @@ fn advanced_profile_agrees_with_software() {
     compare("advanced", Features { profile: 3, fcm: PROGRESSIVE, b: false }, 5);
     compare("advanced B", Features { profile: 3, fcm: PROGRESSIVE, b: true }, 5);
 }
+
+/// Oracle: ffmpeg's software decoder.
+#[test]
+fn interlaced_frames_agree_with_software() {
+    compare("frames", Features { profile: 3, fcm: &[Fcm::Frame], b: false }, 5);
+    compare("frames B", Features { profile: 3, fcm: &[Fcm::Frame], b: true }, 5);
+}
+
+/// Oracle: ffmpeg's software decoder.
+#[test]
+fn fields_agree_with_software() {
+    compare("fields", Features { profile: 3, fcm: &[Fcm::Field], b: false }, 5);
+    compare("fields B", Features { profile: 3, fcm: &[Fcm::Field], b: true }, 5);
+}
+
+/// Oracle: ffmpeg's software decoder.
+#[test]
+fn mixed_frames_and_fields_agree_with_software() {
+    const ALL: &[Fcm] = &[Fcm::Progressive, Fcm::Frame, Fcm::Field];
+    compare("mixed", Features { profile: 3, fcm: ALL, b: false }, 5);
+    compare("mixed B", Features { profile: 3, fcm: ALL, b: true }, 5);
+}

@@ -237,7 +237,7 @@ impl Player {
         for data in &unit.slices {
             let clean = emulation::remove(data);
             let mut bits = BitReader::new(&clean, 0);
-            let row = bits.read(9) as usize;
+            let row = bits.read(9) as usize % parameters.height_in_mbs;
             if bits.flag() {
                 if header.second_field {
                     parse::second_field(&self.sequence, header, &mut bits);
@@ -373,20 +373,16 @@ fn compensate(
     current: &mut Anchor,
     references: &mut [Option<Anchor>; 2],
 ) {
-    let Some(forward) = &mut references[0] else {
-        return;
-    };
     for parity in [false, true] {
         let Some(intensity) = header.intensity[usize::from(parity)] else {
             continue;
         };
-        if header.fcm != Fcm::Field {
-            forward.intensity[usize::from(parity)] = vec![intensity];
-            continue;
-        }
+        // i965 forgets the compensation of a field when a frame compensates it again.
         let own = header.second_field && parity != bottom;
-        let anchor = if own { &mut *current } else { &mut *forward };
-        anchor.intensity[usize::from(parity)].push(intensity);
+        let anchor = if own { Some(&mut *current) } else { references[0].as_mut() };
+        if let Some(anchor) = anchor {
+            anchor.intensity[usize::from(parity)].push(intensity);
+        }
     }
 }
 
