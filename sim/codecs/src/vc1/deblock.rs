@@ -4,7 +4,6 @@ use super::compensation::clip;
 use super::parameters::{Coding, PictureType};
 use super::slice::Decoder;
 use super::tables::Transform;
-use crate::PlaneMut;
 
 /// Distances of samples: across an edge and along it.
 #[derive(Clone, Copy)]
@@ -198,11 +197,8 @@ impl Decoder<'_> {
         let quantizer = i32::from(self.p.quantizer);
         let view = self.target_view(plane);
         let (width, stride) = (view.width, view.stride);
-        let (beyond, lines) = match direction {
-            Direction::Horizontal => (column + count, row + 4 * step),
-            Direction::Vertical => (column + 4, row + (count - 1) * step),
-        };
-        if beyond > width || lines > view.height + 4 * step {
+        let end = column + if direction == Direction::Horizontal { count } else { 4 };
+        if end > width {
             return;
         }
         let steps = match direction {

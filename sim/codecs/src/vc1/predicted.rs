@@ -7,7 +7,7 @@ use super::intra::IntraBlock;
 use super::parameters::Coding;
 use super::slice::{Damaged, Decoded, Decoder, Quantizer};
 use super::tables::Transform;
-use super::vectors::{Difference, combined};
+use super::vectors::Difference;
 use super::{Macroblock, Mv};
 
 /// The chroma vector of a luma vector (8.3.5.4.1), in quarter samples of chroma.
@@ -315,7 +315,7 @@ impl Decoder<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Mv, chroma_mv, combined, toward_zero};
+    use super::{Mv, chroma_mv, toward_zero};
 
     /// Oracle: the rounding of 8.3.5.4.1, by hand.
     #[test]
@@ -325,6 +325,5 @@ mod tests {
             assert_eq!(chroma_mv(Mv { x: luma, y: 0 }).0, chroma, "{luma}");
         }
         assert_eq!([-3, -2, -1, 0, 1, 3].map(toward_zero), [-2, -2, 0, 0, 0, 2]);
-        assert_eq!(combined(&[]), None);
     }
 }

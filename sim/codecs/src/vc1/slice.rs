@@ -132,11 +132,15 @@ impl Decoder<'_> {
         'rows: for y in self.first_row..end_row {
             for x in 0..width {
                 (self.x, self.y) = (x, y);
-                if self.macroblock().is_err() || self.bits.overrun() > 0 {
+                if self.macroblock().is_err() {
                     report.errors += 1;
                     break 'rows;
                 }
                 report.macroblocks += 1;
+                if self.bits.overrun() > 0 {
+                    report.errors += 1;
+                    break 'rows;
+                }
             }
         }
         let count = report.macroblocks as usize;
@@ -199,7 +203,7 @@ impl Decoder<'_> {
         if !self.p.bitplanes {
             return false;
         }
-        let at = self.y * self.p.bitplane_pitch + self.x / 2;
+        let at = self.y.saturating_mul(self.p.bitplane_pitch).saturating_add(self.x / 2);
         let byte = self.bitplanes.get(at).copied().unwrap_or(0);
         byte >> (self.x % 2 * 4) & 1 << bit != 0
     }

@@ -18,6 +18,16 @@ pub struct Features {
     /// Codings of frames.
     pub fcm: &'static [Fcm],
     pub b: bool,
+    /// Chroma vectors are rounded to half samples.
+    pub fast_chroma: bool,
+    /// I pictures of reduced range, without filters, in main profile.
+    pub reduced: bool,
+}
+
+impl Features {
+    pub fn new(profile: u32, fcm: &'static [Fcm], b: bool) -> Self {
+        Features { profile, fcm, b, fast_chroma: profile == 0, reduced: false }
+    }
 }
 
 /// A stream: its headers, and its frames as a container holds them.
@@ -29,14 +39,14 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// A file that the software decoder reads, and its name's end.
+    /// A file that the software decoder reads, and its name of the format.
     pub fn file(&self) -> (Vec<u8>, &'static str) {
         if self.sequence.is_advanced() {
             let mut out = write::advanced_headers(&self.sequence);
             out.extend(self.frames.iter().flatten());
             (out, "vc1")
         } else {
-            (write::rcv(&self.sequence, &self.frames), "rcv")
+            (write::rcv(&self.sequence, &self.frames), "vc1test")
         }
     }
 }
@@ -58,7 +68,7 @@ pub fn stream(features: Features, count: usize, random: &mut Rng) -> Stream {
         let kind = match (b, random.u8(0..6)) {
             (true, 0) => PictureType::Bi,
             (true, _) => PictureType::B,
-            _ if anchors == 0 => PictureType::I,
+            _ if anchors == 0 || features.reduced => PictureType::I,
             (false, 0) => PictureType::I,
             (false, _) => PictureType::P,
         };
@@ -68,7 +78,14 @@ pub fn stream(features: Features, count: usize, random: &mut Rng) -> Stream {
         if may_swap && (stream.frames.is_empty() || !features.b) {
             top_first = random.bool();
         }
-        let place = Place { alone: anchors == 0, top_first };
+        // The software decoder does not keep motion of skipped pictures, nor does it tell their
+        // intensity compensation from that of the picture before.
+        let may_skip = stream.sequence.is_advanced() && !features.b && fcm != Fcm::Field;
+        let skipped = may_skip
+            && kind == PictureType::P
+            && !features.fcm.contains(&Fcm::Field)
+            && random.u8(0..6) == 0;
+        let place = Place { alone: anchors == 0, top_first, skipped };
         let (data, text) = frame(&stream.sequence, fcm, kind, place, random);
         if !b {
             anchor = fcm;
@@ -95,8 +112,7 @@ fn sequence(features: Features, random: &mut Rng) -> Sequence {
         interpolation: random.bool(),
         reference_distance: advanced && random.bool(),
         loop_filter: !simple && random.bool(),
-        // The software decoder rounds backward chroma vectors of B pictures away from zero.
-        fast_chroma: simple || (!features.b && random.bool()),
+        fast_chroma: features.fast_chroma,
         extended_mv: !simple && random.bool(),
         // The software decoder ignores ALTPQUANT with DQUANT = 2.
         dquant: if simple { 0 } else { random.u32(0..2) },
@@ -107,6 +123,9 @@ fn sequence(features: Features, random: &mut Rng) -> Sequence {
         max_b: u32::from(features.b),
         ..Sequence::default()
     };
+    if features.reduced {
+        (s.range_reduction, s.loop_filter, s.overlap) = (true, false, false);
+    }
     s.extended_dmv = advanced && s.extended_mv && random.bool();
     if interlace {
         // The software decoder's chroma edges need fields of whole chroma rows.
@@ -120,6 +139,7 @@ struct Place {
     /// There is no frame before it.
     alone: bool,
     top_first: bool,
+    skipped: bool,
 }
 
 fn frame(
@@ -131,6 +151,17 @@ fn frame(
 ) -> (Vec<u8>, String) {
     let mut first = header(s, fcm, kind, random);
     first.top_first = place.top_first;
+    first.reduced = s.range_reduction;
+    if place.skipped {
+        first = Header {
+            fcm,
+            kind,
+            index: 1,
+            skipped: true,
+            top_first: first.top_first,
+            ..Header::default()
+        };
+    }
     let mut text = describe(&first);
     if fcm != Fcm::Field {
         let out = units(s, &first, 0xd, random);
@@ -168,6 +199,9 @@ fn frame(
 }
 
 fn describe(h: &Header) -> String {
+    if h.skipped {
+        return "skipped".into();
+    }
     format!(
         "{:?} {:?} index {} {:?} {:?} ic {:?} mvrange {} two {} fraction {} cond {:?}",
         h.fcm,
@@ -300,6 +334,10 @@ fn units(s: &Sequence, h: &Header, code: u8, random: &mut Rng) -> Vec<u8> {
     let (_, height) = s.size_in_mbs(h.fcm == Fcm::Field);
     let avoided = avoided(s, h, random);
     let mut bits = write::picture(s, h, random);
+    if h.skipped {
+        bits.flag(true);
+        return write::unit(code, &bits.bytes);
+    }
     macroblocks(s, &mut bits, &avoided, random);
     if !s.is_advanced() {
         return bits.bytes;
