@@ -19,19 +19,6 @@ use genxml_codecs::vc1::{
 };
 use genxml_core::U;
 
-/// Types of the first and the second field, by the value of Picture Type in field pictures: FPTYPE
-/// (SMPTE 421M 9.1.1.42), which i965 passes on.
-const FIELD_TYPES: [[PictureType; 2]; 8] = [
-    [PictureType::I, PictureType::I],
-    [PictureType::I, PictureType::P],
-    [PictureType::P, PictureType::I],
-    [PictureType::P, PictureType::P],
-    [PictureType::B, PictureType::B],
-    [PictureType::B, PictureType::Bi],
-    [PictureType::Bi, PictureType::B],
-    [PictureType::Bi, PictureType::Bi],
-];
-
 /// A picture and its slices.
 #[derive(Clone, Debug)]
 pub struct Picture {
@@ -90,9 +77,8 @@ fn parameters(exec: &Exec<'_>) -> Result<Parameters, Fault> {
     };
     let value = state.picure_type.bits();
     let picture = match value {
-        kind if coding.is_field() => {
-            FIELD_TYPES[kind as usize % FIELD_TYPES.len()][usize::from(state.second_field)]
-        }
+        // i965 passes on FPTYPE, which has the types of both fields.
+        kind if coding.is_field() => PictureType::of_field(kind as u8, state.second_field),
         0 => PictureType::I,
         1 | 4 => PictureType::P,
         2 => PictureType::B,
