@@ -16,8 +16,8 @@ use crate::{Frame, PlaneMut};
 use samples::{Edge, Strengths, Thresholds};
 
 /// Filters a decoded picture in place. `macroblocks`: all of the picture, in raster order of the
-/// picture (see [`super::macroblock`]). `slices`: by [`Macroblock::slice`]. A macroblock that is not
-/// decoded, or has no slice, is not filtered, nor are the edges to it.
+/// picture (see [`super::macroblock`]). `slices`: by [`Macroblock::slice`]. A macroblock that is
+/// not decoded, or has no slice, is not filtered, nor are the edges to it.
 pub fn filter(
     parameters: &Parameters,
     macroblocks: &[Macroblock],

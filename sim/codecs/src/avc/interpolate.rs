@@ -90,7 +90,7 @@ fn copy_block<'a, const S: usize>(
     }
 }
 
-/// The six-tap filter without rounding (8-241, 8-242).
+/// The six-tap filter without rounding.
 #[inline(always)]
 fn six([e, f, g, h, i, j]: [u8; 6]) -> i16 {
     let sum = |a: u8, b: u8| i16::from(a) + i16::from(b);
@@ -112,7 +112,7 @@ fn sums(source: &[u8], out: &mut [i16]) {
     }
 }
 
-/// Rounds the sum of one filter (8-243, 8-244).
+/// Rounds the sum of one filter.
 #[inline(always)]
 fn round(sum: i16) -> u8 {
     ((sum + 16) >> 5).clamp(0, 255) as u8
@@ -127,7 +127,7 @@ fn halves(source: &[u8], distance: usize, out: &mut [u8]) {
     }
 }
 
-/// Half samples in both directions, j, from the sums of a filter across (8-245, 8-247).
+/// Half samples in both directions, j, from the sums of a filter across.
 #[inline]
 fn middles(sums: &[i16], stride: usize, out: &mut [u8]) {
     let [e, f, g, h, i, j] = taps(sums, stride, out.len());
@@ -149,7 +149,7 @@ fn average(out: &mut [u8], other: &[u8]) {
     }
 }
 
-/// Table 8-12: the samples at the fraction (`x`, `y`) of whole samples. `source`: a block with its
+/// The samples at the fraction (`x`, `y`) of whole samples. `source`: a block with its
 /// neighbours. `out` has the same stride. Letters are those of figure 8-4.
 fn quarter_samples<const N: usize>(
     source: &[u8],
@@ -247,8 +247,8 @@ fn chroma_of_width<const W: usize, const S: usize, const N: usize>(
     }
 }
 
-/// What to add to the vertical component of a vector for chroma, if fields are predicted from fields
-/// (table 8-9), in the units of [`chroma`]. `current` and `reference`: true for bottom fields.
+/// What to add to the vertical component of a vector for chroma, if fields are predicted from
+/// fields (table 8-9), in the units of [`chroma`]. `current` and `reference`: true for bottom fields.
 pub fn chroma_offset(current: bool, reference: bool) -> i32 {
     2 * (i32::from(current) - i32::from(reference))
 }
@@ -285,7 +285,7 @@ mod tests {
             Self::six([-2, -1, 0, 1, 2, 3].map(|dy| self.whole(dx, dy)))
         }
 
-        /// Equations 8-241 to 8-262 and table 8-12.
+        /// The equations of 8.4.2.2.1.
         fn at(&self, fraction: (i32, i32)) -> i32 {
             let half = |sum: i32| ((sum + 16) >> 5).clamp(0, 255);
             let (b, h) = (half(self.b1(0)), half(self.h1(0)));
@@ -367,7 +367,7 @@ mod tests {
         }
     }
 
-    /// Oracle: equation 8-266, sample by sample.
+    /// Oracle: the equation of 8.4.2.2.2, sample by sample.
     #[test]
     fn chroma_follows_the_equation() {
         let mut random = fastrand::Rng::with_seed(2);
