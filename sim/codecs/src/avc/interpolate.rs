@@ -248,7 +248,8 @@ fn chroma_of_width<const W: usize, const S: usize, const N: usize>(
 }
 
 /// What to add to the vertical component of a vector for chroma, if fields are predicted from
-/// fields (table 8-9), in the units of [`chroma`]. `current` and `reference`: true for bottom fields.
+/// fields (table 8-9), in the units of [`chroma`]. `current` and `reference`: true for bottom
+/// fields.
 pub fn chroma_offset(current: bool, reference: bool) -> i32 {
     2 * (i32::from(current) - i32::from(reference))
 }
