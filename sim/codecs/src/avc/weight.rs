@@ -40,8 +40,7 @@ pub fn single(
 
 /// Weights two predictions (8.4.2.3.2): `first` becomes the result. `log2_denominator`: 0..=7.
 /// Explicit `weights` and `offsets`: -128..=127. Implicit mode has [`implicit_weights`], a
-/// denominator of 5
-/// and offsets of 0.
+/// denominator of 5 and offsets of 0.
 pub fn double(
     first: &mut [u8],
     second: &[u8],
