@@ -5,6 +5,7 @@ mod dpb;
 mod front;
 mod generate;
 mod headers;
+mod mutations;
 mod order;
 mod random_streams;
 mod slice;

@@ -35,8 +35,10 @@ pub fn stream(seed: u64) -> Vec<Vec<u8>> {
         units.push(unit);
     }
     let frames = random.usize(2..=7);
+    let b_slices = random.u8(0..8) > 0;
     let mut generator = Generator {
         random,
+        b_slices,
         sps,
         sets,
         units,
@@ -65,6 +67,7 @@ struct Generator {
     order: Order,
     last_frame_num: u32,
     last_reference: bool,
+    b_slices: bool,
     idr_pic_id: u32,
     /// MaxLongTermFrameIdx + 1.
     long_term_limit: u32,
@@ -200,6 +203,7 @@ impl Generator {
         // At an edge between a P and a B slice FFmpeg does not compare all vectors. So pictures
         // have one kind, or do not filter such edges.
         let kinds: &[u32] = match self.random.u8(0..8) {
+            _ if !self.b_slices => &[0, 0, 0, 2],
             0..=2 => &[0, 0, 0, 2],
             3..=6 => &[1, 1, 1, 2],
             _ if pps.deblocking_control => &[0, 1, 2],
@@ -280,7 +284,8 @@ impl Generator {
         if self.random.u8(0..4) > 0 {
             return;
         }
-        if !header.structure.is_field() && self.random.u8(0..12) == 0 {
+        // FFmpeg does not set the counts of such a frame back (8.2.1), which B slices need.
+        if !header.structure.is_field() && !self.b_slices && self.random.bool() {
             header.operations = Some(vec![(5, 0, 0)]);
             return;
         }
