@@ -32,3 +32,14 @@ fn streams_of_the_corpus_decode_exactly() {
         }
     }
 }
+
+/// Decodes a file. Returns the number of frames.
+#[allow(dead_code, reason = "the benchmark uses it")]
+pub fn play(file: &[u8]) -> usize {
+    let file = matroska::read(file);
+    let mut player = Player::of_codec_data(&file.codec, file.size);
+    for frame in &file.frames {
+        player.packet(frame);
+    }
+    player.finish().0.len()
+}
