@@ -50,6 +50,9 @@ pub fn stream(seed: u64) -> Vec<Vec<u8>> {
         long_term_limit: 0,
         taken: BTreeSet::new(),
         uses: BTreeMap::new(),
+        mixed: BTreeSet::new(),
+        lists: Default::default(),
+        reset: false,
         frames: 0,
     };
     for frame in 0..frames {
@@ -75,6 +78,12 @@ struct Generator {
     taken: BTreeSet<i32>,
     /// Frames that a frame is predicted from, by identity.
     uses: BTreeMap<u16, BTreeSet<u16>>,
+    /// Frames of which slices have different lists.
+    mixed: BTreeSet<u16>,
+    /// Lists of the picture's slices so far.
+    lists: [Vec<Entry>; 2],
+    /// The picture before has operation 5, after which the same syntax elements may come again.
+    reset: bool,
     frames: u16,
 }
 
@@ -209,6 +218,13 @@ impl Generator {
             _ if pps.deblocking_control => &[0, 1, 2],
             _ => &[2],
         };
+        self.lists = Default::default();
+        if self.reset || self.random.u8(0..4) == 0 {
+            let mut delimiter = Writer::default();
+            delimiter.bits(3, 7);
+            self.units.push(delimiter.unit(9));
+        }
+        self.reset = header.resets();
         let mut first = 0;
         let mut slice = 0;
         while first < units {
@@ -510,6 +526,13 @@ impl Generator {
         if !header.direct_spatial && !self.temporal_possible(&lists, numbers.structure) {
             header.direct_spatial = true;
         }
+        for (list, before) in lists.iter().zip(&mut self.lists) {
+            if before.is_empty() {
+                before.clone_from(list);
+            } else if before != list && !list.is_empty() {
+                self.mixed.insert(frame.id);
+            }
+        }
         for entry in lists.iter().flatten() {
             let used = self.dpb.stores[usize::from(entry.store)].as_ref().map(|store| store.id);
             self.uses.entry(frame.id).or_default().extend(used);
@@ -554,7 +577,11 @@ impl Generator {
         };
         let colocated = lists[1].first().map_or(0, id);
         let Some(uses) = self.uses.get(&colocated) else { return false };
-        uses.iter().all(|&used| has(used, false) && (!structure.is_field() || has(used, true)))
+        // FFmpeg keeps the references of the last slice only.
+        !self.mixed.contains(&colocated)
+            && uses
+                .iter()
+                .all(|&used| has(used, false) && (!structure.is_field() || has(used, true)))
     }
 
     fn weights(&mut self, header: &Header) -> ([u32; 2], [Vec<Weights>; 2]) {
