@@ -129,7 +129,10 @@ impl Generator {
         self.uses.insert(frame.id, BTreeSet::new());
         if !self.sps.frame_mbs_only && self.random.u8(0..5) < 2 {
             let mut order = [Structure::Top, Structure::Bottom];
-            if self.random.bool() {
+            // The field that comes first in the output is decoded first: FFmpeg sorts references by
+            // the lower count of the current frame.
+            let bottom_first = !fixed || self.sps.offset_for_top_to_bottom_field <= 0;
+            if bottom_first && self.random.bool() {
                 order.reverse();
                 frame.wanted.reverse();
             }
