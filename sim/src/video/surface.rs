@@ -69,9 +69,7 @@ impl Layout {
         let second = place(state.x_offset_for_v_cr.get(), state.y_offset_for_v_cr.get());
         let chroma = match state.surface_format {
             Format::Y8_UNORM => Chroma::None,
-            Format::PLANAR_420_8 if state.interleave_chroma => {
-                Chroma::Interleaved { row: first.1 }
-            }
+            Format::PLANAR_420_8 if state.interleave_chroma => Chroma::Interleaved { row: first.1 },
             Format::PLANAR_420_8 | Format::PLANAR_411_8 | Format::PLANAR_422_8
                 if !state.half_pitch_for_chroma =>
             {
@@ -130,11 +128,8 @@ impl Layout {
             }
             Chroma::Interleaved { row } => {
                 let pairs = first.data.iter().zip(&second.data).flat_map(|(cb, cr)| [*cb, *cr]);
-                let plane = Plane {
-                    width: 2 * first.width,
-                    height: first.height,
-                    data: pairs.collect(),
-                };
+                let plane =
+                    Plane { width: 2 * first.width, height: first.height, data: pairs.collect() };
                 self.write_rows(vm, address, (0, row), &plane)
             }
         }
@@ -212,11 +207,8 @@ impl Layout {
             let mut x = 0;
             while x < width {
                 let length = (run - (left + x) % run).min(width - x);
-                let offset = self.tiling.offset(
-                    (left + x) as i64,
-                    (top + row) as i64,
-                    self.pitch as i64,
-                );
+                let offset =
+                    self.tiling.offset((left + x) as i64, (top + row) as i64, self.pitch as i64);
                 let start = row * width + x;
                 let at = address.wrapping_add(offset as u64);
                 if columns && length == run {
@@ -259,8 +251,10 @@ mod tests {
                     seen[index] += 1;
                 };
                 let done = layout.runs(address, at, size, |address, range, next| {
-                    for (row, start) in
-                        range.clone().step_by(if next == 0 { usize::MAX } else { size.0 }).enumerate()
+                    for (row, start) in range
+                        .clone()
+                        .step_by(if next == 0 { usize::MAX } else { size.0 })
+                        .enumerate()
                     {
                         let run = if next == 0 { range.len() } else { next };
                         for x in 0..run {
