@@ -118,6 +118,16 @@ assumptions! {
             devices. intel/media-driver steps by 512 bytes for each index of Gen8's scaler \
             (cm_hal_g8.cpp, renderhal_g8.cpp). The VA driver i965 uses index 0 only.";
 
+    const AVS_ADDS_HALF_A_STEP: bool = true;
+        question "Which part of a pixel do the coordinates of sample_8x8 name?";
+        choice "Its start. The scaler adds half a step, and subtracts half a pixel of the picture, \
+            so that the edges of source and result coincide. `false`: coordinates are in pixels of \
+            the picture, whose middles are integers.";
+        reason "No source says. Both give a copy for a step of one pixel, which drivers expect \
+            without an offset. intel/media-driver adds half a step to the coordinates of the 3D \
+            sampler, which subtracts half a pixel, and nothing to those of this scaler \
+            (vphal_render_composite.cpp). So both are meant to give the same picture.";
+
     const AVS_POSITION_BITS: u32 = 8;
         question "How precise are the positions of pixels in the adaptive video scaler?";
         choice "8 fraction bits, rounded; the phase is the upper 5 bits.";

@@ -8,7 +8,9 @@ use super::super::texels::Pages;
 use super::picture::{BLUE, GREEN, Picture, Pixel, Plane, RED};
 use super::response::{Block, COLUMNS, ROWS, Shape};
 use super::scaler::{Blend, COEFFICIENT_BITS, Filter, Guide, PHASES, Scaler, TAPS, Thresholds};
-use crate::assumptions::{AVS_POSITION_BITS, AVS_ROUNDS_AFTER_EACH_DIRECTION};
+use crate::assumptions::{
+    AVS_ADDS_HALF_A_STEP, AVS_POSITION_BITS, AVS_ROUNDS_AFTER_EACH_DIRECTION,
+};
 use crate::mem::{PageFault, Vm};
 use genxml::eu::gen8::eu_payloads::Sample8x8MessagePayload;
 
@@ -24,8 +26,7 @@ struct Position {
 
 impl Position {
     /// The position of a coordinate, which is in pixels of a plane. Integers are the middles of
-    /// pixels: drivers add nothing to such coordinates (video.md 11.2; intel/media-driver
-    /// vphal_render_composite.cpp has no shift for this filter, and 0.5 for the others).
+    /// pixels.
     fn new(coordinate: f64) -> Position {
         /// Far outside of all pictures. The limit keeps sums from overflowing.
         const FAR: f64 = (1 << 20) as f64;
@@ -40,10 +41,15 @@ impl Position {
     }
 }
 
-/// Coordinate `n` of a row or column of pixels, relative to the size of the picture.
+/// Coordinate `n` of a row or column of pixels, relative to the size of the picture: the middle
+/// of the pixel, if that is half a step after its start.
 fn coordinate(first: f32, delta: f32, second: f32, n: u64) -> f64 {
     let steps = (n * n.saturating_sub(1) / 2) as f64;
-    f64::from(first) + f64::from(delta) * n as f64 + f64::from(second) * steps
+    let start = f64::from(first) + f64::from(delta) * n as f64 + f64::from(second) * steps;
+    match AVS_ADDS_HALF_A_STEP {
+        true => start + (f64::from(delta) + f64::from(second) * n as f64) / 2.0,
+        false => start,
+    }
 }
 
 /// Filters a block of pixels. Only the channels of the mask `wanted` are valid in the result, which
@@ -69,7 +75,8 @@ pub fn block(
             continue;
         }
         let place = |direction: usize, relative: f64| {
-            let pixels = relative * f64::from(picture.size[direction]);
+            let half = if AVS_ADDS_HALF_A_STEP { 0.5 } else { 0.0 };
+            let pixels = relative * f64::from(picture.size[direction]) - half;
             Position::new((pixels - plane.start[direction]) / plane.every[direction])
         };
         let below = 4 * payload.vertical_block_number.get();
