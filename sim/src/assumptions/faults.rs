@@ -116,7 +116,7 @@ assumptions! {
             IEF Bypass?";
         choice "Fault.";
         reason "Sources have parts of its formulas: not those of the smoothing coefficients and of \
-            skin tones (video.md 11.5). Kernels of drivers bypass it.";
+            skin tones (video.md 11.5). Drivers bypass it, except intel/media-driver to sharpen.";
 
     documentation DATA_PORT_MESSAGES_WITH_A_NAME_ONLY;
         question "What do data port messages do that have a name but no page?";

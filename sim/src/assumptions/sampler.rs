@@ -176,7 +176,8 @@ assumptions! {
         question "In which order are the pixels of a response of sample_8x8 and sample_unorm?";
         choice "In the order of rows.";
         reason "A state of later devices selects another order; Gen8's state has no such field \
-            (2d p.378-389). The kernels of the VA driver i965 take rows of 16 pixels.";
+            (2d p.378-389). The kernels of the VA driver i965 take rows of 16 pixels from \
+            sample_8x8, those of intel/media-driver's deinterlacer rows of 8 from sample_unorm.";
 
     documentation SAMPLE_UNORM_IS_A_LINEAR_SAMPLE;
         question "How precise is sample_unorm, and what is 1.0?";
