@@ -36,7 +36,7 @@ impl Position {
         let fraction = place & ((1 << AVS_POSITION_BITS) - 1);
         Position {
             first: (place >> AVS_POSITION_BITS) - 3,
-            phase: fraction as usize * PHASES >> AVS_POSITION_BITS,
+            phase: (fraction as usize * PHASES) >> AVS_POSITION_BITS,
         }
     }
 }
@@ -65,7 +65,7 @@ pub fn block(
     shape: Shape,
     wanted: u8,
 ) -> Result<(Block, u64), PageFault> {
-    let mut block = Block::new();
+    let mut block = Block::default();
     let mut present = 0;
     let mut bytes = 0;
     let mut pages = Pages::new(vm);
@@ -137,18 +137,14 @@ impl Work<'_> {
             let needed = self.needed(1, self.wanted, row.phase);
             for tap in bits(needed) {
                 let y = row.first + tap as i32;
-                let element = y.rem_euclid(TAPS as i32) as usize;
+                let element = element(y);
                 if cached[element] != y {
                     read += self.line(pages, y, across, &mut lines[element])?;
                     cached[element] = y;
                 }
             }
-            let element = |tap: usize| (row.first + tap as i32).rem_euclid(TAPS as i32) as usize;
             for i in 0..self.shape.columns {
-                let mut column = [[0; 4]; TAPS];
-                for tap in bits(needed) {
-                    column[tap] = lines[element(tap)][i];
-                }
+                let column = column(&lines, row.first, needed, i);
                 for channel in bits(self.wanted.into()) {
                     let value = self.pass(1, channel, row.phase, &column);
                     block.set(channel, self.shape.pixel(i, j), value.clamp(0, MOST) as u16);
@@ -235,6 +231,23 @@ impl Work<'_> {
             }
         }
     }
+}
+
+/// The results of eight rows from row `first` on, in column `i`. Rows that are not in the mask
+/// `needed` are 0.
+#[inline(always)]
+fn column(lines: &[[Pixel; COLUMNS]; TAPS], first: i32, needed: u32, i: usize) -> [Pixel; TAPS] {
+    let mut column = [[0; 4]; TAPS];
+    for tap in bits(needed) {
+        column[tap] = lines[element(first + tap as i32)][i];
+    }
+    column
+}
+
+/// The element of the cache of rows in which row `y` is.
+#[inline(always)]
+fn element(y: i32) -> usize {
+    y.rem_euclid(TAPS as i32) as usize
 }
 
 /// The values that an adaptive filter adapts to.

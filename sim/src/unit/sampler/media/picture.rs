@@ -125,81 +125,19 @@ impl Picture {
             return bad("Picture Structure", 3, "the value is not allowed");
         }
         let format = state.surface_format;
-        let offset = [state.x_offset_for_u_cb.get() as i64, state.y_offset_for_u_cb.get() as i64];
-        let full = |stored, bytes: i64| Plane {
-            size,
-            every: [1.0; 2],
-            start: [0.0; 2],
-            channels: channels(stored),
-            stored,
-            // For formats without chroma planes, these fields are the offset of the surface.
-            origin: Origin { left: offset[0] * bytes, top: offset[1] },
+        let Some(planes) = planes(state, size) else {
+            let why = "the adaptive video scaler does not support the format";
+            return bad("Surface Format", format.bits(), why);
         };
-        let bytes = |size: u8, places| [Some(full(Stored::Bytes(size, places), size.into())), None];
-        // Two pixels share their chroma. Bytes of luma, Cb and Cr (003:3634).
-        let packed = |luma: u8, cb: u8, cr: u8| {
-            let luma = full(Stored::Bytes(2, [None, Some(luma), None, None]), 2);
-            let stored = Stored::Bytes(4, [Some(cr), None, Some(cb), None]);
-            let chroma = Plane {
-                size: [(size[0] / 2).max(1), size[1]],
-                every: [2.0, 1.0],
-                start: cosited(0.0),
-                ..full(stored, 2)
-            };
-            [Some(luma), Some(chroma)]
-        };
-        let planes = match format {
-            Format::YCRCB_NORMAL => packed(0, 1, 3),
-            Format::YCRCB_SWAPUVY => packed(1, 2, 0),
-            Format::YCRCB_SWAPUV => packed(0, 3, 1),
-            Format::YCRCB_SWAPY => packed(1, 0, 2),
-            Format::PLANAR_420_8 => {
-                let luma = Plane {
-                    origin: Origin::default(),
-                    ..full(Stored::Bytes(1, [None, Some(0), None, None]), 1)
-                };
-                let cb = Origin { left: offset[0], top: offset[1] };
-                let cr = Origin {
-                    left: state.x_offset_for_v_cr.get() as i64,
-                    top: state.y_offset_for_v_cr.get() as i64,
-                };
-                let stored = match state.interleave_chroma {
-                    true => Stored::Bytes(2, [Some(1), None, Some(0), None]),
-                    false => Stored::Apart([cr, cb]),
-                };
-                let chroma = Plane {
-                    size: size.map(|extent| (extent / 2).max(1)),
-                    every: [2.0; 2],
-                    start: cosited(state.cr_v_cb_u_pixel_offset_v_direction.get()),
-                    channels: channels(stored),
-                    stored,
-                    origin: if state.interleave_chroma { cb } else { Origin::default() },
-                };
-                [Some(luma), Some(chroma)]
-            }
-            Format::R10G10B10A2_UNORM => [Some(full(Stored::Tens, 4)), None],
-            Format::R8G8B8A8_UNORM => bytes(4, [Some(0), Some(1), Some(2), Some(3)]),
-            Format::R8B8_UNORM_CR_CB => bytes(2, [Some(0), None, Some(1), None]),
-            Format::R8_UNORM_CR_CB => bytes(1, [Some(0), None, None, None]),
-            Format::Y8_UNORM => bytes(1, [None, Some(0), None, None]),
-            // The name begins with the highest byte: V is the lowest one.
-            Format::A8Y8U8V8_UNORM => bytes(4, [Some(0), Some(2), Some(1), Some(3)]),
-            Format::B8G8R8A8_UNORM => bytes(4, [Some(2), Some(1), Some(0), Some(3)]),
-            Format::R16G16B16A16 => [Some(full(Stored::Words, 8)), None],
-            other => {
-                let why = "the adaptive video scaler does not support the format";
-                return bad("Surface Format", other.bits(), why);
-            }
-        };
-        let has_luma = match format {
+        let has_luma = !matches!(
+            format,
             Format::R8G8B8A8_UNORM
-            | Format::B8G8R8A8_UNORM
-            | Format::R10G10B10A2_UNORM
-            | Format::R16G16B16A16
-            | Format::R8_UNORM_CR_CB
-            | Format::R8B8_UNORM_CR_CB => false,
-            _ => true,
-        };
+                | Format::B8G8R8A8_UNORM
+                | Format::R10G10B10A2_UNORM
+                | Format::R16G16B16A16
+                | Format::R8_UNORM_CR_CB
+                | Format::R8B8_UNORM_CR_CB
+        );
         let line_stride = state.vertical_line_stride.get() as u32;
         let line_offset = state.vertical_line_stride_offset.get();
         if line_offset > 0 && line_stride == 0 {
@@ -312,4 +250,71 @@ fn channels(stored: Stored) -> u8 {
         Stored::Apart(_) => 1 << RED | 1 << BLUE,
         Stored::Tens | Stored::Words => 0xf,
     }
+}
+
+/// The planes of a format; `None` if the scaler does not support it.
+fn planes(state: &MediaSurfaceState, size: [i32; 2]) -> Option<[Option<Plane>; 2]> {
+    let offset = [state.x_offset_for_u_cb.get() as i64, state.y_offset_for_u_cb.get() as i64];
+    let full = |stored, bytes: i64| Plane {
+        size,
+        every: [1.0; 2],
+        start: [0.0; 2],
+        channels: channels(stored),
+        stored,
+        // For formats without chroma planes, these fields are the offset of the surface.
+        origin: Origin { left: offset[0] * bytes, top: offset[1] },
+    };
+    let bytes = |size: u8, places| [Some(full(Stored::Bytes(size, places), size.into())), None];
+    // Two pixels share their chroma. Bytes of luma, Cb and Cr (003:3634).
+    let packed = |luma: u8, cb: u8, cr: u8| {
+        let luma = full(Stored::Bytes(2, [None, Some(luma), None, None]), 2);
+        let stored = Stored::Bytes(4, [Some(cr), None, Some(cb), None]);
+        let chroma = Plane {
+            size: [(size[0] / 2).max(1), size[1]],
+            every: [2.0, 1.0],
+            start: cosited(0.0),
+            ..full(stored, 2)
+        };
+        [Some(luma), Some(chroma)]
+    };
+    Some(match state.surface_format {
+        Format::YCRCB_NORMAL => packed(0, 1, 3),
+        Format::YCRCB_SWAPUVY => packed(1, 2, 0),
+        Format::YCRCB_SWAPUV => packed(0, 3, 1),
+        Format::YCRCB_SWAPY => packed(1, 0, 2),
+        Format::PLANAR_420_8 => {
+            let luma = Plane {
+                origin: Origin::default(),
+                ..full(Stored::Bytes(1, [None, Some(0), None, None]), 1)
+            };
+            let cb = Origin { left: offset[0], top: offset[1] };
+            let cr = Origin {
+                left: state.x_offset_for_v_cr.get() as i64,
+                top: state.y_offset_for_v_cr.get() as i64,
+            };
+            let stored = match state.interleave_chroma {
+                true => Stored::Bytes(2, [Some(1), None, Some(0), None]),
+                false => Stored::Apart([cr, cb]),
+            };
+            let chroma = Plane {
+                size: size.map(|extent| (extent / 2).max(1)),
+                every: [2.0; 2],
+                start: cosited(state.cr_v_cb_u_pixel_offset_v_direction.get()),
+                channels: channels(stored),
+                stored,
+                origin: if state.interleave_chroma { cb } else { Origin::default() },
+            };
+            [Some(luma), Some(chroma)]
+        }
+        Format::R10G10B10A2_UNORM => [Some(full(Stored::Tens, 4)), None],
+        Format::R8G8B8A8_UNORM => bytes(4, [Some(0), Some(1), Some(2), Some(3)]),
+        Format::R8B8_UNORM_CR_CB => bytes(2, [Some(0), None, Some(1), None]),
+        Format::R8_UNORM_CR_CB => bytes(1, [Some(0), None, None, None]),
+        Format::Y8_UNORM => bytes(1, [None, Some(0), None, None]),
+        // The name begins with the highest byte: V is the lowest one.
+        Format::A8Y8U8V8_UNORM => bytes(4, [Some(0), Some(2), Some(1), Some(3)]),
+        Format::B8G8R8A8_UNORM => bytes(4, [Some(2), Some(1), Some(0), Some(3)]),
+        Format::R16G16B16A16 => [Some(full(Stored::Words, 8)), None],
+        _ => return None,
+    })
 }

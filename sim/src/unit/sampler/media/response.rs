@@ -41,12 +41,13 @@ impl Shape {
 #[derive(Clone, Copy, Debug)]
 pub struct Block([[u16; PIXELS]; 4]);
 
-impl Block {
-    /// A block of zeros.
-    pub fn new() -> Block {
+impl Default for Block {
+    fn default() -> Block {
         Block([[0; PIXELS]; 4])
     }
+}
 
+impl Block {
     /// Sets a channel of a pixel.
     #[inline(always)]
     pub fn set(&mut self, channel: usize, pixel: usize, value: u16) {
@@ -143,7 +144,7 @@ impl Response {
                         grf[at..at + size].chunks_exact_mut(self.bytes).zip(values)
                     {
                         match bytes {
-                            [byte] => *byte = (u32::from(*value) + 0x80 >> 8).min(0xff) as u8,
+                            [byte] => *byte = ((u32::from(*value) + 0x80) >> 8).min(0xff) as u8,
                             word => word.copy_from_slice(&value.to_ne_bytes()),
                         }
                     }

@@ -145,7 +145,7 @@ fn refused(view: &View) -> Option<String> {
 /// Samples the pixels. Returns them, the mask of pixels that the chroma key killed, and the number
 /// of bytes that were read.
 fn block(view: &View, vm: &Vm<'_>, grid: &Grid) -> Result<(Block, u32, u64), PageFault> {
-    let mut block = Block::new();
+    let mut block = Block::default();
     let mut killed = 0;
     if view.samples_nothing() {
         return Ok((block, killed, 0));
