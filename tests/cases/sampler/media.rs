@@ -765,6 +765,37 @@ fn refusals() {
     assert_eq!(fault(0x0b, payload, 4, state), "Vertical Line Stride Offset");
 }
 
+/// Random states and payloads cause a fault or a result, but no panic.
+#[test]
+fn any_bits() {
+    let (mut model, mut random) = (model(), Random::new(88));
+    let header =
+        SamplerMessageHeader { sampler_state_pointer: at(SAMPLERS), ..SamplerMessageHeader::new() };
+    let mut ends = 0;
+    for _ in 0..400 {
+        let format = FORMATS[random.below(13) as usize];
+        let picture = Picture::random(&mut random, format);
+        let any = |random: &mut Random| random.bits() as u32;
+        let payload: [u32; 8] = std::array::from_fn(|_| any(&mut random));
+        let payload = Sample8x8MessagePayload {
+            function: Function::AVS,
+            sequence: u([0, 1, 3][random.below(3) as usize]),
+            ief_bypass: true,
+            ..Sample8x8MessagePayload::unpack_lossy(&payload)
+        };
+        let back = [16, 8, 0, 4][payload.sequence.get() as usize];
+        let mut state = picture.state.pack();
+        if random.below(2) == 0 {
+            state[1 + random.below(5) as usize] = any(&mut random);
+        }
+        let scaler: Vec<u32> = (0..SamplerState8x8Avs::DWORDS).map(|_| any(&mut random)).collect();
+        let send =
+            Send { kind: 0x0b, header: Some(header), sampler: 0, payload: payload.pack(), back };
+        ends += u32::from(send.run(&mut model, &state, &scaler).is_ok());
+    }
+    assert!(ends > 150, "{ends}");
+}
+
 /// The sampler of sample_unorm: no levels.
 fn plain(linear: bool, wrap: Wrap) -> SamplerState {
     SamplerState {

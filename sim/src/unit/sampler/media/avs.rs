@@ -44,10 +44,11 @@ impl Position {
 /// Coordinate `n` of a row or column of pixels, relative to the size of the picture: the middle
 /// of the pixel, if that is half a step after its start.
 fn coordinate(first: f32, delta: f32, second: f32, n: u64) -> f64 {
-    let steps = (n * n.saturating_sub(1) / 2) as f64;
-    let start = f64::from(first) + f64::from(delta) * n as f64 + f64::from(second) * steps;
+    let n = n as f64;
+    let steps = n * (n - 1.0) / 2.0;
+    let start = f64::from(first) + f64::from(delta) * n + f64::from(second) * steps;
     match AVS_ADDS_HALF_A_STEP {
-        true => start + (f64::from(delta) + f64::from(second) * n as f64) / 2.0,
+        true => start + (f64::from(delta) + f64::from(second) * n) / 2.0,
         false => start,
     }
 }
@@ -227,7 +228,9 @@ impl Work<'_> {
             0 => sum(self.scaler.smooth(phase)),
             share => {
                 let (sharp, smooth) = (sum(&filter.sharp[phase]), sum(self.scaler.smooth(phase)));
-                (share * sharp + (255 - share) * smooth + 127).div_euclid(255)
+                let sharp = i64::from(share) * i64::from(sharp);
+                let both = sharp + i64::from(255 - share) * i64::from(smooth);
+                (both + 127).div_euclid(255) as i32
             }
         }
     }
