@@ -1,11 +1,12 @@
-//! Pictures of surfaces, for the page of `genx decode --format html`.
+//! Pictures of surfaces and of decoded video, for the page of `genx decode --format html`.
 
-use genxml::decode::Memory;
+use genxml::capture::Tiling;
+use genxml::decode::{Chroma, Memory, VideoSurface};
 use genxml::gen8::state::RenderSurfaceState;
 use genxml::html::Picture;
-use genxml_sim::surface::display::PixelConverter;
+use genxml_sim::surface::display::{PixelConverter, rgb_of_ycbcr};
 use genxml_sim::surface::format::Class;
-use genxml_sim::surface::{Surface, SurfaceKind};
+use genxml_sim::surface::{Surface, SurfaceKind, TileMode};
 
 /// Maximum width and height of a picture in pixels. Larger surfaces show every n-th texel.
 const MOST: u32 = 512;
@@ -74,6 +75,51 @@ pub fn picture(state: &RenderSurfaceState, memory: &dyn Memory) -> Option<Pictur
         height: level.height,
         note,
     })
+}
+
+/// A picture of decoded video, in colours of BT.601. `None` if its memory is missing.
+pub fn video(surface: &VideoSurface, memory: &dyn Memory) -> Option<Picture> {
+    let VideoSurface { address, width, height, pitch, tiling, chroma, full_range, .. } = *surface;
+    let step = width.max(height).div_ceil(MOST).max(1);
+    let tiling = match tiling {
+        Tiling::Linear => TileMode::Linear,
+        Tiling::X => TileMode::X,
+        Tiling::Y => TileMode::Y,
+    };
+    if !pitch.is_multiple_of(tiling.pitch_unit()) || memory.tail(address).is_empty() {
+        return None;
+    }
+    let mut missing = 0;
+    let mut sample = |x: u32, y: u32| {
+        let offset = tiling.offset(i64::from(x), i64::from(y), i64::from(pitch));
+        let mut byte = [0];
+        missing += u32::from(memory.bytes(address.wrapping_add(offset as u64), &mut byte) == 0);
+        byte[0]
+    };
+    let (columns, rows) = (width.div_ceil(step), height.div_ceil(step));
+    let mut rgba = Vec::with_capacity(4 * (columns * rows) as usize);
+    for (y, x) in (0..rows).flat_map(|y| (0..columns).map(move |x| (step * y, step * x))) {
+        let [cb, cr] = match chroma {
+            Chroma::None => [128; 2],
+            Chroma::Interleaved { row } => {
+                let x = x & !1;
+                [sample(x, row + y / 2), sample(x + 1, row + y / 2)]
+            }
+            Chroma::Planar { planes, across, down } => {
+                planes.map(|(left, top)| sample(left + x / across.max(1), top + y / down.max(1)))
+            }
+        };
+        let [red, green, blue] = rgb_of_ycbcr([sample(x, y), cb, cr], full_range);
+        rgba.extend([red, green, blue, 255]);
+    }
+    if missing > 0 {
+        return None;
+    }
+    let mut note = format!("{tiling:?} tiling, pitch {pitch}");
+    if step > 1 {
+        note += &format!(", one sample of {step} across and down");
+    }
+    Some(Picture { png: png_of(columns, rows, &rgba)?, width, height, note })
 }
 
 fn png_of(width: u32, height: u32, rgba: &[u8]) -> Option<Vec<u8>> {
