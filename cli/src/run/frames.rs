@@ -84,7 +84,9 @@ fn text(picture: &CodedPicture<'_>, number: usize, submission: u64, file: Option
     let [width, height] = picture.size();
     let (codec, kind, rows) = (codec.name(), kind.name(), picture.rows());
     line("picture", format!("{codec} {kind} {rows}, {width}x{height} macroblocks"));
-    line("data", format!("{} slices of {}", counted((*slices).into()), bytes(picture.bytes)));
+    let plural = if *slices == 1 { "" } else { "s" };
+    let slices = counted((*slices).into());
+    line("data", format!("{slices} slice{plural} of {}", bytes(picture.bytes)));
     let mut references: Vec<String> = Vec::new();
     for (index, address) in picture.references {
         references.push(format!("{index} at {}", Va(*address)));

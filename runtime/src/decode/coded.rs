@@ -3,7 +3,7 @@
 
 use super::follow::Follower;
 use super::record::{Kind, Record};
-use super::surface_state::{Chroma, VideoSurface};
+use super::surface_state::{Chroma, Picture as Layout, VideoSurface};
 use super::surfaces::DECODED;
 use crate::memory::VA_MASK;
 use genxml_core::bits;
@@ -114,8 +114,9 @@ impl Latched {
     /// The elements of the packet's first array of this many elements.
     fn elements(&self, count: usize) -> Vec<u64> {
         let group = self.container.groups.iter().find(|group| group.count as usize == count);
-        let Some((group, field)) = group.and_then(|group| Some((group, group.fields.first()?)))
-        else {
+        let Some((group, field)) = group.and_then(|group| {
+            Some((group, group.fields.iter().find(|field| field.name != "Reserved")?))
+        }) else {
             return Vec::new();
         };
         let of = |index: usize| group.start + index as u32 * group.bits;
@@ -338,9 +339,10 @@ impl Coded {
         text
     }
 
-    /// The samples at `address`, if they have an arrangement that can be read: as `surface`
+    /// The samples at `address`, if they have an arrangement that can be read: as `layout`
     /// describes them, or as the state of a JPEG picture does.
-    fn samples(&self, surface: VideoSurface, address: u64, object: &str) -> Option<VideoSurface> {
+    fn samples(&self, layout: &Layout, address: u64, object: &str) -> Option<VideoSurface> {
+        let Layout { samples: surface, planes, .. } = *layout;
         let jpeg = self.get(JPEG).filter(|_| object == "MFD_JPEG_BSD_OBJECT");
         let Some(jpeg) = jpeg else { return Some(VideoSurface { address, ..surface }) };
         let ratio = [(0, 0), (2, 2), (2, 1), (1, 1), (4, 1), (1, 2), (2, 1), (1, 2)];
@@ -348,9 +350,9 @@ impl Coded {
             (0, 0) => Chroma::None,
             (0, format) => {
                 let (across, down) = ratio[format as usize & 7];
-                Chroma::Planar { planes: surface.planes, across, down }
+                Chroma::Planar { planes, across, down }
             }
-            (1, _) => Chroma::Interleaved { row: surface.planes[0].1 },
+            (1, _) => Chroma::Interleaved { row: planes[0].1 },
             _ => return None,
         };
         Some(VideoSurface { address, chroma, full_range: true, ..surface })
@@ -387,8 +389,8 @@ impl Follower<'_> {
         let Picture { object, depth, address, ref roles, .. } = *picture;
         let (title, amount) = (coded.title(object), coded.amount(picture));
         self.coded_note(depth + 1, address, None, format_args!("coded picture: {title}{amount}"))?;
-        let layout = self.state.draw.surfaces.pictures[DECODED].map(|layout| layout.samples);
-        let samples = |address| layout.and_then(|layout| coded.samples(layout, address, object));
+        let layout = self.state.draw.surfaces.pictures[DECODED];
+        let samples = |address| layout.and_then(|layout| coded.samples(&layout, address, object));
         let Some(buffers) = coded.get(BUFFERS) else { return Ok(()) };
         let mut outputs = 0;
         for (enable, field, name) in [

@@ -28,8 +28,6 @@ pub struct VideoSurface {
     pub chroma: Chroma,
     /// True if the samples have the full range of JPEG; otherwise black is 16, white is 235.
     pub full_range: bool,
-    /// Column and row of the first sample of Cb and of Cr.
-    pub(super) planes: [(u32, u32); 2],
 }
 
 /// Where the chroma samples of a picture are.
@@ -65,6 +63,8 @@ pub(super) struct Picture {
     tiles: &'static str,
     /// The samples, without an address.
     pub samples: VideoSurface,
+    /// Column and row of the first sample of Cb and of Cr.
+    pub planes: [(u32, u32); 2],
 }
 
 impl fmt::Display for Picture {
@@ -145,7 +145,6 @@ impl Surfaces {
                 _ => Chroma::None,
             },
             full_range: false,
-            planes,
         };
         *picture = Some(Picture {
             width: value("Width"),
@@ -158,6 +157,7 @@ impl Surfaces {
                 (_, _) => "Y-tiled",
             },
             samples,
+            planes,
         });
     }
 }

@@ -39,7 +39,7 @@ fn make(name: &str, dwords: usize, fields: &[(&str, u64)]) -> Vec<u32> {
     out
 }
 
-fn packet(name: &str, fields: &[(&str, u64)]) -> Vec<u32> {
+pub(crate) fn packet(name: &str, fields: &[(&str, u64)]) -> Vec<u32> {
     make(name, 0, fields)
 }
 
