@@ -70,11 +70,11 @@ fn avc_slices_belong_to_one_picture() {
         ("Image Structure", 3),
         ("Entropy Coding Sync Enable", 1),
     ];
-    let list = |select, entry| {
+    let list = |select, [first, second]: [u32; 2]| {
         let fields = [("Reference Picture List Select", select)];
         let mut list = packet("MFX_AVC_REF_IDX_STATE", &fields);
         list[2..10].fill(0x8080_8080);
-        list[2] = 0x8080_8000 | entry << 1;
+        list[2] = 0x8080_0000 | second << 9 | first << 1;
         list
     };
     let slice = |kind| packet("MFX_AVC_SLICE_STATE", &[("Slice Type", kind)]);
@@ -84,12 +84,12 @@ fn avc_slices_belong_to_one_picture() {
         packet("MFX_AVC_IMG_STATE", &image),
         slice(0),
         object(0),
-        list(0, 1),
+        list(0, [1, 1]),
         slice(0),
         object(100),
         packet("MI_NOOP", &[]),
-        list(0, 1),
-        list(1, 2),
+        list(0, [1, 1]),
+        list(1, [2, 1]),
         slice(1),
         object(23),
         packet("MI_FLUSH_DW", &[]),
