@@ -1,8 +1,10 @@
-//! Summaries of coded pictures. Oracle: the fields of the packets, by the digest of the video engine.
+//! Summaries of coded pictures. Oracle: the fields of the packets, by digests/video.md.
 
 use crate::check::packet;
 use genxml::decode::{Chroma, Decoder, Options, Record, State, Tables, VideoSurface};
 use genxml::engine::EngineId;
+use genxml::html::{HtmlWriter, Page, Picture};
+use std::cell::RefCell;
 
 type Fields<'a> = [(&'a str, u64)];
 
@@ -202,6 +204,32 @@ fn vp8_and_jpeg() {
     let planes = [(0, 64), (0, 96)];
     assert_eq!(surfaces[0].chroma, Chroma::Planar { planes, across: 2, down: 1 });
     assert!(surfaces[0].full_range);
+}
+
+/// The page asks once for a picture of each surface: that of the output and of the reference.
+#[test]
+fn pages_have_pictures_of_video() {
+    let state = [("Picture Structure", 3), ("Picture Coding Type", 2)];
+    let mut packets = start(0, false, 1);
+    packets.push(packet("MFX_MPEG2_PIC_STATE", &state));
+    packets.push(packet("MFD_MPEG2_BSD_OBJECT", &[("Indirect BSD Data Length", 10)]));
+    let packets = [packets.clone(), packets].concat();
+    let bytes: Vec<u8> = packets.concat().into_iter().flat_map(u32::to_le_bytes).collect();
+    let asked = RefCell::new(Vec::new());
+    let picture = |surface: &VideoSurface, _: &dyn genxml::decode::Memory| {
+        asked.borrow_mut().push(surface.address);
+        Some(Picture { png: vec![1], width: 64, height: 48, note: "a frame".into() })
+    };
+    let mut out = Vec::new();
+    let mut writer = HtmlWriter::new(&mut out, Page::default()).with_video(&picture);
+    let (decoder, memory) =
+        (Decoder::new(Tables::gen8(), Options::default()), (0x1000, &bytes[..]));
+    let (state, length) = (&mut State::default(), bytes.len() as u64);
+    decoder.batch(state, EngineId::Video, &memory, 0x1000, length, &mut writer).unwrap();
+    genxml::decode::Sink::finish(&mut writer).unwrap();
+    assert_eq!(*asked.borrow(), [0x20_0000, 0x30_0000]);
+    let page = String::from_utf8(out).unwrap();
+    assert!(page.contains(r#"["AQ==",64,48,"a frame"]"#) && page.contains(r#""pictures":1"#));
 }
 
 /// Reference lists without coded data are those of an encoder.

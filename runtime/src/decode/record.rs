@@ -120,7 +120,8 @@ pub enum Kind {
     Row,
     /// Instructions of the execution units.
     Kernel,
-    /// A remark: what was not followed and why. `note` has the text.
+    /// A remark: what was not followed and why, or the summary of a coded picture. `note` has the
+    /// text.
     Note,
 }
 

@@ -11,8 +11,8 @@ fn last(rule: &str, packets: &[Vec<u32>]) -> usize {
     *fires_on(EngineId::Video, rule, packets).last().unwrap()
 }
 
-/// The findings for one packet after `before`, with `good` fields and with each of `bad` in place of
-/// the fields of the same name.
+/// Checks that the rule accepts a packet with `good` fields after `before`, and that it reports the
+/// packet with each of `bad` in place of the fields of the same name.
 fn one(rule: &str, before: &[Vec<u32>], name: &str, good: &Fields, bad: &[&Fields]) {
     let run = |fields: &Fields| {
         let mut packets = before.to_vec();

@@ -2,11 +2,11 @@
 //! format, event by event.
 //!
 //! Each engine is a track. A track has nested slices (submission, batches of both levels, packets,
-//! thread groups) and instants (flushes and invalidations of caches, decoded pictures). Times are the model's clock;
-//! one unit is written as one nanosecond. The clock measures the work done, not the time that
-//! hardware would take, and is the same in each run. A counter shows the EU instructions of the
-//! threads that have ended; a point is added after each media or GPGPU packet whose threads have
-//! ended.
+//! thread groups) and instants (flushes and invalidations of caches, decoded pictures). Times are
+//! the model's clock; one unit is written as one nanosecond. The clock measures the work done, not
+//! the time that hardware would take, and is the same in each run. A counter shows the EU
+//! instructions of the threads that have ended; a point is added after each media or GPGPU packet
+//! whose threads have ended.
 //!
 //! Format: Google's "Trace Event Format": an array of objects with `ph` (B begins a slice, E ends
 //! the newest one of its track, i is an instant, C a counter, M names a track), `ts` in
