@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs the Debian 12 packages that the live suite needs: drivers, clients, and headers for our
 # own clients. Needs root.
-# Usage: install.sh [--non-free]   --non-free also installs i965 with the kernels that read decoded
+# Usage: install.sh [--non-free]   --non-free installs i965 with the kernels that read decoded
 # pictures back; Debian's component non-free must be in the sources of apt
 set -euo pipefail
 i965=i965-va-driver

@@ -3,6 +3,7 @@
 //! lock the device.
 //!
 //! * [`open`]: open, fopen, lseek; [`status`]: stat, access, extended attributes;
+//! * [`file_systems`]: statfs;
 //! * [`links`]: readlink, realpath; [`directories`]: opendir, readdir, scandir;
 //! * [`working`]: chdir, getcwd;
 //! * [`exit`]: _exit; [`ioctl`]: ioctl;
@@ -13,6 +14,7 @@
 
 mod directories;
 mod exit;
+mod file_systems;
 mod heap;
 mod ioctl;
 mod links;
