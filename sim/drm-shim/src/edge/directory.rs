@@ -180,6 +180,8 @@ pub unsafe fn extend(directory: *mut DIR, tree: fn() -> &'static Tree) -> *mut D
     if directory.is_null() {
         return directory;
     }
+    // If libc itself closed an earlier directory at this address, its entries are still here.
+    forget(directory);
     // SAFETY: libc has opened the directory.
     let file = unsafe { next::dirfd(directory) };
     let path = rustix::fs::readlink(format!("/proc/self/fd/{file}"), Vec::new()).ok();
@@ -223,7 +225,7 @@ pub unsafe fn read_libcs(directory: *mut DIR) -> *mut dirent {
     }
 }
 
-/// Forgets the extra entries of one of libc's directories, which is closed next.
+/// Forgets the extra entries of one of libc's directories.
 pub fn forget(directory: *mut DIR) {
     if EXTRA_COUNT.load(Ordering::Relaxed) > 0 && extras().remove(&(directory as usize)).is_some() {
         EXTRA_COUNT.fetch_sub(1, Ordering::Relaxed);
@@ -256,9 +258,9 @@ pub unsafe fn drain(directory: *mut DIR) -> Vec<dirent> {
     entries
 }
 
-/// scandir: stores an array of those of `entries` that `filter` selects, sorted by `compare`, in `list`,
-/// and returns their number. The array and each entry are in memory of malloc. Returns -1, with
-/// errno set, if memory runs out.
+/// scandir: stores an array of those of `entries` that `filter` selects, sorted by `compare`, in
+/// `list`, and returns their number. The array and each entry are in memory of malloc. Returns -1,
+/// with errno set, if memory runs out.
 ///
 /// # Safety
 /// `list` can be written. `filter` may be called with an entry, and `compare` with two.
