@@ -3,8 +3,8 @@
 //! lock the device.
 //!
 //! * [`open`]: open, fopen, lseek; [`status`]: stat, access, extended attributes;
-//! * [`file_systems`]: statfs;
-//! * [`links`]: readlink, realpath; [`directories`]: opendir, readdir, scandir;
+//! * [`links`]: readlink, realpath; [`file_systems`]: statfs;
+//! * [`directories`]: opendir, readdir, scandir;
 //! * [`working`]: chdir, getcwd;
 //! * [`exit`]: _exit; [`ioctl`]: ioctl;
 //! * [`memory`]: mmap, munmap, mremap, madvise; [`heap`]: free, realloc.
