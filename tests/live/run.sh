@@ -303,12 +303,12 @@ test_video_vp8() { video_vp8 iHD; }
 test_video_jpeg() { video_jpeg iHD; }
 # In the free package, i965 lacks the kernels that copy a decoded picture to memory.
 test_video_i965() {
-	if ! video_vp8 i965 >out 2>why; then
+	if ! video_vp8 i965 >out 2>reason; then
 		grep -aq "Failed to read image.*not implemented" stderr && {
 			echo "i965-va-driver-shaders (non-free) is not installed"
 			return $skip
 		}
-		cat why >&2
+		cat reason >&2
 		return 1
 	fi
 	video_avc i965 && video_mpeg2 i965 && video_jpeg i965
