@@ -8,10 +8,10 @@ assumptions! {
 
     documentation PACKETS_OF_THE_CODECS;
         question "What do packets do that the specification has and that no function executes, \
-            such as those of the video codecs?";
+            such as those that encode video?";
         choice "Fault.";
-        reason "Sources describe the fields of these packets, but not the algorithms of the codecs \
-            and of video enhancement to the bit.";
+        reason "Sources describe the fields of these packets, but not how to encode and enhance \
+            video to the bit.";
 
     documentation THE_SECOND_VIDEO_ENGINE;
         question "What does a list, a ring or a semaphore signal for the second video engine \
