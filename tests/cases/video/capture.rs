@@ -163,6 +163,18 @@ impl Capture {
         let Step::Frame(picture, want) = &self.steps[at] else { unreachable!() };
         (Capture { steps: self.steps[..at].to_vec() }, picture.clone(), want.clone())
     }
+
+    /// Writes what the driver wrote before the first batch, and returns the batch's address.
+    pub fn prepare(&self, model: &mut Model) -> u64 {
+        for step in &self.steps {
+            match step {
+                Step::Put(address, bytes) => model.write(*address, bytes),
+                Step::Run(address) => return *address,
+                _ => {}
+            }
+        }
+        unreachable!("a capture has a batch");
+    }
 }
 
 impl Picture {
