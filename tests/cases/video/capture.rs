@@ -8,8 +8,8 @@
 //! * `put ADDRESS HEX` writes bytes, as the driver did;
 //! * `run ADDRESS` submits the batch at this address to the video engine;
 //! * `frame ADDRESS PITCH PLANES md5 HEX` expects a picture in Y tiles. A plane is
-//!   `ROWxWIDTHxHEIGHT`: rows before it, and its bytes and rows. The sum is that of the bytes of all
-//!   planes in turn;
+//!   `ROWxWIDTHxHEIGHT`: rows before it, and its bytes and rows. The sum is that of the bytes of
+//!   all planes in turn;
 //! * `frame ADDRESS PITCH PLANES near MOST HEX` is the same with the bytes themselves, and the
 //!   largest difference: the standard leaves the last bit of the inverse transform open, and errors
 //!   add up from picture to picture.

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Makes the captures of this folder again: make.py GENX FOLDER [--streams DIR] [--i965 DIR] [NAME...]
+"""Makes the captures of this folder again:
+
+    make.py GENX FOLDER [--streams DIR] [--i965 DIR] [NAME...]
 
 Each recipe below is a stream: the arguments with which FFmpeg encodes it, or a file of DIR that a
 generator of sim/codecs/tests wrote (the recipe says which). FFmpeg plays it with a VA-API driver on
@@ -23,11 +25,12 @@ def x264(source, size, frames, options):
     return f'{source.format(size=size)} -frames:v {frames} {X264}{options}:keyint=99:scenecut=0'
 
 
-# Name: driver, kind, end of the stream's name, text, arguments, and how many frames are wanted if not
-# all. `exact`: the frames are equal; `near`: the inverse transforms may round in other ways.
+# Name: driver, kind, end of the stream's name, text, arguments, and how many frames are wanted if
+# not all. `exact`: the frames are equal; `luma`: only their luma is; `near`: the inverse transforms
+# may round in other ways.
 RECIPES = {
     'avc_cavlc': (
-        'i965', 'exact', '264', 'Baseline: I and P, slices, constrained intra, offsets of the filter.',
+        'i965', 'exact', '264', 'Baseline: I and P, slices, constrained intra, filter offsets.',
         x264(MANDELBROT, '48x32', 3, 'cabac=0:bframes=0:ref=2:8x8dct=0:weightp=0:slices=2:qp=30'
              ':deblock=1,-1:constrained-intra=1:chroma-qp-offset=3')),
     'avc_spatial': (
@@ -62,11 +65,12 @@ RECIPES = {
         'iHD', 'near', 'm2v', 'Interlaced frames: field prediction, alternate scan, table B.15, '
         'nonlinear quantisers, finer DC.',
         NOISE.format(size='32x32') + INTERLACED + ' -frames:v 3 ' + MPEG2
-        + '-flags +ilme+ildct -alternate_scan 1 -intra_vlc 1 -non_linear_quant 1 -qmax 28 -dc 10 -bf 1 -g 9 '
-        '-q:v 12'),
+        + '-flags +ilme+ildct -alternate_scan 1 -intra_vlc 1 -non_linear_quant 1 -qmax 28 -dc 10 '
+        '-bf 1 -g 9 -q:v 12'),
     'vp8_inter': (
         'i965', 'exact', 'ivf', 'A key frame and inter frames, partitions.',
-        MANDELBROT.format(size='48x32') + ' -frames:v 3 ' + VP8 + '-b:v 60k -slices 2 -sharpness 2'),
+        MANDELBROT.format(size='48x32') + ' -frames:v 3 ' + VP8
+        + '-b:v 60k -slices 2 -sharpness 2'),
     'jpeg_420': (
         'i965', 'near', 'jpg', '4:2:0.',
         NOISE.format(size='40x32') + ' -pix_fmt yuvj420p ' + JPEG + '-q:v 8'),
@@ -98,7 +102,7 @@ RECIPES = {
         'i965', 'exact', '264', 'Fields, explicit weights.',
         'generated: AVC_SEED=39 cargo test -p genxml-codecs avc::random'),
     'avc_random_48': (
-        'i965', 'exact', '264', 'Fields and frames of field macroblocks, explicit weights of B slices.',
+        'i965', 'exact', '264', 'Fields and frames of field macroblocks, weights of B slices.',
         'generated: AVC_SEED=48 cargo test -p genxml-codecs avc::random'),
     'avc_random_56': (
         'i965', 'exact', '264', 'Fields, CAVLC, implicit weights.',
@@ -163,8 +167,9 @@ def software(path, end):
     # Vector code of FFmpeg keeps less bits of intermediate values than H.264 and VC-1 allow. Its
     # inverse transform "faani" is the nearest to the exact one.
     transform = ['-flags', 'bitexact', '-idct', 'faani'] if end == 'm2v' else []
-    data = run(['ffmpeg', '-v', 'error', '-nostdin', '-cpuflags', '0', *transform, '-threads', '1', '-i', path,
-                '-map', '0:v:0', '-fps_mode', 'passthrough', '-f', 'rawvideo', '-pix_fmt', form, '-'])
+    data = run(['ffmpeg', '-v', 'error', '-nostdin', '-cpuflags', '0', *transform, '-threads', '1',
+                '-i', path, '-map', '0:v:0', '-fps_mode', 'passthrough', '-f', 'rawvideo',
+                '-pix_fmt', form, '-'])
     width, height = frames[0]['width'], frames[0]['height']
     half = [(w + 1) // 2 for w in (width, height)]
     chroma = {'420': [(half[0], half[1])] * 2, '422': [(half[0], height)] * 2,
@@ -333,10 +338,10 @@ def make(options, work, name, driver, kind, end, text, arguments, most=None):
     environment = dict(os.environ, LIBVA_DRIVER_NAME=driver)
     if driver == 'i965' and options.i965:
         environment['LIBVA_DRIVERS_PATH'] = options.i965
-    run([options.genx, 'shim', '--capture', work, '--', 'ffmpeg', '-nostdin', '-v', 'error', '-threads',
-         '1', '-hwaccel', 'vaapi', '-hwaccel_device', '/dev/dri/renderD128', '-hwaccel_output_format',
-         'vaapi', '-i', path, '-map', '0:v:0', '-fps_mode', 'passthrough', '-f', 'null', '-'],
-        env=environment)
+    run([options.genx, 'shim', '--capture', work, '--', 'ffmpeg', '-nostdin', '-v', 'error',
+         '-threads', '1', '-hwaccel', 'vaapi', '-hwaccel_device', '/dev/dri/renderD128',
+         '-hwaccel_output_format', 'vaapi', '-i', path, '-map', '0:v:0',
+         '-fps_mode', 'passthrough', '-f', 'null', '-'], env=environment)
     [folder] = glob.glob(os.path.join(work, 'ffmpeg.*'))
     maps, runs = convert(folder)
     planes, frames = software(path, end)
