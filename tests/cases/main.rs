@@ -16,4 +16,5 @@ mod screen;
 mod streamer;
 mod surfaces;
 mod typed;
+mod video;
 mod walker;

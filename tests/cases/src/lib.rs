@@ -126,8 +126,16 @@ impl Model {
         let mut batch = batch.to_vec();
         push(&mut batch, &MiBatchBufferEnd::new());
         self.put(BATCH, &batch);
-        fields::visit::visit(&self.gpu, self.context, &self.mapped, engine, BATCH);
-        self.last = self.gpu.submit(self.context, engine, BATCH, 0)?;
+        self.submit_at(engine, BATCH)
+    }
+
+    /// Runs the batch at an address, which is in memory already.
+    ///
+    /// # Errors
+    /// The fault that the model returns.
+    pub fn submit_at(&mut self, engine: EngineId, address: u64) -> Result<Stats, Fault> {
+        fields::visit::visit(&self.gpu, self.context, &self.mapped, engine, address);
+        self.last = self.gpu.submit(self.context, engine, address, 0)?;
         Ok(self.last)
     }
 

@@ -1,0 +1,13 @@
+//! The video engine: streams that real drivers submitted, and batches of typed packets.
+//!
+//! * [`capture`]: submissions of a driver with the frames that they decode;
+//! * [`streams`]: plays all captures;
+//! * [`mutations`]: plays captures after random changes;
+//! * [`packets`]: small pictures of typed packets, modes, faults and status registers.
+//!
+//! `make.py` made the files of `captures`: it plays small streams with unmodified VA-API drivers.
+
+mod capture;
+mod mutations;
+mod packets;
+mod streams;

@@ -1,0 +1,76 @@
+//! Captures with random changes: each submission ends with a result or a fault.
+//!
+//! `GENXML_MUTATIONS_VIDEO` multiplies the number of changes.
+
+use super::capture::{Capture, Step};
+use genxml::engine::EngineId;
+use genxml_cases::{Model, Random};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Number of changed plays of each capture.
+const PLAYS: u64 = 200;
+
+/// Changes what the driver wrote: packets, coded data and tables.
+fn change(capture: &mut Capture, random: &mut Random) {
+    let is_put = |step: &Step| matches!(step, Step::Put(..));
+    let puts: Vec<usize> =
+        (0..capture.steps.len()).filter(|&at| is_put(&capture.steps[at])).collect();
+    for _ in 0..=random.index(3) {
+        let at = random.pick(&puts);
+        let Step::Put(address, bytes) = &mut capture.steps[at] else { unreachable!() };
+        let byte = random.index(bytes.len());
+        match random.below(4) {
+            0 => bytes[byte] = random.below(256) as u8,
+            1 => bytes[byte] ^= 0xff,
+            2 => {
+                // A whole dword, some of which the driver did not write.
+                let dword = (*address + byte as u64) & !3;
+                let values = [0, 1, 0xffff_ffff, random.below(1 << 32) as u32];
+                let value = random.pick(&values);
+                let step = Step::Put(dword, value.to_le_bytes().to_vec());
+                capture.steps.insert(at + 1, step);
+                return;
+            }
+            _ => bytes[byte] ^= 1 << random.below(8),
+        }
+    }
+}
+
+/// Submits all batches, whatever the results of the earlier ones are. Returns the number of faults.
+fn play(capture: &Capture, model: &mut Model) -> usize {
+    let mut faults = 0;
+    for step in &capture.steps {
+        match step {
+            Step::Put(address, bytes) => model.write(*address, bytes),
+            // The field list must not see these batches.
+            Step::Run(address) => {
+                let result = model.gpu.submit(model.context, EngineId::Video, *address, 0);
+                faults += usize::from(result.is_err());
+            }
+            Step::Map(..) | Step::Frame(..) => {}
+        }
+    }
+    faults
+}
+
+#[test]
+fn changed_captures_end() {
+    let factor = std::env::var("GENXML_MUTATIONS_VIDEO").ok().and_then(|text| text.parse().ok());
+    let (mut plays, mut faults) = (0, 0);
+    for (index, name) in Capture::names().iter().enumerate() {
+        let capture = Capture::open(name);
+        for number in 0..PLAYS * factor.unwrap_or(1) {
+            let mut random = Random::new(number << 8 | index as u64);
+            let mut changed = capture.clone();
+            change(&mut changed, &mut random);
+            // A small limit, so that counts of many macroblocks end.
+            let mut model = capture.model();
+            let ended = catch_unwind(AssertUnwindSafe(|| play(&changed, &mut model)));
+            let count = ended.unwrap_or_else(|_| panic!("{name}: change {number} panics"));
+            plays += 1;
+            faults += usize::from(count > 0);
+        }
+    }
+    // Both must be frequent, so that the changes reach all parts of the decoders.
+    assert!(faults > plays / 50 && faults < plays * 3 / 4, "{faults} of {plays} have faults");
+}
