@@ -49,6 +49,9 @@ struct Current {
     kinds: String,
 }
 
+/// Changes a picture before it is decoded.
+pub type Damage = Box<dyn FnMut(&mut Job)>;
+
 /// Why a driver does not decode a stream.
 pub type Refused = String;
 
@@ -81,7 +84,7 @@ pub struct Front {
     /// The driver disables the remapping of picture identities.
     pub no_ids: bool,
     /// Changes a picture before it is decoded.
-    pub damage: Option<Box<dyn FnMut(&mut Job)>>,
+    pub damage: Option<Damage>,
 }
 
 impl Front {
@@ -497,7 +500,7 @@ fn log_line(header: &Header, picture: &Current) -> String {
     let (width, both) = (picture.sps.width_mbs, picture.job.parameters.mbaff);
     let twice = usize::from(both || header.structure.is_field());
     let row =
-        (header.first_mb / width << twice) + usize::from(header.structure == Structure::Bottom);
+        ((header.first_mb / width) << twice) + usize::from(header.structure == Structure::Bottom);
     format!(
         "{} mb:{} {} frame:{} poc:{}/{} ref:{}/{} qp:{}",
         ["F", "T", "B"][header.structure as usize],

@@ -4,6 +4,7 @@
 //! picture order counts. It knows no sample and no vector.
 
 mod bits;
+mod intra;
 mod macroblock;
 mod model;
 mod residual;
@@ -34,7 +35,8 @@ pub fn stream(seed: u64) -> Vec<Vec<u8>> {
         sets.push(pps.expect("a parameter set that can be read"));
         units.push(unit);
     }
-    let frames = random.usize(2..=7);
+    let many = sps.max_num_ref_frames > 4;
+    let frames = random.usize(if many { 10..=24 } else { 2..=7 });
     let b_slices = random.u8(0..8) > 0;
     let mut generator = Generator {
         random,
@@ -102,7 +104,8 @@ struct FrameState {
 
 impl Generator {
     fn frame(&mut self, first: bool) {
-        let idr = first || self.random.u8(0..8) == 0;
+        let rate = if self.sps.max_num_ref_frames > 4 { 30 } else { 8 };
+        let idr = first || self.random.u8(0..rate) == 0;
         // These types of picture order count leave no room for a second frame (8.2.1).
         let fixed = self.sps.poc_type == 2
             || self.sps.poc_type == 1 && self.sps.delta_pic_order_always_zero;
