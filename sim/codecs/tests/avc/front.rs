@@ -81,8 +81,9 @@ pub struct Front {
     /// What FFmpeg logs of each slice: structure, first macroblock, kind, frame_num, counts of the
     /// fields, lengths of the lists, QP.
     pub log: Vec<String>,
-    /// The driver disables the remapping of picture identities.
-    pub no_ids: bool,
+    /// State as drivers may send it too: no identities of pictures, offsets of data after the
+    /// alignment bits of CABAC, a slice without data before the first one.
+    pub alternative: bool,
     /// Changes a picture before it is decoded.
     pub damage: Option<Damage>,
 }
@@ -250,7 +251,7 @@ impl Front {
             chroma_qp_offsets: pps.chroma_qp_offset.map(|offset| offset as i8),
             non_reference: header.nal_ref_idc == 0,
             matrices: matrices(&pps.scaling),
-            picture_ids: (!self.no_ids).then_some(ids),
+            picture_ids: (!self.alternative).then_some(ids),
             counts,
             count,
         }
@@ -310,6 +311,15 @@ impl Front {
         let Some(mut picture) = self.picture.take() else { return };
         if let Some(damage) = &mut self.damage {
             damage(&mut picture.job);
+        }
+        if self.alternative {
+            let job = &mut picture.job;
+            for (slice, _) in job.slices.iter_mut().filter(|_| job.parameters.cabac) {
+                slice.data_offset = slice.data_offset.next_multiple_of(8);
+            }
+            if let Some((first, _)) = job.slices.first() {
+                job.slices.insert(0, (first.clone(), Vec::new()));
+            }
         }
         let mut references = References::default();
         for (index, store) in self.dpb.used() {

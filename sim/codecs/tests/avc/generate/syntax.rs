@@ -55,7 +55,9 @@ pub fn sps(random: &mut fastrand::Rng) -> Vec<u8> {
             scaling(&mut out, random, 8, largest);
         }
     }
-    out.ue(random.u32(0..3));
+    // The frame numbers of references differ.
+    let many = random.u8(0..8) == 0;
+    out.ue(if many { random.u32(2..6) } else { random.u32(0..3) });
     let poc_type = [0, 0, 1, 2][random.usize(0..4)];
     out.ue(poc_type);
     if poc_type == 0 {
@@ -75,7 +77,6 @@ pub fn sps(random: &mut fastrand::Rng) -> Vec<u8> {
             out.se(random.i32(6..10));
         }
     }
-    let many = random.u8(0..8) == 0;
     out.ue(random.u32(if many { 5..=16 } else { 1..=4 }));
     out.bit(false);
     let wide = random.u8(0..16) == 0;
