@@ -5,8 +5,8 @@ use super::macroblock::{Code, SliceWriter, b_type_bins, position};
 use super::tables::B_TYPES;
 
 impl SliceWriter<'_> {
-    /// True if some samples of the left pair may be used for intra prediction and others may not, and
-    /// they alternate in other ways than those of the pair: FFmpeg knows them by halves only.
+    /// True if intra prediction may use one macroblock of the left pair only, and the rows of that
+    /// pair alternate in another way: FFmpeg knows halves only.
     pub(super) fn mixed(&self, at: usize) -> bool {
         let Some((left, ..)) = self.grid.locate(at, -1, 0, 16) else { return false };
         if !self.grid.mbaff {

@@ -4,7 +4,7 @@
 //! picture order counts. It knows no sample and no vector. `AVC_DUMP` prints the model of each
 //! macroblock.
 //!
-//! FFmpeg 5.1 is the oracle, so streams do not have what it decodes in another way than the standard:
+//! FFmpeg 5.1 is the oracle. Streams do not have what it does in another way than the standard:
 //! * filtered edges between P and B slices, and empty 8x8 blocks of CAVLC that are filtered
 //! * intra macroblocks in slices of fields whose edges are not filtered
 //! * constrained intra prediction beside MBAFF pairs of the other kind that mix intra and inter
