@@ -305,7 +305,7 @@ fn both_deblocking_outputs() {
     model.map(SPARE, 0x1_0000);
     let address = capture.prepare(&mut model);
     let mut batch = model.get(address, 0x400);
-    let mut find = |header: u32| batch.iter().position(|dword| *dword == header).unwrap();
+    let find = |header: u32| batch.iter().position(|dword| *dword == header).unwrap();
     let (mode, buffers) = (find(0x7000_0003), find(0x7002_003b));
     batch[mode + 1] |= 3 << 8;
     batch[buffers + 1] = SPARE as u32;
