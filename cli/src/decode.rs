@@ -275,7 +275,7 @@ fn page(
     let page = Page { input: args.input.name(), hang };
     let mut writer = HtmlWriter::new(out, page);
     if args.choice.is_broadwell(dump) {
-        writer = writer.with_pictures(&surface::picture);
+        writer = writer.with_pictures(&surface::picture).with_video(&surface::video);
     }
     let decoded = decode(decoder, dump, filter, &mut writer)?;
     for note in dump.notes() {

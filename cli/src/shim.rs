@@ -12,8 +12,9 @@ const LIBRARY: &str = "libgenxml_drm_shim.so";
 
 /// Run a command with the model as its GPU.
 ///
-/// Unmodified drivers (Mesa's iris, crocus and hasvk, Intel's OpenCL driver NEO, the VA-API driver
-/// i965) find a Broadwell, and draw and compute on it. Video is not decoded or encoded yet.
+/// Unmodified drivers (Mesa's iris, crocus and hasvk, Intel's OpenCL driver NEO, the VA-API drivers
+/// iHD and i965) find a Broadwell, and draw, compute and decode video on it (AVC, MPEG-2, JPEG and
+/// VP8; with i965 also VC-1). Video is not encoded yet.
 ///
 /// A library is preloaded into the command and its child processes. It replaces the libc functions
 /// that open and use the device. This needs no kernel module, device file or privilege. Programs
@@ -38,6 +39,8 @@ const LIBRARY: &str = "libgenxml_drm_shim.so";
   genx shim --mode 320x240 --frames out -- kmscube -c 10     pictures in out/kmscube.*/frame*.png
   genx shim --check -- clinfo                  check every batch with the rules engine
   genx shim --device GT3 --stats -- ./compute
+  genx shim -- env LIBVA_DRIVER_NAME=iHD ffmpeg -hwaccel vaapi \\
+      -hwaccel_device /dev/dri/renderD128 -i x.mp4 -f framemd5 -     decode video
   genx shim --doctor                           list the installed drivers")]
 pub struct Args {
     /// GT1, GT2, GT3, or the PCI id of a Broadwell in hexadecimal. Default: 0x1616, a GT2
@@ -316,7 +319,7 @@ struct Driver {
 }
 
 /// Drivers that support Broadwell, as tested on Debian 12.
-const DRIVERS: [Driver; 5] = [
+const DRIVERS: [Driver; 6] = [
     Driver {
         name: "iris",
         api: "OpenGL, OpenGL ES, EGL",
@@ -350,12 +353,21 @@ const DRIVERS: [Driver; 5] = [
         note: "",
     },
     Driver {
+        name: "iHD",
+        api: "VA-API",
+        files: &["dri/iHD_drv_video.so"],
+        package: "intel-media-va-driver",
+        hint: "env LIBVA_DRIVER_NAME=iHD vainfo --display drm --device /dev/dri/renderD128",
+        note: "",
+    },
+    Driver {
         name: "i965-va",
         api: "VA-API",
         files: &["dri/i965_drv_video.so"],
         package: "i965-va-driver",
-        hint: "vainfo --display drm --device /dev/dri/renderD128",
-        note: "",
+        hint: "env LIBVA_DRIVER_NAME=i965 vainfo --display drm --device /dev/dri/renderD128",
+        note: "it reads decoded pictures back only with the package i965-va-driver-shaders (non-free); \
+               without it, vaGetImage returns \"not implemented\"",
     },
 ];
 

@@ -1,11 +1,12 @@
-//! Pictures of surfaces, for the page of `genx decode --format html`.
+//! Pictures of surfaces and of decoded video, for the page of `genx decode --format html`.
 
-use genxml::decode::Memory;
+use genxml::capture::Tiling;
+use genxml::decode::{Chroma, Memory, VideoSurface};
 use genxml::gen8::state::RenderSurfaceState;
 use genxml::html::Picture;
-use genxml_sim::surface::display::PixelConverter;
+use genxml_sim::surface::display::{PixelConverter, rgb_of_ycbcr};
 use genxml_sim::surface::format::Class;
-use genxml_sim::surface::{Surface, SurfaceKind};
+use genxml_sim::surface::{Surface, SurfaceKind, TileMode};
 
 /// Maximum width and height of a picture in pixels. Larger surfaces show every n-th texel.
 const MOST: u32 = 512;
@@ -74,6 +75,53 @@ pub fn picture(state: &RenderSurfaceState, memory: &dyn Memory) -> Option<Pictur
         height: level.height,
         note,
     })
+}
+
+/// A picture of decoded video, in colours of BT.601. `None` if its memory is missing, or if all
+/// bytes are 0: the dump is older than the picture then.
+pub fn video(surface: &VideoSurface, memory: &dyn Memory) -> Option<Picture> {
+    let VideoSurface { address, width, height, pitch, tiling, chroma, full_range, .. } = *surface;
+    let step = width.max(height).div_ceil(MOST).max(1);
+    let tiling = match tiling {
+        Tiling::Linear => TileMode::Linear,
+        Tiling::X => TileMode::X,
+        Tiling::Y => TileMode::Y,
+    };
+    if !pitch.is_multiple_of(tiling.pitch_unit()) || memory.tail(address).is_empty() {
+        return None;
+    }
+    let (mut missing, mut written) = (0, 0);
+    let mut sample = |x: u32, y: u32| {
+        let offset = tiling.offset(i64::from(x), i64::from(y), i64::from(pitch));
+        let mut byte = [0];
+        missing += u32::from(memory.bytes(address.wrapping_add(offset as u64), &mut byte) == 0);
+        written |= byte[0];
+        byte[0]
+    };
+    let (columns, rows) = (width.div_ceil(step), height.div_ceil(step));
+    let mut rgba = Vec::with_capacity(4 * (columns * rows) as usize);
+    for (y, x) in (0..rows).flat_map(|y| (0..columns).map(move |x| (step * y, step * x))) {
+        let [cb, cr] = match chroma {
+            Chroma::None => [128; 2],
+            Chroma::Interleaved { row } => {
+                let x = x & !1;
+                [sample(x, row + y / 2), sample(x + 1, row + y / 2)]
+            }
+            Chroma::Planar { planes, across, down } => {
+                planes.map(|(left, top)| sample(left + x / across.max(1), top + y / down.max(1)))
+            }
+        };
+        let [red, green, blue] = rgb_of_ycbcr([sample(x, y), cb, cr], full_range);
+        rgba.extend([red, green, blue, 255]);
+    }
+    if missing > 0 || written == 0 {
+        return None;
+    }
+    let mut note = format!("{tiling:?} tiling, pitch {pitch}");
+    if step > 1 {
+        note += &format!(", one sample of {step} across and down");
+    }
+    Some(Picture { png: png_of(columns, rows, &rgba)?, width, height, note })
 }
 
 fn png_of(width: u32, height: u32, rgba: &[u8]) -> Option<Vec<u8>> {
@@ -148,6 +196,52 @@ mod tests {
         let grey = picture(&surface(SurfaceFormat::R8_UNORM, TileMode::LINEAR), &memory).unwrap();
         assert_eq!(pixels(&grey)[4 * 5..][..4], [0, 0, 0, 255]);
         assert!(grey.note.starts_with("R8_UNORM, Linear tiling"), "{}", grey.note);
+    }
+
+    /// Oracle: the address of each sample in a Y tile, computed by hand; white and red of BT.601.
+    #[test]
+    fn samples_become_pixels() {
+        let surface = VideoSurface {
+            address: 0x10000,
+            width: 4,
+            height: 4,
+            pitch: 128,
+            tiling: Tiling::Y,
+            chroma: Chroma::Interleaved { row: 32 },
+            full_range: false,
+        };
+        // Rows of a column of a tile have 16 bytes. Chroma is in the second row of tiles.
+        let mut bytes = vec![16; 8192];
+        bytes[4096..].fill(128);
+        bytes[3 * 16 + 1] = 235;
+        bytes[2] = 81;
+        (bytes[4096 + 2], bytes[4096 + 3]) = (90, 240);
+        let memory: (u64, &[u8]) = (0x10000, &bytes);
+        let found = pixels(&video(&surface, &memory).unwrap());
+        let pixel = |x: usize, y: usize| &found[4 * (4 * y + x)..][..4];
+        assert_eq!(pixel(1, 3), [255, 255, 255, 255]);
+        assert_eq!(pixel(0, 2), [0, 0, 0, 255]);
+        assert!(pixel(2, 0)[0] > 250 && pixel(2, 0)[1] < 5, "{:?}", pixel(2, 0));
+
+        let short: (u64, &[u8]) = (0x10000, &bytes[..4096]);
+        assert_eq!(video(&surface, &short), None);
+        let zeros: (u64, &[u8]) = (0x10000, &[0; 8192]);
+        assert_eq!(video(&surface, &zeros), None);
+
+        // Planes of 4:4:4 in rows, and grey.
+        let planes = [(0, 4), (0, 8)];
+        let chroma = Chroma::Planar { planes, across: 1, down: 1 };
+        let flat = VideoSurface { tiling: Tiling::Linear, chroma, full_range: true, ..surface };
+        bytes[..12 * 128].fill(128);
+        bytes[2 * 128 + 1] = 76;
+        bytes[(4 + 2) * 128 + 1] = 85;
+        bytes[(8 + 2) * 128 + 1] = 255;
+        let memory: (u64, &[u8]) = (0x10000, &bytes);
+        let found = pixels(&video(&flat, &memory).unwrap());
+        assert_eq!(found[4 * (4 * 2 + 1)..][..4], [254, 0, 0, 255]);
+        let grey = VideoSurface { chroma: Chroma::None, ..flat };
+        let found = pixels(&video(&grey, &memory).unwrap());
+        assert_eq!(found[4 * (4 * 2 + 1)..][..4], [76, 76, 76, 255]);
     }
 
     #[test]

@@ -655,11 +655,51 @@ fn spinning_takes_less_than_a_second() {
     assert!(took < Duration::from_secs(1), "{took:?}");
 }
 
-/// The error names the first packet that the model does not implement.
+/// What `--observe frame` prints for the picture of the corpus. The size and the address are those
+/// in its packets, the number of bytes is Indirect Data Length.
+const JPEG_FRAME: &str = "\
+frame 1: submission 1, MFD_JPEG_BSD_OBJECT at 0x0000_1000_548c
+  picture       JPEG I frame, 4x4 macroblocks
+  data          1 slice of 1.2 KiB
+  output        before deblocking at 0x0000_1000_0000
+  did           macroblocks 16
+  pictures      picture1.png
+";
+
+/// A decoded picture of i965: paragraph, file, object, statistics and traces.
 #[test]
-fn corpus_of_other_kinds_names_what_is_missing() {
+fn decoded_pictures_are_described() {
     let Some(corpus) = corpus::folder() else { return };
-    let (code, _, err) = run(&corpus.join("drivers/va_jpg"), &[]);
-    assert_eq!(code, 3, "{err}");
-    assert!(err.contains("not implement") && err.contains("MFX"), "{err}");
+    let capture = corpus.join("drivers/va_jpg");
+    let place = tempdir().unwrap();
+    let path = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
+    let (dump, trace, lines) = (path("out"), path("trace.json"), path("trace.txt"));
+    let options = ["--stats", "--trace", &trace, "--trace-text", &lines];
+    let (code, out, err) =
+        run(&capture, &[&["--observe", "frame", "--dump", &dump], &options[..]].concat());
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(out.starts_with(JPEG_FRAME), "{out}");
+    assert!(out.contains("  pictures      1, 1 slices, 16 macroblocks\n"), "{out}");
+    let row: Vec<&str> = out.lines().last().unwrap().split_whitespace().collect();
+    assert_eq!(row, ["JPEG", "1", "1", "1,251", "16", "0"]);
+    let (pixels, size) = read_png(&place.path().join("out/picture1.png"));
+    assert_eq!(size, [64, 64]);
+    assert!(pixels.chunks(4).any(|pixel| pixel[0] != pixel[2]), "it has colours");
+    let trace = fs::read_to_string(trace).unwrap();
+    assert!(trace.contains(r#""name":"JPEG I frame","s":"t","args":{"slices":1,"bytes":1251"#));
+    let lines = fs::read_to_string(lines).unwrap();
+    assert!(lines.contains("\npicture JPEG I frame 4x4 macroblocks\n"), "{lines}");
+
+    let (_, out, _) = run(&capture, &["--observe", "frame", "--json"]);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    let frame = &report["frames"][0];
+    assert_eq!((&frame["codec"], &frame["type"]), (&"JPEG".into(), &"I".into()));
+    assert_eq!((&frame["before"], &frame["picture"]), (&"0x10000000".into(), &Value::Null));
+    assert_eq!(report["stats"]["pictures"], 1);
+    // Without video, there is nothing about it.
+    fill_capture(place.path(), |_| ());
+    let (_, out, _) = run(place.path(), &["--json", "--stats"]);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["stats"]["pictures"], Value::Null);
+    assert_eq!(report["tables"]["codecs"], Value::Null);
 }

@@ -5,6 +5,7 @@ mod aub;
 mod batch;
 mod capture;
 mod check;
+mod coded;
 mod decode;
 mod devcoredump;
 mod diff;

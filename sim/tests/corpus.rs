@@ -4,7 +4,7 @@
 //! Without the corpus the tests do nothing.
 
 use genxml::capture::Capture;
-use genxml_sim::replay;
+use genxml_sim::replay::{self, Step};
 use genxml_testkit::corpus;
 
 /// Runs every capture in `folder` whose name starts with one of `prefixes`. Returns the number of
@@ -73,4 +73,37 @@ fn frames_of_real_programs() {
 fn piglit() {
     let count = run("drivers", &["pg_depthstencil", "pg_gs_clip", "pg_tess_barrier"]);
     assert!(count == 3 || corpus::folder().is_none());
+}
+
+/// The address of a byte in a Y tile: rows of 128 bytes, 32 of them, in columns of 16 bytes.
+fn y_tiled(x: usize, y: usize, pitch: usize) -> usize {
+    let tile = y / 32 * (pitch / 128) + x / 128;
+    4096 * tile + x % 128 / 16 * 512 + y % 32 * 16 + x % 16
+}
+
+/// A picture that a VA driver decodes. Oracle: FFmpeg's software decoder, whose inverse transform
+/// rounds differently.
+#[test]
+fn picture_of_a_va_driver() {
+    let Some(corpus) = corpus::folder() else { return };
+    let folder = corpus.join("drivers/va_jpg");
+    let wanted = std::fs::read(folder.join("reference/va_jpg.yuv")).unwrap();
+    let capture = Capture::open(&folder).unwrap();
+    let mut replay = replay::Replay::new(&capture);
+    let mut compared = 0;
+    while let Some(step) = replay.step() {
+        let Step::Exec { exec, result, .. } = step else { continue };
+        assert!(result.is_ok(), "{result:?}");
+        // Three planes of 64x64 and 32x32 samples. Rows of tiles separate them.
+        let surface = replay.bytes(exec.objects[0].object);
+        let planes = [(64, 0), (32, 64), (32, 96)];
+        let samples = planes.iter().flat_map(|&(size, top)| {
+            (0..size * size).map(move |at| y_tiled(at % size, top + at / size, 128))
+        });
+        for (wanted, at) in wanted.iter().zip(samples) {
+            assert!(wanted.abs_diff(surface[at]) <= 1, "byte {at}: {} for {wanted}", surface[at]);
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, wanted.len());
 }

@@ -2,6 +2,7 @@
 # The live suite: unmodified drivers of Debian 12 on the model. It compares outputs with those of
 # software renderers on the same machine, and the result of each test with expected.tsv.
 # Usage: run.sh [NAME...]   all tests, or the named ones; exit 1 if a result is worse than expected
+# A test that cannot run without a non-free package is skipped.
 # First build: cargo build --release -p genxml-drm-shim -p genx   (or set GENX to the path of genx)
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,6 +13,8 @@ cd "$work" || exit 2
 export XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-$work} MESA_SHADER_CACHE_DISABLE=true NEO_CACHE_PERSISTENT=0
 export LIBGL_ALWAYS_SOFTWARE=${LIBGL_ALWAYS_SOFTWARE:-}
 [ -x "$genx" ] || { echo "run.sh: no genx at $genx: build it, or set GENX" >&2; exit 2; }
+# Exit code of a test that is skipped.
+skip=77
 lavapipe=$(ls /usr/share/vulkan/icd.d/lvp_icd.*.json 2>/dev/null | head -1)
 
 # Messages of the device about failed submissions, panics and missing features; also in piglit.py.
@@ -40,9 +43,17 @@ shaders() {
 test_eglinfo() { model eglinfo -B >out; grep -q "EGL driver name: iris" out; }
 test_vulkaninfo() { model vulkaninfo --summary >out; grep -q "BDW GT2" out; }
 test_clinfo() { model clinfo >out; grep -q "HD Graphics 5500 \[0x1616\]" out; }
-test_vainfo() {
-	model vainfo --display drm --device /dev/dri/renderD128 >out && grep -q "VAProfileH264Main" out
+# A driver of VA-API lists the profiles that it can decode: profiles DRIVER MORE...
+profiles() {
+	local profile
+	model env LIBVA_DRIVER_NAME="$1" vainfo --display drm --device /dev/dri/renderD128 >out || return
+	for profile in MPEG2Main H264ConstrainedBaseline H264Main H264High JPEGBaseline VP8Version0_3 "${@:2}"; do
+		grep -q "VAProfile$profile *:.*VAEntrypointVLD" out || { echo "no $profile" >&2; return 1; }
+	done
+	echo "$(grep -c VAEntrypointVLD out) profiles for decoding"
 }
+test_vainfo() { profiles i965 VC1Simple VC1Main VC1Advanced; }
+test_vainfo_ihd() { profiles iHD; }
 # Runs a client of OpenGL ES on llvmpipe and on the model. Their texts must be equal. The pictures
 # are reference.raw and model.raw.
 gles3() {
@@ -250,6 +261,66 @@ test_ffmpeg_vulkan() {
 		limit=300 model ffmpeg -v error -y -init_hw_device vulkan=vk:0 "${filter[@]}" model.raw &&
 		./compare reference.raw model.raw 1 0
 }
+# Encodes 12 frames in software, to the file video.mkv or FILE: [file=FILE] encode OPTION...
+encode() {
+	ffmpeg -v error -y -f lavfi -i testsrc2=size=320x240:rate=25 -frames:v 12 -pix_fmt yuv420p "$@" "${file:-video.mkv}" </dev/null
+}
+# Decodes a file in software, to reference.raw. JPEG has other ranges of values; they stay.
+decode_in_software() {
+	ffmpeg -v error -y -i "$1" -vf scale=in_range=full:out_range=full,format=nv12 -f rawvideo reference.raw </dev/null
+}
+# The last run with --stats has decoded at least 12 slices on the model, so not in software.
+decoded_on_model() {
+	local slices
+	slices=$(sed -n 's/^genx shim: video: MFD_[A-Z0-9]*_BSD_OBJECT: \([0-9]*\) times.*/\1/p' stderr)
+	((${slices:-0} >= 12)) || { echo "the model has decoded ${slices:-0} slices for 12 frames" >&2; return 1; }
+}
+# Decodes what `encode` encodes, with a driver of VA-API: video DRIVER LIMIT OPTION...
+# FFmpeg cannot fall back to software here, because hwdownload accepts only frames of VA-API.
+video() {
+	client compare && encode "${@:3}" && decode_in_software video.mkv &&
+		options=--stats model env LIBVA_DRIVER_NAME="$1" ffmpeg -v error -y -hwaccel vaapi \
+			-hwaccel_device /dev/dri/renderD128 -hwaccel_output_format vaapi -i video.mkv \
+			-vf hwdownload,format=nv12 -f rawvideo model.raw &&
+		decoded_on_model && ./compare reference.raw model.raw "$2" 0
+}
+# The first stream has CABAC, references in two directions, 8x8 transforms and 3 slices in a
+# picture; the second one has CAVLC; the third one has frame and field macroblocks (MBAFF).
+# Decoders of AVC and VP8 must be exact.
+video_avc() {
+	video "$1" 0 -c:v libx264 -profile:v high -bf 2 -g 6 -slices 3 &&
+		video "$1" 0 -c:v libx264 -profile:v baseline &&
+		video "$1" 0 -c:v libx264 -bf 2 -flags +ildct+ilme
+}
+video_vp8() { video "$1" 0 -c:v libvpx -b:v 500k; }
+# MPEG-2 and JPEG leave the rounding of the transform open. In MPEG-2, differences add up until the
+# next picture without references.
+video_mpeg2() { video "$1" 3 -c:v mpeg2video -bf 2 -q:v 4 -flags +ildct+ilme && video "$1" 3 -c:v mpeg2video -bf 2 -q:v 4; }
+video_jpeg() { video "$1" 1 -c:v mjpeg -pix_fmt yuvj420p -q:v 4; }
+test_video_avc() { video_avc iHD; }
+test_video_mpeg2() { video_mpeg2 iHD; }
+test_video_vp8() { video_vp8 iHD; }
+test_video_jpeg() { video_jpeg iHD; }
+# In the free package, i965 lacks the kernels that copy a decoded picture to memory.
+test_video_i965() {
+	if ! video_vp8 i965 >out 2>reason; then
+		grep -aq "Failed to read image.*not implemented" stderr && {
+			echo "i965-va-driver-shaders (non-free) is not installed"
+			return $skip
+		}
+		cat reason >&2
+		return 1
+	fi
+	video_avc i965 && video_mpeg2 i965 && video_jpeg i965
+}
+# GStreamer finds devices through libudev. Its registry of plugins stays in the work directory.
+test_gstreamer() {
+	client compare && file=video.264 encode -c:v libx264 -bf 2 -g 6 && decode_in_software video.264 &&
+		limit=300 options=--stats model env LIBVA_DRIVER_NAME=iHD GST_REGISTRY="$work/registry" GST_REGISTRY_FORK=no \
+			gst-launch-1.0 -q filesrc location=video.264 ! h264parse ! vah264dec ! video/x-raw,format=NV12 ! \
+			filesink location=model.raw >out &&
+		decoded_on_model && ./compare reference.raw model.raw 0 0
+}
 # A Wayland client and its compositor, both on the model.
 on_weston() {
 	cat >both.sh <<'S'
@@ -287,7 +358,12 @@ done
 worse=0
 for name in "${tests[@]}"; do
 	start=$SECONDS
-	if detail=$("test_$name" 2>"$work/why"); then result=pass; else result=fail; detail=$(tail -1 "$work/why"); fi
+	detail=$("test_$name" 2>"$work/why")
+	case $? in
+	0) result=pass ;;
+	"$skip") result=skip ;;
+	*) result=fail detail=$(tail -1 "$work/why") ;;
+	esac
 	expected=$(awk -F'\t' -v name="$name" '$1 == name { print $2 }' "$here/expected.tsv")
 	mark=
 	[ "$result" = fail ] && [ "$expected" = pass ] && { mark=" WORSE"; worse=1; }

@@ -25,6 +25,7 @@ use std::path::PathBuf;
   genx run captures/gpgpu_fill --json | jq .expectations
   genx run captures/gpgpu_fill --trace fill.json      open it in ui.perfetto.dev
   genx run captures/kmscube --observe draw --dump out   each draw, with its targets before and after
+  genx run captures/video --observe frame --dump out    each decoded picture, as text and PNG
   genx run captures/hang --error-state hang.error     write the state after a hang, for genx decode
   genx run saxpy.aub.xz --stats                       a recording of intel_dump_gpu or NEO")]
 pub struct Args {
@@ -36,7 +37,8 @@ pub struct Args {
     #[arg(long)]
     pub(super) check: bool,
     /// Write files to DIR: the memory of each expectation as NAME.bin, each displayed frame of a
-    /// capture as frameN.png, and with --observe draw the targets of draws as pictures
+    /// capture as frameN.png, with --observe draw the targets of draws as pictures, and with
+    /// --observe frame the frames of decoded video
     ///
     /// The pictures before and after draw N are DIR/drawN-before-rt0.png, DIR/drawN-after-rt0.png
     /// and so on for each render target. If the draw has depth or stencil tests, there are also
@@ -45,17 +47,21 @@ pub struct Args {
     /// colour. In a picture of depths, 1 is white. The other depths are grey: the smallest is
     /// black, the greatest is light grey.
     ///
+    /// Decoded picture N of the video engine is DIR/pictureN.png, in colours of BT.601. If it is a
+    /// field, the file has both fields of its frame.
+    ///
     /// The values that an AUB file states have no names, and it has no frames, so --dump needs
-    /// --observe draw for it.
+    /// --observe for it.
     #[arg(long, value_name = "DIR")]
     pub(super) dump: Option<PathBuf>,
     /// After a fault or hang, write an i915 error state to FILE: registers, ring, batch and all
     /// memory of the context. It is compressed if the name ends in .gz, .xz or .zst
     #[arg(long, value_name = "FILE")]
     pub(super) error_state: Option<PathBuf>,
-    /// Print a paragraph for each draw; with --json, an object in `draws`
+    /// Print a paragraph for each draw or decoded picture of the video engine; with --json, an
+    /// object in `draws` or `frames`
     ///
-    /// Members of the object: draw, submission (both from 1 on), address, batch, topology,
+    /// Members of a draw: draw, submission (both from 1 on), address, batch, topology,
     /// vertices, start_vertex, base_vertex, instances, start_instance, indirect, indices (format,
     /// address, bytes; null if the draw has no indices), shaders (stage, kernels: dispatch, offset,
     /// address), stream_output, rasterised, targets (binding, format, width, height, level,
@@ -63,9 +69,16 @@ pub struct Args {
     /// kernel computes the numbers of further targets), depth and stencil (null if there is no
     /// such buffer), samples, cull, viewports, scissors, counts (null if a fault ended the draw; a
     /// count is null if its counter is off), pictures, problems.
+    ///
+    /// Members of a frame: frame, submission (both from 1 on), address and packet (of the last
+    /// slice), codec, type (I, P, B or BI), rows (frame, top field or bottom field), width, height
+    /// (in macroblocks, of the frame), slices, bytes, references (index and address), before and
+    /// after (address of the picture before and after deblocking; null if it is not written),
+    /// macroblocks, concealed, picture (file of --dump; null without). A JPEG picture of several
+    /// scans is one frame for each scan.
     #[arg(long, value_name = "WHAT")]
     pub(super) observe: Option<Observed>,
-    /// Print tables by engine, kind of packet, kernel and kind of message
+    /// Print tables by engine, kind of packet, kernel, kind of message and video standard
     #[arg(long)]
     pub(super) stats: bool,
     /// Write a trace for Perfetto to FILE: batches, packets and thread groups by engine, in the
@@ -83,14 +96,15 @@ pub struct Args {
     /// Members: input, exit, submissions, expectations (name, after_exec, ok, first_difference),
     /// fault (exec or byte, text, engine, packet, address, batch, batch_offset, kernel, ip; null if
     /// there was none), stats (batches, packets, groups, threads, instructions, messages, pixels,
-    /// bytes_read, bytes_written, cut_off), engines (engine, packets), seconds,
+    /// bytes_read, bytes_written, cut_off, and pictures, slices and macroblocks if video was
+    /// decoded), engines (engine, packets), seconds,
     /// instructions_per_second. cut_off counts data port accesses of kernels beyond
     /// the end of a surface or of shared local memory, and to null surfaces.
     ///
     /// Captures also have capture and submissions_in_capture. AUB files have aub (kind, pci_id,
     /// application), compared (number of stated values) and differences (messages). --check adds
-    /// check (the object of `genx check`), --observe draw adds draws, and --stats adds tables
-    /// (engines, packets, kernels, messages). Times in tables are the model's, in units of about a
+    /// check (the object of `genx check`), --observe adds draws or frames, and --stats adds tables
+    /// (engines, packets, kernels, messages, and codecs if video was decoded). Times in tables are the model's, in units of about a
     /// nanosecond. Two runs of the same input differ only in seconds and instructions_per_second.
     #[arg(long)]
     pub(super) json: bool,
@@ -109,6 +123,8 @@ pub struct Args {
 pub(super) enum Observed {
     /// Vertices, shaders, render targets, depth and stencil, viewport, counts
     Draw,
+    /// Pictures of the video engine: standard, type, size, slices, references, macroblocks
+    Frame,
 }
 
 impl Args {

@@ -28,7 +28,8 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
     match &args.dump {
         Some(_) if args.observe.is_none() => {
             let why = "the values that an AUB file states have no names, so only the targets of \
-                       draws can be dumped: add --observe draw";
+                       draws and decoded pictures can be dumped: add --observe draw or --observe \
+                       frame";
             return refuse("--dump", why);
         }
         Some(directory) => drop(Dump::new(directory)?),

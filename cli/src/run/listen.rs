@@ -1,9 +1,10 @@
-//! Observers of the model: the tables of `--stats`, the draws of `--observe draw`, the trace for
-//! Perfetto, the trace as text.
+//! Observers of the model: the tables of `--stats`, the draws and frames of `--observe`, the trace
+//! for Perfetto, the trace as text.
 
 use super::args::{Args, Observed};
 use super::draws::Draws;
-use super::report::Stop;
+use super::frames::Frames;
+use super::report::Report;
 use crate::output::{Error, bad_input};
 use genxml_sim::inspect::{Tally, Trace};
 use genxml_sim::machine::events::{Event, Now, Observer};
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 pub struct Listeners {
     tally: Option<Tally>,
     draws: Option<Draws>,
+    frames: Option<Frames>,
     trace: Option<(PathBuf, Trace<BufWriter<File>>)>,
     text: Option<TextTrace>,
     instructions: bool,
@@ -30,6 +32,7 @@ impl Listeners {
         Ok(Listeners {
             tally: args.stats.then(Tally::default),
             draws: (args.observe == Some(Observed::Draw)).then(|| Draws::new(args.dump.clone())),
+            frames: (args.observe == Some(Observed::Frame)).then(|| Frames::new(args.dump.clone())),
             trace: args.trace.as_ref().map(trace).transpose()?,
             text: args.trace_text.as_ref().map(text).transpose()?,
             instructions: args.trace_instructions,
@@ -38,13 +41,17 @@ impl Listeners {
 
     /// True if there is an observer. Without observers, the model runs at full speed.
     pub fn any(&self) -> bool {
-        self.tally.is_some() || self.draws.is_some() || self.trace.is_some() || self.text.is_some()
+        self.tally.is_some()
+            || self.draws.is_some()
+            || self.frames.is_some()
+            || self.trace.is_some()
+            || self.text.is_some()
     }
 
-    /// Finishes the files and returns the tables and the draws. `stop` is what ended the run early.
-    pub fn finish(self, stop: Option<&Stop>) -> Result<(Option<Tally>, Option<Draws>), Error> {
+    /// Finishes the files, and adds the tables, draws and frames to the report.
+    pub fn finish(self, report: &mut Report) -> Result<(), Error> {
         if let Some((path, mut trace)) = self.trace {
-            if let Some(stop) = stop {
+            if let Some(stop) = &report.stop {
                 trace.mark(stop.place().map(|place| place.engine), &stop.to_string());
             }
             trace.finish().map_err(|error| cannot_write(&path, &error))?;
@@ -54,7 +61,10 @@ impl Listeners {
                 .and_then(|()| text.out.flush())
                 .map_err(|error| cannot_write(&text.path, &error))?;
         }
-        Ok((self.tally, self.draws.map(Draws::finish).transpose()?))
+        report.tally = self.tally;
+        report.draws = self.draws.map(Draws::finish).transpose()?;
+        report.frames = self.frames.map(Frames::finish).transpose()?;
+        Ok(())
     }
 }
 
@@ -65,6 +75,9 @@ impl Observer for Listeners {
         }
         if let Some(draws) = &mut self.draws {
             draws.event(event);
+        }
+        if let Some(frames) = &mut self.frames {
+            frames.event(event);
         }
         if let Some((_, trace)) = &mut self.trace {
             trace.event(now, event);
@@ -89,7 +102,7 @@ fn cannot_write(path: &Path, error: &io::Error) -> Error {
     bad_input(format!("cannot write {}: {error}", path.display()))
 }
 
-/// One line per packet and thread, and per instruction if the observer wants them. Words are
+/// One line per packet, thread and decoded picture, and per instruction if the observer wants them. Words are
 /// separated by spaces.
 struct TextTrace {
     path: PathBuf,
@@ -115,6 +128,12 @@ impl TextTrace {
             }
             Event::Instruction { kernel, ip, mask } => {
                 writeln!(self.out, "instruction {kernel:#014x} +{ip:#06x} {mask:08x}")
+            }
+            Event::Picture(picture) => {
+                let (codec, kind) = (picture.codec.name(), picture.kind.name());
+                let [width, height] = picture.size();
+                let rows = picture.rows();
+                writeln!(self.out, "picture {codec} {kind} {rows} {width}x{height} macroblocks")
             }
             _ => Ok(()),
         };

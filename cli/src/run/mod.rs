@@ -3,7 +3,7 @@
 //! * this file: the main sequence; `args`: the options;
 //! * `capture`: runs captures and compares their expectations; `aub`: runs AUB files;
 //! * `report`: the results as text and JSON; `tables`: the details of `--stats`;
-//! * `listen`: the observers; `draws`: `--observe draw`; `dump`: `--dump`; `error_state`:
+//! * `listen`: the observers; `draws` and `frames`: `--observe`; `dump`: `--dump`; `error_state`:
 //!   `--error-state`.
 
 mod args;
@@ -12,6 +12,7 @@ mod capture;
 mod draws;
 mod dump;
 mod error_state;
+mod frames;
 mod listen;
 mod number;
 mod report;
@@ -34,7 +35,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     let mut report =
         if aub { aub::run(args, &mut listeners)? } else { capture::run(args, &mut listeners)? };
     report.elapsed = start.elapsed();
-    (report.tally, report.draws) = listeners.finish(report.stop.as_ref())?;
+    listeners.finish(&mut report)?;
     finish(args, &report)
 }
 

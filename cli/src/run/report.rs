@@ -1,6 +1,7 @@
 //! The results of a run, as text and as JSON.
 
 use super::draws::Draws;
+use super::frames::Frames;
 use super::number::{bytes, counted};
 use super::tables;
 use crate::check;
@@ -51,6 +52,8 @@ pub struct Report {
     pub tally: Option<Tally>,
     /// Draws, with `--observe draw`.
     pub draws: Option<Draws>,
+    /// Decoded pictures, with `--observe frame`.
+    pub frames: Option<Frames>,
     /// Wall-clock time.
     pub elapsed: Duration,
     /// The findings of the rules engine, with `--check`.
@@ -161,6 +164,7 @@ impl Report {
             stats: Stats::default(),
             tally: None,
             draws: None,
+            frames: None,
             elapsed: Duration::ZERO,
             checked: None,
         }
@@ -212,6 +216,9 @@ impl Report {
         }
         if let Some(draws) = &self.draws {
             draws.text(out)?;
+        }
+        if let Some(frames) = &self.frames {
+            frames.text(out)?;
         }
         let verdict = match self.verdict() {
             Verdict::Ok => "ok",
@@ -269,6 +276,11 @@ impl Report {
             line("threads", format!("{}{groups}", counted(stats.threads)))?;
             let (instructions, messages) = (counted(stats.instructions), counted(stats.messages));
             line("instructions", format!("{instructions}, {messages} messages"))?;
+        }
+        if stats.pictures > 0 {
+            let (slices, macroblocks) = (counted(stats.slices), counted(stats.macroblocks));
+            let pictures = counted(stats.pictures);
+            line("pictures", format!("{pictures}, {slices} slices, {macroblocks} macroblocks"))?;
         }
         if stats.pixels > 0 {
             line("pixels", counted(stats.pixels))?;
@@ -345,6 +357,9 @@ impl Report {
         }
         if let Some(draws) = &self.draws {
             value["draws"] = draws.json();
+        }
+        if let Some(frames) = &self.frames {
+            value["frames"] = frames.json();
         }
         if let Some(tally) = &self.tally {
             value["tables"] = tables::json(tally);
@@ -424,9 +439,9 @@ fn expectation_json(compared: &Compared) -> Value {
     })
 }
 
-/// The counts with their names.
-fn counts(stats: &Stats) -> [(&'static str, u64); 10] {
-    [
+/// The counts with their names. Those of the video engine are left out if it decoded nothing.
+fn counts(stats: &Stats) -> Vec<(&'static str, u64)> {
+    let mut counts = vec![
         ("batches", stats.batches),
         ("packets", stats.packets),
         ("groups", stats.groups),
@@ -437,7 +452,15 @@ fn counts(stats: &Stats) -> [(&'static str, u64); 10] {
         ("bytes_read", stats.bytes_read),
         ("bytes_written", stats.bytes_written),
         ("cut_off", stats.cut_off),
-    ]
+    ];
+    if stats.pictures > 0 {
+        counts.extend([
+            ("pictures", stats.pictures),
+            ("slices", stats.slices),
+            ("macroblocks", stats.macroblocks),
+        ]);
+    }
+    counts
 }
 
 /// Formats a rate: `12.3 M`.

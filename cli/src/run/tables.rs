@@ -1,7 +1,9 @@
-//! The details of `--stats`: tables by engine, kind of packet, kernel and kind of message.
+//! The details of `--stats`: tables by engine, kind of packet, kernel, kind of message and coding
+//! standard.
 
 use super::number::counted;
 use genxml_sim::inspect::Tally;
+use genxml_sim::inspect::tally::CodecCounts;
 use genxml_sim::mem::Va;
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -43,7 +45,13 @@ pub fn text(out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
         .messages()
         .into_iter()
         .map(|(to, words, count)| (format!("{to}: {words}"), vec![count]));
-    table(out, "message", &["count"], messages.collect())
+    table(out, "message", &["count"], messages.collect())?;
+    let codecs = tally.codecs().map(|(codec, counts)| {
+        let CodecCounts { pictures, slices, bytes, macroblocks, concealed } = counts;
+        (codec.name().to_owned(), vec![pictures, slices, bytes, macroblocks, concealed])
+    });
+    let columns = ["pictures", "slices", "bytes", "macroblocks", "concealed"];
+    table(out, "codec", &columns, codecs.collect())
 }
 
 /// Writes one table; nothing if it has no rows.
@@ -116,5 +124,23 @@ pub fn json(tally: &Tally) -> Value {
         .into_iter()
         .map(|(to, words, count)| json!({ "to": to, "message": words, "count": count }))
         .collect();
-    json!({ "engines": engines, "packets": packets, "kernels": kernels, "messages": messages })
+    let codecs: Vec<Value> = tally
+        .codecs()
+        .map(|(codec, counts)| {
+            json!({
+                "codec": codec.name(),
+                "pictures": counts.pictures,
+                "slices": counts.slices,
+                "bytes": counts.bytes,
+                "macroblocks": counts.macroblocks,
+                "concealed": counts.concealed,
+            })
+        })
+        .collect();
+    let mut value =
+        json!({ "engines": engines, "packets": packets, "kernels": kernels, "messages": messages });
+    if !codecs.is_empty() {
+        value["codecs"] = codecs.into();
+    }
+    value
 }

@@ -1,5 +1,6 @@
 //! The actions of the decoder for each kind of container, by its name and fields.
 
+use super::coded;
 use genxml_core::address::SpaceKind;
 use genxml_core::reflect::{Container, Field, Kind, Type};
 
@@ -15,6 +16,10 @@ pub(super) enum Follow {
     InterfaceDescriptorLoad,
     /// Data whose start and length are in the packet.
     LocatedData,
+    /// The coded data of a picture or of a part of it.
+    CodedData,
+    /// State of a coded picture; the index in its table.
+    CodedState(usize),
     LoadRegisterImm,
     /// A register that is loaded from memory or another register, or stored.
     MoveRegister,
@@ -68,6 +73,7 @@ impl Follow {
                 Follow::MoveRegister
             }
             "MI_MATH" => Follow::Math,
+            name if coded::is_object(name) => Follow::CodedData,
             name if name.starts_with("3DSTATE_GATHER_CONSTANT_") => Follow::Gather,
             name if SurfaceUse::of(name).is_some() => {
                 SurfaceUse::of(name).map_or(Follow::Nothing, Follow::Surfaces)
@@ -81,6 +87,9 @@ impl Follow {
             }
             _ if constants(container).is_some() => Follow::Constants,
             _ if located_data(container).next().is_some() => Follow::LocatedData,
+            name if coded::state(name).is_some() => {
+                coded::state(name).map_or(Follow::Nothing, Follow::CodedState)
+            }
             name if Sets::of(name).is_some() => {
                 Sets::of(name).map_or(Follow::Nothing, Follow::DrawState)
             }

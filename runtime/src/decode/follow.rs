@@ -116,6 +116,7 @@ impl Follower<'_> {
             Follow::DrawState(Sets::Array(_))
             | Follow::Targets
             | Follow::Stage(_)
+            | Follow::CodedState(_)
             | Follow::BlendState => self.targets(plan, record, depth + 1, 0),
             Follow::Nothing
             | Follow::BatchStart
@@ -131,7 +132,9 @@ impl Follower<'_> {
             Follow::Math => self.math(record, container, depth + 1),
             Follow::Constants => self.push_constants(record, container, depth + 1),
             Follow::Gather => self.gathered(record, container, depth + 1),
-            Follow::LocatedData => self.located_data(record, container, depth + 1),
+            Follow::LocatedData | Follow::CodedData => {
+                self.located_data(record, container, depth + 1)
+            }
             Follow::Scratch => self.scratch(record, container, depth + 1),
             Follow::Surfaces(shown) => self.surfaces(shown, record, container, depth + 1),
             Follow::InterfaceDescriptorLoad => {

@@ -29,6 +29,7 @@
 
 mod bases;
 mod buffer;
+mod coded;
 mod condition;
 mod constants;
 mod cursor;
@@ -77,6 +78,7 @@ pub(crate) use plan::PlanId;
 pub use record::{DATA_NAMES, Item, Kind, Record, Uses, Value};
 pub use sink::{Sink, Summary};
 pub use state::State;
+pub use surface_state::{Chroma, VideoSurface};
 pub use tables::{Tables, generation_name};
 pub use tee::Tee;
 pub use text::TextWriter;

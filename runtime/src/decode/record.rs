@@ -8,6 +8,7 @@
 use super::buffer::Key;
 use super::issue::Issue;
 use super::plan::PlanId;
+use super::surface_state::VideoSurface;
 use genxml_core::address::SpaceKind;
 use genxml_core::reflect::{Container, RegisterAt};
 use genxml_core::rule::Roles;
@@ -75,6 +76,8 @@ pub struct Record {
     pub note: String,
     /// For the target of a binding table entry: how kernels use it, if known.
     pub uses: Option<Uses>,
+    /// For a picture that a video engine decodes, or a reference of it: the samples in memory.
+    pub surface: Option<VideoSurface>,
     /// The container in the tables.
     pub(crate) plan: Option<PlanId>,
     /// For a register: true if the command reads it instead of writing the value.
@@ -117,7 +120,8 @@ pub enum Kind {
     Row,
     /// Instructions of the execution units.
     Kernel,
-    /// A remark: what was not followed and why. `note` has the text.
+    /// A remark: what was not followed and why, or the summary of a coded picture. `note` has the
+    /// text.
     Note,
 }
 
@@ -240,6 +244,7 @@ impl Record {
         self.lines.clear();
         self.note.clear();
         self.uses = None;
+        self.surface = None;
         self.plan = None;
         self.problems = 0;
         self.read = false;

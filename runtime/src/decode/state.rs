@@ -1,6 +1,7 @@
 //! State of a context that persists from one batch to the next.
 
 use super::bases::Bases;
+use super::coded::Coded;
 use super::draw_state::DrawState;
 use super::effects::STAGES;
 use super::registers::Registers;
@@ -14,5 +15,6 @@ pub struct State {
     /// Offset of the blend state of all targets from Dynamic State Base Address.
     pub(super) blend: Option<u64>,
     pub(super) draw: DrawState,
+    pub(super) coded: Coded,
     pub(super) registers: Registers,
 }

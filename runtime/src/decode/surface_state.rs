@@ -1,6 +1,7 @@
 //! Layouts of surfaces that packets set for later packets.
 
 use super::record::{Item, Origin, Record};
+use crate::capture::Tiling;
 use genxml_core::bits;
 use genxml_core::reflect::{Container, Type};
 use std::fmt;
@@ -9,6 +10,46 @@ use std::fmt;
 pub(super) const STREAM_BUFFERS: usize = 4;
 /// Number of pictures that MFX_SURFACE_STATE and VEBOX_SURFACE_STATE distinguish.
 pub(super) const PICTURES: usize = 6;
+
+/// The samples of a picture of the video engines, in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VideoSurface {
+    /// GPU address of the first luma sample.
+    pub address: u64,
+    /// Width in luma samples.
+    pub width: u32,
+    /// Height in luma samples.
+    pub height: u32,
+    /// Bytes from one row to the next, of all planes.
+    pub pitch: u32,
+    /// The tiles.
+    pub tiling: Tiling,
+    /// Where the chroma samples are.
+    pub chroma: Chroma,
+    /// True if the samples have the full range of JPEG; otherwise black is 16, white is 235.
+    pub full_range: bool,
+}
+
+/// Where the chroma samples of a picture are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Chroma {
+    /// There are none.
+    None,
+    /// Cb and Cr alternate in the rows from this row on. There is a pair for 2 x 2 luma samples.
+    Interleaved {
+        /// The first row.
+        row: u32,
+    },
+    /// Each has a plane.
+    Planar {
+        /// Column and row of the first sample of Cb and of Cr.
+        planes: [(u32, u32); 2],
+        /// Luma samples for each chroma sample, horizontally.
+        across: u32,
+        /// Luma samples for each chroma sample, vertically.
+        down: u32,
+    },
+}
 
 /// The layout of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,11 +61,15 @@ pub(super) struct Picture {
     /// Bytes from one row to the next.
     pitch: u64,
     tiles: &'static str,
+    /// The samples, without an address.
+    pub samples: VideoSurface,
+    /// Column and row of the first sample of Cb and of Cr.
+    pub planes: [(u32, u32); 2],
 }
 
 impl fmt::Display for Picture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Picture { width, height, format, pitch, tiles } = self;
+        let Picture { width, height, format, pitch, tiles, .. } = self;
         let format = if format.is_empty() { "unknown format" } else { format };
         write!(f, "{width} x {height} {format}, pitch {pitch} bytes, {tiles}")
     }
@@ -78,16 +123,41 @@ impl Surfaces {
             id.or_else(|| record.stored(container, "Surface Identification")).unwrap_or(0) as usize;
         let Some(picture) = self.pictures.get_mut(id) else { return };
         let value = |name| number(record, container, name).unwrap_or(0);
+        let format = name_of(record, container, "Surface Format").unwrap_or("");
+        let short = |name| value(name) as u32;
+        let planes = [
+            (short("X Offset for U(Cb)"), short("Y Offset for U(Cb)")),
+            (short("X Offset for V(Cr)"), short("Y Offset for V(Cr)")),
+        ];
+        let samples = VideoSurface {
+            address: 0,
+            width: short("Width"),
+            height: short("Height"),
+            pitch: short("Surface Pitch"),
+            tiling: match (value("Tiled Surface"), value("Tile Walk")) {
+                (0, _) => Tiling::Linear,
+                (_, 0) => Tiling::X,
+                (_, _) => Tiling::Y,
+            },
+            chroma: match (format, value("Interleave Chroma")) {
+                ("PLANAR_420_8", 1) => Chroma::Interleaved { row: planes[0].1 },
+                ("PLANAR_420_8", _) => Chroma::Planar { planes, across: 2, down: 2 },
+                _ => Chroma::None,
+            },
+            full_range: false,
+        };
         *picture = Some(Picture {
             width: value("Width"),
             height: value("Height"),
-            format: name_of(record, container, "Surface Format").unwrap_or(""),
+            format,
             pitch: value("Surface Pitch"),
             tiles: match (value("Tiled Surface"), value("Tile Walk")) {
                 (0, _) => "linear",
                 (_, 0) => "X-tiled",
                 (_, _) => "Y-tiled",
             },
+            samples,
+            planes,
         });
     }
 }

@@ -27,7 +27,7 @@ const ENHANCEMENT: [(&str, &str, usize); 5] = [
     ("Previous Frame Output Address", "previous frame out", OUTPUT),
 ];
 /// Surface IDs of MFX_SURFACE_STATE.
-const DECODED: usize = 0;
+pub(super) const DECODED: usize = 0;
 const SOURCE: usize = 4;
 /// Surface identifications of VEBOX_SURFACE_STATE.
 const INPUT: usize = 0;

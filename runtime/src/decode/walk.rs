@@ -5,7 +5,7 @@
 //! mapped.
 
 use super::cursor::Cursor;
-use super::effects::Follow;
+use super::effects::{Follow, SurfaceUse};
 use super::fields::Unread;
 use super::follow::Follower;
 use super::options::Options;
@@ -110,7 +110,7 @@ impl<'a> Walker<'a> {
             }
         }
         self.follower.out.reuse(record);
-        Ok(())
+        if depth == 0 { self.follower.end_picture(None) } else { Ok(()) }
     }
 
     /// Decodes the packet at `at` for the overview (option `headers`) from its header alone.
@@ -177,6 +177,7 @@ impl<'a> Walker<'a> {
         };
         record.length = length as u32;
         self.follower.out.count_packet(length);
+        self.follower.end_picture(plan.map(|plan| plan.container.name))?;
 
         // The overview reads only the dwords that it needs to continue.
         let follow = plan.map_or(Follow::Nothing, |plan| plan.follow);
@@ -271,6 +272,9 @@ impl<'a> Walker<'a> {
                 state.blend = stage::pointer(record, container);
             }
             Follow::DrawState(sets) => state.draw.set(sets, record, container),
+            Follow::CodedState(index) => state.coded.set(index, record, container),
+            Follow::CodedData => state.coded.object(record, container),
+            Follow::Surfaces(SurfaceUse::Codec) => state.coded.buffers(record, container),
             _ => {}
         }
     }

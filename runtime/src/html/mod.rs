@@ -3,7 +3,7 @@
 //! The page is self-contained: style, script and data are inside, and its content security policy
 //! forbids it to fetch anything. It has a tree of submissions, packets and the data that they point
 //! to; search and filters; links from addresses to their targets and back; the state at every draw;
-//! kernels; and pictures of surfaces.
+//! kernels; and pictures of surfaces and of decoded video.
 //!
 //! [`HtmlWriter`] is a [`Sink`] that writes the page while it gets records: first the frame with
 //! style and script, then the data in pieces of about 1 MiB, and finally the counts. It stores one
@@ -57,7 +57,7 @@ mod picture;
 
 pub use picture::Picture;
 
-use crate::decode::{Kind, Record, Sink};
+use crate::decode::{Kind, Record, Sink, VideoSurface};
 use crate::gen8::state::RenderSurfaceState;
 use crate::memory::Memory;
 use crate::submission::Submission;
@@ -103,6 +103,9 @@ pub struct Page {
 /// crate has no code for formats and tilings.
 pub type Pictures<'a> = &'a dyn Fn(&RenderSurfaceState, &dyn Memory) -> Option<Picture>;
 
+/// A function that makes a picture of decoded video from memory.
+pub type VideoPictures<'a> = &'a dyn Fn(&VideoSurface, &dyn Memory) -> Option<Picture>;
+
 /// Counts of the contents of a page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Counts {
@@ -121,6 +124,7 @@ pub struct HtmlWriter<'a, W: Write> {
     out: W,
     page: Page,
     pictures: Option<Pictures<'a>>,
+    video: Option<VideoPictures<'a>>,
     piece: Piece,
     begun: bool,
     ended: bool,
@@ -130,7 +134,8 @@ pub struct HtmlWriter<'a, W: Write> {
     /// Indices of pictures by the contents of their PNG files.
     seen: HashMap<Vec<u8>, usize>,
     seen_bytes: usize,
-    /// Indices of pictures by the dwords of the surface state, for this submission. `None` for a
+    /// Indices of pictures by the dwords of the surface state, or by address and size of decoded
+    /// video, for this submission. `None` for a
     /// surface without a picture.
     looked: HashMap<Vec<u32>, Option<usize>>,
     looks: usize,
@@ -152,6 +157,7 @@ impl<'a, W: Write> HtmlWriter<'a, W> {
             out,
             page,
             pictures: None,
+            video: None,
             piece: Piece::default(),
             begun: false,
             ended: false,
@@ -169,6 +175,11 @@ impl<'a, W: Write> HtmlWriter<'a, W> {
     /// PNG files, and 2000 attempts to make one.
     pub fn with_pictures(self, pictures: Pictures<'a>) -> Self {
         HtmlWriter { pictures: Some(pictures), ..self }
+    }
+
+    /// Adds pictures of decoded video and of its references, with the same limits.
+    pub fn with_video(self, video: VideoPictures<'a>) -> Self {
+        HtmlWriter { video: Some(video), ..self }
     }
 
     /// Adds a remark about the whole dump to the top of the page, for example what was skipped.
@@ -242,17 +253,15 @@ impl<'a, W: Write> HtmlWriter<'a, W> {
 
     /// The index of the picture of a surface. Adds the picture if it is new. `None` if there is no
     /// picture, or if a limit is reached.
-    fn look(&mut self, record: &Record, memory: &dyn Memory) -> Option<usize> {
-        let pictures = self.pictures?;
-        if let Some(known) = self.looked.get(&record.dwords) {
+    fn look(&mut self, key: Vec<u32>, picture: impl FnOnce() -> Option<Picture>) -> Option<usize> {
+        if let Some(known) = self.looked.get(&key) {
             return *known;
         }
         if self.looks >= MAX_LOOKS || self.seen.len() >= MAX_PICTURES {
             return None;
         }
         self.looks += 1;
-        let number = record.dwords.first_chunk().and_then(|dwords| {
-            let picture = pictures(&RenderSurfaceState::unpack_lossy(dwords), memory)?;
+        let number = picture().and_then(|picture| {
             if let Some(number) = self.seen.get(&picture.png) {
                 return Some(*number);
             }
@@ -266,7 +275,7 @@ impl<'a, W: Write> HtmlWriter<'a, W> {
             self.seen.insert(picture.png, number);
             Some(number)
         });
-        self.looked.insert(record.dwords.clone(), number);
+        self.looked.insert(key, number);
         number
     }
 }
@@ -285,8 +294,18 @@ impl<W: Write> Sink for HtmlWriter<'_, W> {
     }
 
     fn structure(&mut self, record: &Record, memory: &dyn Memory) -> io::Result<()> {
-        let picture = match record.name {
-            "RENDER_SURFACE_STATE" => self.look(record, memory),
+        let picture = match (record.name, record.surface, self.pictures, self.video) {
+            ("RENDER_SURFACE_STATE", _, Some(pictures), _) => {
+                self.look(record.dwords.clone(), || {
+                    let dwords = record.dwords.first_chunk()?;
+                    pictures(&RenderSurfaceState::unpack_lossy(dwords), memory)
+                })
+            }
+            (_, Some(surface), _, Some(video)) => {
+                let VideoSurface { address, width, height, pitch, .. } = surface;
+                let key = vec![address as u32, (address >> 32) as u32, width, height, pitch];
+                self.look(key, || video(&surface, memory))
+            }
             _ => None,
         };
         self.add(record, picture)

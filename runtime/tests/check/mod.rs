@@ -8,6 +8,7 @@ mod draws;
 mod fields;
 mod kernels;
 mod search;
+mod video;
 
 use genxml::capture::Capture;
 use genxml::check::{self, Finding, Level, Rules, Summary};
@@ -38,7 +39,7 @@ fn make(name: &str, dwords: usize, fields: &[(&str, u64)]) -> Vec<u32> {
     out
 }
 
-fn packet(name: &str, fields: &[(&str, u64)]) -> Vec<u32> {
+pub(crate) fn packet(name: &str, fields: &[(&str, u64)]) -> Vec<u32> {
     make(name, 0, fields)
 }
 
@@ -71,10 +72,15 @@ fn findings(engine: EngineId, packets: &[Vec<u32>]) -> Vec<Finding> {
     found
 }
 
-/// Number of findings of the rule for each packet of the batch.
+/// Number of findings of the rule for each packet of a batch of the render engine.
 fn fires(rule: &str, packets: &[Vec<u32>]) -> Vec<usize> {
+    fires_on(EngineId::Render, rule, packets)
+}
+
+/// Number of findings of the rule for each packet of the batch.
+fn fires_on(engine: EngineId, rule: &str, packets: &[Vec<u32>]) -> Vec<usize> {
     assert!(Rules::gen8().find(rule).is_some(), "no rule {rule}");
-    let found = findings(EngineId::Render, packets);
+    let found = findings(engine, packets);
     let mut end = 0x10000;
     packets
         .iter()

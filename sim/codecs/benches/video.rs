@@ -5,11 +5,24 @@
 //! Each codec takes the front end of its tests, so a run has the work of the application, too:
 //! headers, and frames that are made anew.
 
-#[path = "../tests/jpeg/front.rs"]
-mod jpeg_front;
-#[allow(dead_code, reason = "benches compare nothing")]
+#[allow(dead_code, unused_imports, reason = "a benchmark takes the front end only")]
+#[path = "../tests/avc/mod.rs"]
+mod avc;
+#[allow(dead_code, unused_imports, reason = "a benchmark takes the front end only")]
+#[path = "../tests/jpeg/mod.rs"]
+mod jpeg;
+#[allow(dead_code, unused_imports, reason = "a benchmark takes the front end only")]
+#[path = "../tests/mpeg2/mod.rs"]
+mod mpeg2;
+#[allow(dead_code, unused_imports, reason = "a benchmark takes the front end only")]
 #[path = "../tests/support.rs"]
 mod support;
+#[allow(dead_code, unused_imports, reason = "a benchmark takes the front end only")]
+#[path = "../tests/vc1/mod.rs"]
+mod vc1;
+#[allow(dead_code, unused_imports, reason = "a benchmark takes the front end only")]
+#[path = "../tests/vp8/mod.rs"]
+mod vp8;
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
@@ -50,11 +63,27 @@ fn run(bencher: Bencher, stream: &Named, decode: impl Fn(&[u8]) -> usize) {
         .bench_local(|| decode(divan::black_box(&file)));
 }
 
-#[divan::bench(args = streams("jpeg"))]
-fn jpeg(bencher: Bencher, stream: &Named) {
-    run(bencher, stream, |file| {
-        let picture = jpeg_front::read(file).expect("a picture that the engine decodes");
-        divan::black_box(picture.decode(file));
-        1
-    });
+#[divan::bench(name = "avc", args = streams("h264"))]
+fn avc_streams(bencher: Bencher, stream: &Named) {
+    run(bencher, stream, avc::play);
+}
+
+#[divan::bench(name = "jpeg", args = streams("jpeg"))]
+fn jpeg_streams(bencher: Bencher, stream: &Named) {
+    run(bencher, stream, jpeg::play);
+}
+
+#[divan::bench(name = "mpeg2", args = streams("mpeg2"))]
+fn mpeg2_streams(bencher: Bencher, stream: &Named) {
+    run(bencher, stream, mpeg2::play);
+}
+
+#[divan::bench(name = "vc1", args = streams("vc1"))]
+fn vc1_streams(bencher: Bencher, stream: &Named) {
+    run(bencher, stream, vc1::play);
+}
+
+#[divan::bench(name = "vp8", args = streams("vp8"))]
+fn vp8_streams(bencher: Bencher, stream: &Named) {
+    run(bencher, stream, vp8::play);
 }

@@ -169,6 +169,15 @@ impl Tree {
             })
     }
 
+    /// True for a directory outside the tree with a path of the tree below it. The check does not
+    /// create the tree. `directory` has no links and no `..`.
+    pub fn is_above(directory: &str) -> bool {
+        !is_ours(directory)
+            && OURS
+                .iter()
+                .any(|ours| ours.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/')))
+    }
+
     /// What a path leads to. A link at the end of the path is followed only if `follow`. Returns
     /// `None` for paths outside the tree, and for relative paths.
     pub fn find(&self, path: &str, follow: bool) -> Option<Found<'_>> {

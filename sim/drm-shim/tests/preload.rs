@@ -21,6 +21,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 unsafe extern "C" {
     fn _Exit(status: libc::c_int) -> !;
     fn quick_exit(status: libc::c_int) -> !;
+    fn scandir(
+        path: *const libc::c_char,
+        list: *mut *mut *mut libc::dirent,
+        filter: *const libc::c_void,
+        compare: *const libc::c_void,
+    ) -> libc::c_int;
 }
 
 /// Environment variable that is set in the child.
@@ -161,10 +167,87 @@ fn files() {
         let real = std::fs::canonicalize("/sys/class/drm/card0/device").unwrap();
         assert_eq!(real, PathBuf::from("/sys/devices/pci0000:00/0000:00:02.0"));
         assert!(std::fs::metadata("/dev/dri/card7").is_err());
+        // libudev checks that an open directory is on sysfs (magic.h: 0x62656572).
+        let directory = File::open("/sys/class/drm/card0/device").unwrap();
+        // SAFETY: a statfs is a structure of integers, and the call writes only to it.
+        let (mut status, result): (libc::statfs, _) = unsafe {
+            let mut status = std::mem::zeroed();
+            let result = libc::fstatfs(directory.as_raw_fd(), &mut status);
+            (status, result)
+        };
+        assert_eq!((result, status.f_type), (0, 0x6265_6572));
+        // SAFETY: the path is a C string, and the call writes only to the structure.
+        assert_eq!(unsafe { libc::statfs(c"/dev/dri".as_ptr(), &mut status) }, 0);
+        assert_eq!(status.f_type, libc::TMPFS_MAGIC);
         // Other files are not affected.
         assert!(std::fs::read_dir("/sys").unwrap().count() > 3);
         assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
         assert!(std::fs::read_to_string("/proc/self/maps").unwrap().contains("libgenxml_drm_shim"));
+    });
+}
+
+/// The lists of the machine's directories above the device have the names that lead to it, once.
+/// (libudev's enumeration lists them from /sys/class and /sys/bus on.)
+#[test]
+fn lists_above_the_device() {
+    preloaded("lists_above_the_device", || {
+        for (directory, name) in [
+            ("/dev", "dri"),
+            ("/sys/class", "drm"),
+            ("/sys/bus/../class/", "drm"),
+            ("/sys/dev/char", "226:128"),
+            ("/sys/bus/pci", "devices"),
+            ("/sys/bus/pci/drivers", "i915"),
+            ("/sys/class/drm/card0/device/subsystem", "devices"),
+        ] {
+            let Ok(list) = std::fs::read_dir(directory) else { continue };
+            let names: Vec<_> = list.map(|entry| entry.unwrap().file_name()).collect();
+            assert_eq!(names.iter().filter(|found| **found == *name).count(), 1, "{directory}");
+        }
+        // SAFETY: these are C strings, descriptors and directories of this function, and each
+        // entry is read before the next one.
+        unsafe {
+            let file = libc::open(c"/sys/class".as_ptr(), libc::O_RDONLY | libc::O_DIRECTORY);
+            let directory = libc::fdopendir(file);
+            let names = |directory| {
+                let mut names = Vec::new();
+                while let Some(entry) = libc::readdir(directory).as_ref() {
+                    names.push(CStr::from_ptr(entry.d_name.as_ptr()).to_owned());
+                }
+                names
+            };
+            let all = names(directory);
+            assert!(all.iter().any(|name| *name == *c"drm") && all.len() > 3, "{all:?}");
+            libc::rewinddir(directory);
+            assert_eq!(names(directory), all);
+            // A path that starts at the directory leads to the device.
+            let card = libc::openat(libc::dirfd(directory), c"drm/card0".as_ptr(), libc::O_PATH);
+            assert!(card >= 0);
+            libc::close(card);
+            // The link itself, as libudev opens it (open(2): O_PATH with O_NOFOLLOW).
+            let flags = libc::O_PATH | libc::O_NOFOLLOW;
+            let link = libc::open(c"/sys/class/drm/card0".as_ptr(), flags);
+            let mut status: libc::stat = std::mem::zeroed();
+            assert_eq!(libc::fstat(link, &mut status), 0);
+            assert_eq!(status.st_mode & libc::S_IFMT, libc::S_IFLNK);
+            let mut target = [0u8; 64];
+            let length = libc::readlinkat(link, c"".as_ptr(), target.as_mut_ptr().cast(), 64);
+            assert!(target[..length as usize].ends_with(b"0000:00:02.0/drm/card0"));
+            libc::close(link);
+            libc::closedir(directory);
+            let (mut list, no) = (std::ptr::null_mut(), std::ptr::null());
+            let count = scandir(c"/sys/class".as_ptr(), &mut list, no, no);
+            let entries = std::slice::from_raw_parts(list, count as usize);
+            let scanned: Vec<_> = entries
+                .iter()
+                .map(|entry| CStr::from_ptr((**entry).d_name.as_ptr()).to_owned())
+                .collect();
+            assert_eq!(scanned, all);
+            for entry in entries {
+                libc::free(entry.cast());
+            }
+            libc::free(list.cast());
+        }
     });
 }
 

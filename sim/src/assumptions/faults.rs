@@ -8,10 +8,10 @@ assumptions! {
 
     documentation PACKETS_OF_THE_CODECS;
         question "What do packets do that the specification has and that no function executes, \
-            such as those of the video codecs?";
+            such as those that encode video?";
         choice "Fault.";
-        reason "Sources describe the fields of these packets, but not the algorithms of the codecs \
-            and of video enhancement to the bit.";
+        reason "Sources describe the fields of these packets, but not how to encode and enhance \
+            video to the bit.";
 
     documentation THE_SECOND_VIDEO_ENGINE;
         question "What does a list, a ring or a semaphore signal for the second video engine \
@@ -100,9 +100,23 @@ assumptions! {
             on.";
 
     documentation MEDIA_MESSAGES_OF_THE_SAMPLER;
-        question "What do messages of the sampler with SIMD mode SIMD32 or SIMD64 return?";
+        question "What do deinterlace and reserved types of messages with SIMD mode SIMD32 or \
+            SIMD64 return?";
         choice "Fault.";
-        reason "No source has the layouts of their responses (gen8_facts 4.2 and 12.4).";
+        reason "No source has the layouts of their responses (gen8_facts 4.2).";
+
+    documentation FUNCTIONS_OF_SAMPLE_8X8;
+        question "What do functions of sample_8x8 other than the adaptive video scaler return?";
+        choice "Fault.";
+        reason "No source has the layouts of their responses and the origin of their kernels \
+            (video.md 11.6). No stock driver uses them.";
+
+    documentation THE_DETAIL_FILTER_OF_SAMPLE_8X8;
+        question "What does the detail filter do, which follows the adaptive video scaler without \
+            IEF Bypass?";
+        choice "Fault.";
+        reason "Sources have parts of its formulas: not those of the smoothing coefficients and of \
+            skin tones (video.md 11.5). Drivers bypass it, except intel/media-driver to sharpen.";
 
     documentation DATA_PORT_MESSAGES_WITH_A_NAME_ONLY;
         question "What do data port messages do that have a name but no page?";

@@ -110,4 +110,86 @@ assumptions! {
         question "In which channel does sampleinfo return Multisample Position Palette Index?";
         choice "In alpha.";
         reason "The index is \"returned by sampleinfo\" (2d p.340). No source names the channel.";
+
+    const SAMPLERS_OF_8X8_ARE_THIS_FAR_APART: u64 = 512;
+        question "How many bytes of the table of samplers does an index of sample_8x8 stand for?";
+        choice "512. So an index must be even, as a state has 616 bytes.";
+        reason "2d p.258 wants a multiple of 4, which suits the states of 64 bytes of older \
+            devices. intel/media-driver steps by 512 bytes for each index of Gen8's scaler \
+            (cm_hal_g8.cpp, renderhal_g8.cpp). The VA driver i965 uses index 0 only.";
+
+    const AVS_ADDS_HALF_A_STEP: bool = true;
+        question "Which part of a pixel do the coordinates of sample_8x8 name?";
+        choice "Its start. The scaler adds half a step, and subtracts half a pixel of the picture, \
+            so that the edges of source and result coincide. `false`: coordinates are in pixels of \
+            the picture, whose middles are integers.";
+        reason "No source says. Both give a copy for a step of one pixel, which drivers expect \
+            without an offset. intel/media-driver adds half a step to the coordinates of the 3D \
+            sampler, which subtracts half a pixel, and nothing to those of this scaler \
+            (vphal_render_composite.cpp). So both are meant to give the same picture.";
+
+    const AVS_POSITION_BITS: u32 = 8;
+        question "How precise are the positions of pixels in the adaptive video scaler?";
+        choice "8 fraction bits, rounded; the phase is the upper 5 bits.";
+        reason "The phase has 5 bits (video.md 11.4). Drivers give positions of pixels as multiples \
+            of 1 / width in single precision, with errors in both directions. If they were cut to \
+            5 bits, a picture of the same size would not be a copy.";
+
+    const AVS_ROUNDS_AFTER_EACH_DIRECTION: bool = true;
+        question "How are the sums of the adaptive video scaler rounded?";
+        choice "After each direction to 1/256 of a step of 8 bits, half up. The results of rows \
+            are not clamped, those of columns are, to 16 bits. `false`: the sums are cut.";
+        reason "No source has the intermediate precision. Responses have 16 bits (video.md 11.3).";
+
+    const CHROMA_OF_PICTURES_IS_COSITED: bool = true;
+        question "Where are the chroma samples of pictures with shared chroma for the adaptive \
+            video scaler?";
+        choice "Horizontally at every second pixel, from the first one on. Vertically Cr(V)/Cb(U) \
+            Pixel Offset V Direction below every second row (2d p.241). `false`: between two \
+            pixels of a row.";
+        reason "The state has an offset for the vertical direction only. MPEG-2 and later standards \
+            have this position.";
+
+    documentation AVS_FILTERS_OF_CHANNELS;
+        question "Which channels of the adaptive video scaler blend a sharp and a smooth filter?";
+        choice "Green or luma always; red and blue with Adaptive Filter for all channels, else they \
+            have the sharp filter. With 4 taps, green has the middle taps of table 0. The share of \
+            the sharp filter is Default Sharpness Level where a bypass is set or the mode is not \
+            adaptive. Otherwise it follows green, or RGB Adaptive's sum, for all channels that are \
+            stored with green, and the channel itself elsewhere.";
+        reason "2d p.380 and p.387-389 have the fields without a formula. Sandy Bridge's scaler \
+            adapts luma (video.md 11.4).";
+
+    documentation AVS_ADAPTS_BY_ITS_SECOND_DIFFERENCES;
+        question "Of which pixels are the differences d1, d2 and d3 of the adaptive filter?";
+        choice "Of the four pixels in the middle, in order. Differences are in steps of 8 bits, cut. \
+            The blend of two filters is rounded, with shares of 1/255.";
+        reason "Sandy Bridge's manual names the differences and no rounding (video.md 11.4).";
+
+    documentation AVS_SECOND_DERIVATIVES;
+        question "Where is pixel n of a row with a second derivative?";
+        choice "At U + n * Delta U + n * (n - 1) / 2 * U 2nd Derivative. Rows count from vertical \
+            block 0 on.";
+        reason "003:4176 says that the second derivative is the change of delta.";
+
+    documentation BLOCKS_OF_8X8_ARE_IN_THE_ORDER_OF_ROWS;
+        question "In which order are the pixels of a response of sample_8x8 and sample_unorm?";
+        choice "In the order of rows.";
+        reason "A state of later devices selects another order; Gen8's state has no such field \
+            (2d p.378-389). The kernels of the VA driver i965 take rows of 16 pixels from \
+            sample_8x8, those of intel/media-driver's deinterlacer rows of 8 from sample_unorm.";
+
+    documentation SAMPLE_UNORM_IS_A_LINEAR_SAMPLE;
+        question "How precise is sample_unorm, and what is 1.0?";
+        choice "As sample: weights of 8 bits and exact products. 1.0 is 0xFF00, as in sample_8x8. \
+            The map is minified if a step of U or V is longer than a texel.";
+        reason "003:4065 has the positions and no precision. The responses have the same formats \
+            (intel-graphics-compiler, SAMPLE_UNORM.md).";
+
+    documentation KILL_MASKS_OF_SAMPLE_UNORM;
+        question "Where does sample_unorm+killpix return the mask of live pixels?";
+        choice "In the first dword of a register after the channels, one bit for each of the 32 \
+            pixels.";
+        reason "003:4071 mentions the mask; its table is lost. SIMD8 and SIMD16 have theirs there \
+            (003:4237-4243).";
 }

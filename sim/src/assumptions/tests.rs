@@ -190,7 +190,14 @@ const FAULTS: &[(&str, &[&str])] = &[
     ),
     ("unit/resource_streamer/gather.rs", &["CONSTANTS_GATHERED_FROM_IMAGES"]),
     ("unit/resource_streamer/tables.rs", &["BINDING_TABLES_OF_CORE_1"]),
-    ("unit/sampler/mod.rs", &["MEDIA_MESSAGES_OF_THE_SAMPLER"]),
+    (
+        "unit/sampler/media/mod.rs",
+        &[
+            "MEDIA_MESSAGES_OF_THE_SAMPLER",
+            "FUNCTIONS_OF_SAMPLE_8X8",
+            "THE_DETAIL_FILTER_OF_SAMPLE_8X8",
+        ],
+    ),
 ];
 
 /// Files with functions that make the fault of a caller, and how often they do so themselves.

@@ -1,11 +1,12 @@
-//! Pictures of the buffers that a draw writes: render targets, depth and stencil. A pixel has red,
-//! green, blue and alpha bytes.
+//! Pictures of the buffers that a draw writes (render targets, depth and stencil), and of decoded
+//! video. A pixel has red, green, blue and alpha bytes.
 
 use crate::inspect::summary::{DepthBuffer, Target};
+use crate::machine::coded::{Codec, CodedPicture};
 use crate::machine::drawing::Drawing;
 use crate::render::aux_surface::{Auxiliary, Stored};
 use crate::render::depth::{DepthFormat, Plane};
-use crate::surface::display::PixelConverter;
+use crate::surface::display::{PixelConverter, rgb_of_ycbcr};
 use crate::surface::{Level, Surface, SurfaceKind};
 
 /// Maximum number of columns and of rows of a picture. For larger surfaces, every n-th texel is
@@ -32,8 +33,12 @@ struct Grid {
 
 impl Grid {
     fn of(level: &Level) -> Grid {
-        let step = level.width.max(level.height).div_ceil(MOST).max(1);
-        Grid { step, width: level.width.div_ceil(step), height: level.height.div_ceil(step) }
+        Grid::sized(level.width, level.height)
+    }
+
+    fn sized(width: u32, height: u32) -> Grid {
+        let step = width.max(height).div_ceil(MOST).max(1);
+        Grid { step, width: width.div_ceil(step), height: height.div_ceil(step) }
     }
 
     /// The values that `value` returns for the texel of each pixel of the picture.
@@ -122,6 +127,28 @@ impl Drawing<'_> {
     fn greys(&self, plane: &Plane, greys: impl Iterator<Item = Option<u8>>) -> Image {
         let pixel = |grey: Option<u8>| grey.map_or([0; 4], |grey| [grey, grey, grey, 255]);
         Grid::of(&plane.level).image(greys.flat_map(pixel).collect())
+    }
+}
+
+impl CodedPicture<'_> {
+    /// The whole frame in colours of BT.601, also of a field.
+    pub fn image(&self) -> Image {
+        let [luma, chroma @ ..] = &self.frame.planes;
+        let grid = Grid::sized(luma.width as u32, luma.height as u32);
+        let full_range = self.codec == Codec::Jpeg;
+        let pixels = grid.map(|x, y| {
+            let (x, y) = (x as usize, y as usize);
+            let [cb, cr] = chroma.each_ref().map(|plane| {
+                let column = x * plane.width / luma.width;
+                let row = y * plane.height / luma.height;
+                // Pictures without chroma are grey.
+                plane.data.get(row * plane.width + column).copied().unwrap_or(128)
+            });
+            let [red, green, blue] =
+                rgb_of_ycbcr([luma.data[y * luma.width + x], cb, cr], full_range);
+            [red, green, blue, 255]
+        });
+        grid.image(pixels.into_flattened())
     }
 }
 

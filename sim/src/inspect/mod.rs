@@ -2,9 +2,9 @@
 //! events.
 //!
 //! * [`summary`]: the state of a draw;
-//! * [`image`]: pictures of render targets and depth buffers; `picture`, with the feature `dumps`:
-//!   frames of a display;
-//! * [`tally`]: tables by engine, packet, kernel and message;
+//! * [`image`]: pictures of render targets, depth buffers and decoded video; `picture`, with the
+//!   feature `dumps`: frames of a display;
+//! * [`tally`]: tables by engine, packet, kernel, message and coding standard;
 //! * [`trace`]: a trace file for Perfetto.
 
 pub mod image;

@@ -1,5 +1,6 @@
-//! Counts of events by engine, packet, kernel and message.
+//! Counts of events by engine, packet, kernel, message and coding standard.
 
+use crate::machine::coded::Codec;
 use crate::machine::events::{Event, Now};
 use genxml::engine::EngineId;
 use genxml::eu::instruction::SharedFunction;
@@ -13,6 +14,7 @@ pub struct Tally {
     packets: BTreeMap<(EngineId, &'static str), PacketCounts>,
     kernels: BTreeMap<u64, KernelCounts>,
     messages: HashMap<(SharedFunction, u32), u64>,
+    codecs: BTreeMap<Codec, CodecCounts>,
     /// For each engine, the packet that is being executed, and the clock at its start.
     running: BTreeMap<EngineId, (&'static str, u64)>,
 }
@@ -54,6 +56,21 @@ pub struct KernelCounts {
     pub messages: u64,
 }
 
+/// Counts of the pictures that the video engine decoded by one coding standard.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CodecCounts {
+    /// Frames and fields; for JPEG, scans.
+    pub pictures: u64,
+    /// Slices.
+    pub slices: u64,
+    /// Bytes of coded data.
+    pub bytes: u64,
+    /// Decoded macroblocks; for JPEG, minimum coded units.
+    pub macroblocks: u64,
+    /// Concealed macroblocks.
+    pub concealed: u64,
+}
+
 impl Tally {
     /// Counts an event.
     pub fn event(&mut self, now: Now, event: &Event<'_>) {
@@ -80,6 +97,14 @@ impl Tally {
                 self.kernel(kernel).messages += 1;
                 *self.messages.entry((function, descriptor)).or_default() += 1;
             }
+            Event::Picture(picture) => {
+                let counts = self.codecs.entry(picture.codec).or_default();
+                counts.pictures += 1;
+                counts.slices += u64::from(picture.slices);
+                counts.bytes += picture.bytes;
+                counts.macroblocks += u64::from(picture.report.macroblocks);
+                counts.concealed += u64::from(picture.report.concealed);
+            }
             _ => {}
         }
     }
@@ -104,6 +129,11 @@ impl Tally {
     /// The engines that had counted events, with their counts.
     pub fn engines(&self) -> impl Iterator<Item = (EngineId, EngineCounts)> + '_ {
         self.engines.iter().map(|(&engine, &counts)| (engine, counts))
+    }
+
+    /// The coding standards of decoded pictures, with their counts.
+    pub fn codecs(&self) -> impl Iterator<Item = (Codec, CodecCounts)> + '_ {
+        self.codecs.iter().map(|(&codec, &counts)| (codec, counts))
     }
 
     /// Packets by engine and name, sorted by the time that they took; the longest time comes first.

@@ -2,16 +2,17 @@
 //! format, event by event.
 //!
 //! Each engine is a track. A track has nested slices (submission, batches of both levels, packets,
-//! thread groups) and instants (flushes and invalidations of caches). Times are the model's clock;
-//! one unit is written as one nanosecond. The clock measures the work done, not the time that
-//! hardware would take, and is the same in each run. A counter shows the EU instructions of the
-//! threads that have ended; a point is added after each media or GPGPU packet whose threads have
-//! ended.
+//! thread groups) and instants (flushes and invalidations of caches, decoded pictures). Times are
+//! the model's clock; one unit is written as one nanosecond. The clock measures the work done, not
+//! the time that hardware would take, and is the same in each run. A counter shows the EU
+//! instructions of the threads that have ended; a point is added after each media or GPGPU packet
+//! whose threads have ended.
 //!
 //! Format: Google's "Trace Event Format": an array of objects with `ph` (B begins a slice, E ends
 //! the newest one of its track, i is an instant, C a counter, M names a track), `ts` in
 //! microseconds, `pid`, `tid`, `name`, `args`.
 
+use crate::machine::coded::CodedPicture;
 use crate::machine::events::{Event, Now};
 use crate::mem::Va;
 use genxml::engine::EngineId;
@@ -125,6 +126,7 @@ impl<W: Write> Trace<W> {
                     out.write_all(br#","s":"t""#)
                 })
             }
+            Event::Picture(picture) => self.picture(now, picture),
             Event::ThreadEnd { instructions, .. } => {
                 self.instructions += instructions;
                 Ok(())
@@ -137,6 +139,18 @@ impl<W: Write> Trace<W> {
             }
             _ => Ok(()),
         }
+    }
+
+    fn picture(&mut self, now: Now, picture: &CodedPicture<'_>) -> io::Result<()> {
+        let CodedPicture { codec, kind, slices, bytes, report, .. } = picture;
+        let name = format!("{} {} {}", codec.name(), kind.name(), picture.rows());
+        let (decoded, concealed) = (report.macroblocks, report.concealed);
+        self.record(now, 'i', &name, |out| {
+            write!(
+                out,
+                r#","s":"t","args":{{"slices":{slices},"bytes":{bytes},"macroblocks":{decoded},"concealed":{concealed}}}"#
+            )
+        })
     }
 
     /// Begins a slice inside the open ones.

@@ -1,8 +1,9 @@
 //! Events of the model. They are emitted only if there is an [`Observer`]; the counters in
 //! [`Stats`](super::stats::Stats) are always kept.
 //!
-//! [`super::drawing`] has the data in events of draws; [`crate::inspect`] has observers.
+//! [`super::drawing`] has the data in events of draws, [`super::coded`] those of decoded pictures; [`crate::inspect`] has observers.
 
+use super::coded::CodedPicture;
 use super::device::Interrupt;
 use super::drawing::Drawing;
 use crate::machine::fault::Place;
@@ -130,6 +131,8 @@ pub enum Event<'a> {
     Draw(&'a Drawing<'a>),
     /// The draw of the latest [`Event::Draw`] has ended without a fault.
     DrawEnd(&'a Drawing<'a>),
+    /// The video engine has decoded a picture and written it.
+    Picture(&'a CodedPicture<'a>),
     /// A thread sends a message.
     Message {
         /// Address of the kernel's first instruction.

@@ -9,12 +9,13 @@
 //! * [`memory`]: operands of commands in memory; [`mod@wait`], [`semaphore`]: waits for a dword in
 //!   memory;
 //! * [`stats`]: counts; [`observation`]: counters of performance reports; [`events`]: events and
-//!   their observers; [`drawing`]: the data in events of draws;
+//!   their observers; [`drawing`], [`coded`]: the data in events of draws and of decoded pictures;
 //! * [`fault`]: everything that ends a submission early; [`place`]: where it was;
 //!   [`watchdog`]: the limit of work;
 //! * [`parallel`]: work on several host threads with the same result as on one; [`overlay_pool`]:
 //!   host memory that `parallel` reuses.
 
+pub mod coded;
 pub mod device;
 pub mod drawing;
 pub mod events;

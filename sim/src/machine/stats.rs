@@ -39,6 +39,12 @@ pub struct Stats {
     pub skipped: u64,
     /// Interrupts that commands raised.
     pub interrupts: u64,
+    /// Pictures that the video engine decoded: frames and fields.
+    pub pictures: u64,
+    /// Slices of these pictures.
+    pub slices: u64,
+    /// Macroblocks of these pictures, without concealed ones. For JPEG, the minimum coded units.
+    pub macroblocks: u64,
 }
 
 impl std::ops::AddAssign for Stats {
@@ -60,6 +66,9 @@ impl std::ops::AddAssign for Stats {
         self.without_effect += other.without_effect;
         self.skipped += other.skipped;
         self.interrupts += other.interrupts;
+        self.pictures += other.pictures;
+        self.slices += other.slices;
+        self.macroblocks += other.macroblocks;
     }
 }
 

@@ -90,9 +90,46 @@ impl PixelConverter {
     }
 }
 
+/// Red, green and blue of Y, Cb and Cr by BT.601. With the full range, as in JPEG, black is 0 and
+/// white is 255; otherwise they are 16 and 235.
+pub fn rgb_of_ycbcr([y, cb, cr]: [u8; 3], full_range: bool) -> [u8; 3] {
+    let [y, cb, cr] = [y, cb, cr].map(i32::from);
+    let (cb, cr) = (cb - 128, cr - 128);
+    // Factors in units of 1/256.
+    let (y, [red, green_cb, green_cr, blue]) = match full_range {
+        true => (256 * y, [359, 88, 183, 454]),
+        false => (298 * (y - 16), [409, 100, 208, 516]),
+    };
+    [y + red * cr, y - green_cb * cb - green_cr * cr, y + blue * cb]
+        .map(|value| (value + 128 >> 8).clamp(0, 255) as u8)
+}
+
 fn integer(numeric: Numeric, value: u32) -> i64 {
     match numeric {
         Numeric::Sint => i64::from(value as i32),
         _ => i64::from(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rgb_of_ycbcr;
+
+    /// Oracle: colour bars of 100% in BT.601, and the corners of JFIF.
+    #[test]
+    fn colours_of_video() {
+        for (ycbcr, rgb) in [
+            ([16, 128, 128], [0, 0, 0]),
+            ([235, 128, 128], [255, 255, 255]),
+            ([81, 90, 240], [255, 0, 0]),
+            ([145, 54, 34], [0, 255, 0]),
+            ([41, 240, 110], [0, 0, 255]),
+        ] {
+            let found = rgb_of_ycbcr(ycbcr, false);
+            let near = found.iter().zip(rgb).all(|(found, rgb)| rgb.abs_diff(*found) <= 2);
+            assert!(near, "{ycbcr:?}: {found:?}");
+        }
+        assert_eq!(rgb_of_ycbcr([255, 128, 128], true), [255; 3]);
+        assert_eq!(rgb_of_ycbcr([76, 85, 255], true), [254, 0, 0]);
     }
 }

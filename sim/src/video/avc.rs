@@ -2,7 +2,8 @@
 
 use super::picture::{Outputs, Picture as AnyPicture};
 use super::surface::{Arrangement, sizes_420};
-use super::{Video, bitstream, count, mode};
+use super::{Video, bitstream, decoded, mode};
+use crate::machine::coded::{Codec, CodedPicture, PictureKind};
 use crate::machine::exec::Exec;
 use crate::machine::fault::{Fault, Place};
 use genxml::gen8::mfd::{MfdAvcBsdObject, MfdAvcPicidState};
@@ -13,10 +14,10 @@ use genxml::gen8::mfx_avc::{
     MfxAvcWeightoffsetState,
 };
 use genxml::gen8::mfx_common::{MfxPipeModeSelectStandardSelect as Standard, MfxQmState};
-use genxml_codecs::Structure;
 use genxml_codecs::avc::{
     self, Entry, MOTION_BYTES, Matrices, Parameters, References, Slice, SliceKind, Weight,
 };
+use genxml_codecs::{Frame, Structure};
 
 /// A picture and its slices.
 #[derive(Clone, Debug)]
@@ -236,7 +237,27 @@ impl Picture {
             let write = exec.vm.write(own, &output.motion[..length]);
             write.map_err(|fault| exec.page(fault, "Direct MV Buffer (Write)"))?;
         }
-        count(exec, output.report);
+        let (nothing, output_frame) = (Frame::default(), output.filtered.as_ref());
+        let any = |kind| slices.iter().any(|(slice, _)| slice.kind == kind);
+        let coded = CodedPicture {
+            at: self.at,
+            codec: Codec::Avc,
+            kind: match () {
+                () if any(SliceKind::B) => PictureKind::B,
+                () if any(SliceKind::P) => PictureKind::P,
+                () => PictureKind::I,
+            },
+            structure: parameters.structure,
+            // i965 sends a slice without data if the first slice is missing (digests/video.md 2.9).
+            slices: slices.iter().filter(|(_, data)| !data.is_empty()).count() as u32,
+            bytes: slices.iter().map(|(_, data)| data.len() as u64).sum(),
+            references: &frames.addresses,
+            before: outputs.before,
+            after: outputs.after,
+            report: output.report,
+            frame: output_frame.or(output.unfiltered.as_ref()).unwrap_or(&nothing),
+        };
+        decoded(exec, &coded);
         Ok(())
     }
 }

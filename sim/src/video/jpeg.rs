@@ -3,12 +3,14 @@
 
 use super::picture::Outputs;
 use super::surface::Arrangement;
-use super::{bitstream, count, mode};
+use super::{bitstream, decoded, mode};
+use crate::machine::coded::{Codec, CodedPicture, PictureKind};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use genxml::gen8::mfd::MfdJpegBsdObject;
 use genxml::gen8::mfx_common::{MfxPipeModeSelectStandardSelect as Standard, MfxQmState};
 use genxml::gen8::mfx_jpeg::{MfxJpegHuffTableState, MfxJpegPicState};
+use genxml_codecs::Structure;
 use genxml_codecs::jpeg::{
     Conversion, Decoder, HuffmanTables, InputFormat, OutputFormat, Parameters, Rotation, Scan,
 };
@@ -63,7 +65,20 @@ pub fn object(exec: &mut Exec<'_>, packet: &MfdJpegBsdObject) -> Result<(), Faul
     let outcome = decoder.scan(&scan, &data, &mut frame);
     conversion.apply(&mut frame);
     outputs.store(exec, Some(&frame), Some(&frame))?;
-    count(exec, outcome.report);
+    let coded = CodedPicture {
+        at: exec.at,
+        codec: Codec::Jpeg,
+        kind: PictureKind::I,
+        structure: Structure::Frame,
+        slices: 1,
+        bytes: data.len() as u64,
+        references: &[],
+        before: outputs.before,
+        after: outputs.after,
+        report: outcome.report,
+        frame: &frame,
+    };
+    decoded(exec, &coded);
     Ok(())
 }
 

@@ -19,6 +19,8 @@ pub mod surface;
 pub mod vc1;
 pub mod vp8;
 
+use crate::machine::coded::CodedPicture;
+use crate::machine::events::Event;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::slots::UnitState;
@@ -152,10 +154,15 @@ fn mixed(exec: &Exec<'_>) -> Fault {
     exec.bad_field("Standard Select", mode.standard_select.bits(), why)
 }
 
-/// Adds a decoder's counts to those of the picture, and updates the status registers.
-fn count(exec: &mut Exec<'_>, report: Report) {
-    exec.state.slots.get_mut::<Video>().report.add(report);
+/// Counts a decoded picture, updates the status registers and reports the picture to the observer.
+fn decoded(exec: &mut Exec<'_>, picture: &CodedPicture<'_>) {
+    let report = &mut exec.state.slots.get_mut::<Video>().report;
+    exec.stats.pictures += u64::from(picture.is_first(*report));
+    exec.stats.slices += u64::from(picture.slices);
+    exec.stats.macroblocks += u64::from(picture.report.macroblocks);
+    report.add(picture.report);
     publish(exec);
+    exec.emit(&Event::Picture(picture));
 }
 
 /// Writes the counts of the current picture to the status registers. Numbers that do not fit their

@@ -2,7 +2,8 @@
 
 use super::picture::{Outputs, Picture as AnyPicture};
 use super::surface::{Arrangement, sizes_420};
-use super::{Video, bitstream, count, mode};
+use super::{Video, bitstream, decoded, mode};
+use crate::machine::coded::{Codec, CodedPicture, PictureKind};
 use crate::machine::exec::Exec;
 use crate::machine::fault::{Fault, Place};
 use genxml::gen8::mfd::MfdMpeg2BsdObject;
@@ -171,7 +172,7 @@ impl Picture {
     /// [`Fault::Page`] if a buffer is not mapped; [`Fault::BadPacket`] for parameters that the
     /// decoder does not have.
     pub fn finish(self, exec: &mut Exec<'_>) -> Result<(), Fault> {
-        let Picture { mut parameters, mut outputs, slices, .. } = self;
+        let Picture { at, mut parameters, mut outputs, slices } = self;
         parameters.height = height(&parameters, &outputs, &slices);
         outputs.sizes = sizes_420(parameters.width, parameters.height);
         exec.spend(256 * (parameters.width * parameters.height) as u64)?;
@@ -197,6 +198,7 @@ impl Picture {
         };
         let [forward, backward] = sources.map(|fields| fields.map(reference));
         let references = References { forward, backward };
+        let (structure, kind) = (parameters.structure, parameters.picture_type);
         let precision = parameters.intra_dc_precision;
         let mut picture = mpeg2::Picture::new(parameters).map_err(|error| {
             exec.bad_field("Intra DC Precision", u64::from(precision), error.to_string())
@@ -207,7 +209,24 @@ impl Picture {
         }
         let report = picture.finish(&references, &mut target);
         outputs.store(exec, Some(&target), Some(&target))?;
-        count(exec, report);
+        let coded = CodedPicture {
+            at,
+            codec: Codec::Mpeg2,
+            kind: match kind {
+                PictureType::I => PictureKind::I,
+                PictureType::P => PictureKind::P,
+                PictureType::B => PictureKind::B,
+            },
+            structure,
+            slices: slices.len() as u32,
+            bytes: slices.iter().map(|(_, data)| data.len() as u64).sum(),
+            references: &pictures.addresses,
+            before: outputs.before,
+            after: outputs.after,
+            report,
+            frame: &target,
+        };
+        decoded(exec, &coded);
         Ok(())
     }
 }

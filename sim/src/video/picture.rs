@@ -131,10 +131,12 @@ impl Outputs {
         let buffers: MfxPipeBufAddrState = exec.state.latched.read(0);
         let addresses = buffers.reference_picture.map(|address| address.get());
         let mut frames: [Option<Arc<Frame>>; 16] = Default::default();
+        let mut read = Vec::new();
         for (index, &address) in addresses.iter().enumerate() {
             if address == 0 || !wanted(index) {
                 continue;
             }
+            read.push((index, address));
             let same = addresses[..index].iter().position(|other| *other == address);
             if let Some(frame) = same.and_then(|same| frames[same].clone()) {
                 frames[index] = Some(frame);
@@ -147,7 +149,7 @@ impl Outputs {
             exec.stats.bytes_read += samples as u64;
             frames[index] = Some(Arc::new(frame));
         }
-        Ok(References { frames })
+        Ok(References { frames, addresses: read })
     }
 }
 
@@ -156,6 +158,8 @@ impl Outputs {
 pub struct References {
     /// The pictures; `None` for those that do not exist.
     pub frames: [Option<Arc<Frame>>; 16],
+    /// Index and address of each picture that exists.
+    pub addresses: Vec<(usize, u64)>,
 }
 
 impl References {

@@ -2,7 +2,8 @@
 
 use super::picture::{Outputs, Picture as AnyPicture};
 use super::surface::{Arrangement, sizes_420};
-use super::{Video, bitstream, count, mode};
+use super::{Video, bitstream, decoded, mode};
+use crate::machine::coded::{Codec, CodedPicture, PictureKind};
 use crate::machine::exec::Exec;
 use crate::machine::fault::{Fault, Place};
 use genxml::gen8::mfd::{
@@ -17,20 +18,8 @@ use genxml_codecs::vc1::{
     self, Alternative, Coding, Compensation, Input, Intensity, MOTION_BYTES, Overlap, Parameters,
     PictureType, RangeReduction, Raw, Slice, VectorMode,
 };
+use genxml_codecs::{Report, Structure};
 use genxml_core::U;
-
-/// Types of the first and the second field, by the value of Picture Type in field pictures: FPTYPE
-/// (SMPTE 421M 9.1.1.42), which i965 passes on.
-const FIELD_TYPES: [[PictureType; 2]; 8] = [
-    [PictureType::I, PictureType::I],
-    [PictureType::I, PictureType::P],
-    [PictureType::P, PictureType::I],
-    [PictureType::P, PictureType::P],
-    [PictureType::B, PictureType::B],
-    [PictureType::B, PictureType::Bi],
-    [PictureType::Bi, PictureType::B],
-    [PictureType::Bi, PictureType::Bi],
-];
 
 /// A picture and its slices.
 #[derive(Clone, Debug)]
@@ -90,9 +79,8 @@ fn parameters(exec: &Exec<'_>) -> Result<Parameters, Fault> {
     };
     let value = state.picure_type.bits();
     let picture = match value {
-        kind if coding.is_field() => {
-            FIELD_TYPES[kind as usize % FIELD_TYPES.len()][usize::from(state.second_field)]
-        }
+        // i965 passes on FPTYPE, which has the types of both fields.
+        kind if coding.is_field() => PictureType::of_field(kind as u8, state.second_field),
         0 => PictureType::I,
         1 | 4 => PictureType::P,
         2 => PictureType::B,
@@ -225,7 +213,7 @@ impl Picture {
     /// [`Fault::Page`] if a buffer is not mapped; [`Fault::BadPacket`] for parameters that the
     /// decoder does not have.
     pub fn finish(self, exec: &mut Exec<'_>) -> Result<(), Fault> {
-        let Picture { parameters, outputs, slices, .. } = self;
+        let Picture { at, parameters, outputs, slices } = self;
         let macroblocks = parameters.width_in_mbs * parameters.height_in_mbs;
         exec.spend(256 * macroblocks as u64)?;
         let used = match parameters.picture {
@@ -251,10 +239,12 @@ impl Picture {
         }
         let keeps = matches!(parameters.picture, PictureType::I | PictureType::P);
         let mut own = vec![0; if keeps { macroblocks * MOTION_BYTES } else { 0 }];
+        let (kind, structure) = (parameters.picture, structure(&parameters));
         let quantizer = u64::from(parameters.quantizer);
         let mut picture = vc1::Picture::new(parameters)
             .map_err(|error| exec.bad_field("PQ Value", quantizer, error.to_string()))?;
         let mut target = outputs.load(exec)?;
+        let mut report = Report::default();
         for (slice, data) in &slices {
             let input = Input {
                 data,
@@ -262,8 +252,7 @@ impl Picture {
                 references: [0, 1, 2, 3].map(|index| pictures.get(index)),
                 motion: &motion,
             };
-            let report = picture.slice(slice, &input, &mut target, &mut own);
-            count(exec, report);
+            report.add(picture.slice(slice, &input, &mut target, &mut own));
         }
         outputs.store(exec, Some(&target), Some(&target))?;
         let address = direct.direct_mv_write_buffer_address.get();
@@ -271,6 +260,34 @@ impl Picture {
             let write = exec.vm.write(address, &own);
             write.map_err(|fault| exec.page(fault, "Direct MV Write Buffer"))?;
         }
+        let coded = CodedPicture {
+            at,
+            codec: Codec::Vc1,
+            kind: match kind {
+                PictureType::I => PictureKind::I,
+                PictureType::P => PictureKind::P,
+                PictureType::B => PictureKind::B,
+                PictureType::Bi => PictureKind::Bi,
+            },
+            structure,
+            slices: slices.len() as u32,
+            bytes: slices.iter().map(|(_, data)| data.len() as u64).sum(),
+            references: &pictures.addresses,
+            before: outputs.before,
+            after: outputs.after,
+            report,
+            frame: &target,
+        };
+        decoded(exec, &coded);
         Ok(())
+    }
+}
+
+/// The rows that a picture has.
+fn structure(parameters: &Parameters) -> Structure {
+    match (parameters.coding, parameters.second_field) {
+        (Coding::TopFieldFirst, false) | (Coding::BottomFieldFirst, true) => Structure::Top,
+        (Coding::TopFieldFirst, true) | (Coding::BottomFieldFirst, false) => Structure::Bottom,
+        _ => Structure::Frame,
     }
 }

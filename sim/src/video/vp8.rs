@@ -2,7 +2,8 @@
 
 use super::picture::Outputs;
 use super::surface::{Arrangement, sizes_420};
-use super::{bitstream, count, mode};
+use super::{bitstream, decoded, mode};
+use crate::machine::coded::{Codec, CodedPicture, PictureKind};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use genxml::gen8::mfd::MfdVp8BsdObject;
@@ -10,6 +11,7 @@ use genxml::gen8::mfx_common::MfxPipeModeSelectStandardSelect as Standard;
 use genxml::gen8::mfx_vp8::{
     MfxVp8PicState, MfxVp8PicStateDblkFilterType as Filter, MfxVp8PicStateMcFilterSelect as Motion,
 };
+use genxml_codecs::Structure;
 use genxml_codecs::vp8::{
     self, CoefficientProbabilities, Data, FilterType, Parameters, Probabilities, Quantiser, Start,
 };
@@ -46,19 +48,32 @@ pub fn object(exec: &mut Exec<'_>, packet: &MfdVp8BsdObject) -> Result<(), Fault
     exec.spend(256 * (width * height) as u64)?;
     let outputs = Outputs::resolve(exec, sizes_420(width, height), Arrangement::Surface)?;
     let references = outputs.references(exec, |index| index < 3 && !parameters.key_frame)?;
-    let references = [0, 1, 2].map(|index| references.get(index));
+    let frames = [0, 1, 2].map(|index| references.get(index));
     let mut segments = segments(exec, &state, width * height)?;
     let mut frame = outputs.load(exec)?;
-    let decoded = vp8::reconstruct(&parameters, &data, references, &mut frame, &mut segments);
+    let picture = vp8::reconstruct(&parameters, &data, frames, &mut frame, &mut segments);
     let wrong = |exec: &Exec<'_>, error: vp8::Error| {
         exec.bad_field("Frame Width", width as u64, error.to_string())
     };
-    let decoded = decoded.map_err(|error| wrong(exec, error))?;
+    let picture = picture.map_err(|error| wrong(exec, error))?;
     outputs.store(exec, Some(&frame), None)?;
-    decoded.filter(&mut frame).map_err(|error| wrong(exec, error))?;
+    picture.filter(&mut frame).map_err(|error| wrong(exec, error))?;
     outputs.store(exec, None, Some(&frame))?;
     store_segments(exec, &state, &segments)?;
-    count(exec, decoded.report);
+    let coded = CodedPicture {
+        at: exec.at,
+        codec: Codec::Vp8,
+        kind: if parameters.key_frame { PictureKind::I } else { PictureKind::P },
+        structure: Structure::Frame,
+        slices: 1,
+        bytes: (modes.len() + coefficients.iter().map(|data| data.len()).sum::<usize>()) as u64,
+        references: &references.addresses,
+        before: outputs.before,
+        after: outputs.after,
+        report: picture.report,
+        frame: &frame,
+    };
+    decoded(exec, &coded);
     Ok(())
 }
 

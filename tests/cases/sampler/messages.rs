@@ -184,7 +184,7 @@ fn refusals() {
             "reserved",
         ),
         (
-            Send::new(Type::SAMPLE, Mode::SIMD32_64, one.clone()),
+            Send::new(Type::GATHER4, Mode::SIMD32_64, one.clone()),
             state,
             sampler(false),
             "media message",

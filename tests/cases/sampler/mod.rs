@@ -9,6 +9,7 @@ mod formats;
 mod gathers;
 mod loads;
 mod lods;
+mod media;
 mod messages;
 mod quality;
 mod queries;

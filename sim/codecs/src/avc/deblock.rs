@@ -16,8 +16,8 @@ use crate::{Frame, PlaneMut};
 use samples::{Edge, Strengths, Thresholds};
 
 /// Filters a decoded picture in place. `macroblocks`: all of the picture, in raster order of the
-/// picture (see [`super::macroblock`]). `slices`: by [`Macroblock::slice`]. A macroblock that is not
-/// decoded, or has no slice, is not filtered, nor are the edges to it.
+/// picture (see [`super::macroblock`]). `slices`: by [`Macroblock::slice`]. A macroblock that is
+/// not decoded, or has no slice, is not filtered, nor are the edges to it.
 pub fn filter(
     parameters: &Parameters,
     macroblocks: &[Macroblock],
@@ -317,13 +317,15 @@ fn strengths(
     if p.intra || q.intra {
         return [intra; 4];
     }
-    blocks.map(|(before, after)| {
-        if p.coefficients & 1 << before != 0 || q.coefficients & 1 << after != 0 {
+    let mut out = [0; 4];
+    for (out, (before, after)) in out.iter_mut().zip(blocks) {
+        *out = if p.coefficients & 1 << before != 0 || q.coefficients & 1 << after != 0 {
             2
         } else {
             u8::from(motion_differs(p, before, q, after, limit))
-        }
-    })
+        };
+    }
+    out
 }
 
 /// As [`strengths`] for a frame macroblock and a field macroblock (mixedModeEdgeFlag 1).
@@ -344,17 +346,19 @@ fn mixed_strengths(
 
 /// True if two blocks are predicted from different pictures, with another number of vectors, or
 /// with vectors that differ by a sample or more (8.7.2.1).
+#[inline]
 fn motion_differs(p: &Macroblock, before: usize, q: &Macroblock, after: usize, limit: u16) -> bool {
-    let motion = |macroblock: &Macroblock, block: usize| {
-        let part = block / 8 * 2 + block % 4 / 2;
-        [0, 1].map(|list| (macroblock.pictures[list][part], macroblock.vectors[list][block]))
-    };
-    let [(p0, v0), (p1, v1)] = motion(p, before);
-    let [(q0, w0), (q1, w1)] = motion(q, after);
-    let far = |v: [i16; 2], w: [i16; 2]| v[0].abs_diff(w[0]) >= 4 || v[1].abs_diff(w[1]) >= limit;
+    let (before, after) = (before % 16, after % 16);
+    let part = |block: usize| block / 8 * 2 + block % 4 / 2;
+    let [p0, p1] = [p.pictures[0][part(before)], p.pictures[1][part(before)]];
+    let [q0, q1] = [q.pictures[0][part(after)], q.pictures[1][part(after)]];
+    let [v0, v1] = [p.vectors[0][before], p.vectors[1][before]];
+    let [w0, w1] = [q.vectors[0][after], q.vectors[1][after]];
+    let far =
+        |v: [i16; 2], w: [i16; 2]| (v[0].abs_diff(w[0]) >= 4) | (v[1].abs_diff(w[1]) >= limit);
     // The lists do not matter, only the pictures.
-    let straight = (p0, p1) == (q0, q1);
-    let crossed = (p0, p1) == (q1, q0);
+    let straight = (p0 == q0) & (p1 == q1);
+    let crossed = (p0 == q1) & (p1 == q0);
     (!straight || far(v0, w0) || far(v1, w1)) && (!crossed || far(v0, w1) || far(v1, w0))
 }
 

@@ -6,12 +6,6 @@
 
 use crate::PlaneRef;
 
-/// Samples of the largest block of luma with its neighbours: two before, three after, in both
-/// directions.
-const LUMA: usize = 21 * 21;
-/// Samples of the largest block of chroma with its neighbours: one after, in both directions.
-const CHROMA: usize = 9 * 9;
-
 /// Predicts a block of luma (8.4.2.2.1). `at`: x and y of its first sample in `reference`, in
 /// quarter samples, that is four times the position of the block plus the vector. `size`: width of
 /// 4, 8 or 16 and height of up to 16. Writes to the start of `out`.
@@ -24,14 +18,15 @@ pub fn luma(
 ) {
     let height = size.1.min(16);
     match size.0 {
-        4 => luma_of_width::<4, 9>(reference, at, height, out, stride),
-        8 => luma_of_width::<8, 13>(reference, at, height, out, stride),
-        _ => luma_of_width::<16, 21>(reference, at, height, out, stride),
+        4 => luma_of_width::<4, 9, { 9 * 21 }>(reference, at, height, out, stride),
+        8 => luma_of_width::<8, 13, { 13 * 21 }>(reference, at, height, out, stride),
+        _ => luma_of_width::<16, 21, { 21 * 21 }>(reference, at, height, out, stride),
     }
 }
 
-/// [`luma`] for blocks of `W` columns, which are `S` columns with their neighbours.
-fn luma_of_width<const W: usize, const S: usize>(
+/// [`luma`] for blocks of `W` columns, which are `S` columns with their neighbours: two before and
+/// three after. `N`: samples of the highest block with its neighbours.
+fn luma_of_width<const W: usize, const S: usize, const N: usize>(
     reference: PlaneRef<'_>,
     at: (i32, i32),
     height: usize,
@@ -42,32 +37,36 @@ fn luma_of_width<const W: usize, const S: usize>(
     let out = out.take(height);
     let (x, y) = (at.0 >> 2, at.1 >> 2);
     if (at.0 & 3, at.1 & 3) == (0, 0) {
-        let mut rows = [[0; W]; 16];
-        copy_block(reference, (x, y), &mut rows[..height]);
-        out.zip(rows).for_each(|(out, row)| *out = row);
+        copy_block(reference, (x, y), height, out);
         return;
     }
     let mut rows = [[0; S]; 21];
-    copy_block(reference, (x.saturating_sub(2), y.saturating_sub(2)), &mut rows[..height + 5]);
-    let mut samples = [0; LUMA];
+    let first = (x.saturating_sub(2), y.saturating_sub(2));
+    copy_block(reference, first, height + 5, rows.iter_mut());
+    let mut samples = [0; N];
     quarter_samples(rows.as_flattened(), S, height, (at.0 & 3, at.1 & 3), &mut samples);
     for (out, row) in out.zip(samples.chunks_exact(S)) {
         out.copy_from_slice(&row[..W]);
     }
 }
 
-/// Copies the block at (`x`, `y`). Coordinates outside the plane select the nearest sample of its
-/// edge.
+/// Copies `height` rows at (`x`, `y`). Coordinates outside the plane select the nearest sample of
+/// its edge.
 #[inline]
-fn copy_block<const S: usize>(reference: PlaneRef<'_>, (x, y): (i32, i32), out: &mut [[u8; S]]) {
+fn copy_block<'a, const S: usize>(
+    reference: PlaneRef<'_>,
+    (x, y): (i32, i32),
+    height: usize,
+    out: impl Iterator<Item = &'a mut [u8; S]>,
+) {
     let inside = x >= 0
         && y >= 0
         && x as usize + S <= reference.width
-        && y as usize + out.len() <= reference.height;
+        && y as usize + height <= reference.height;
     if inside {
         let start = y as usize * reference.stride + x as usize;
-        let data = reference.data.get(start..).unwrap_or_default();
-        for (out, row) in out.iter_mut().zip(data.chunks(reference.stride.max(1))) {
+        for (row, out) in out.take(height).enumerate() {
+            let row = reference.data.get(start + row * reference.stride..).unwrap_or_default();
             if let Some(row) = row.first_chunk() {
                 *out = *row;
             }
@@ -78,7 +77,7 @@ fn copy_block<const S: usize>(reference: PlaneRef<'_>, (x, y): (i32, i32), out: 
     let before = x.saturating_neg().clamp(0, S as i32) as usize;
     let end = (reference.width as i32).saturating_sub(x).clamp(before as i32, S as i32) as usize;
     let first = x.clamp(0, reference.width as i32) as usize;
-    for (row, out) in (0..).zip(out) {
+    for (row, out) in (0..).zip(out.take(height)) {
         let y = y.saturating_add(row).min(reference.height as i32 - 1).max(0) as usize;
         let row = reference.data.get(y * reference.stride..).unwrap_or_default();
         let Some(row @ [left, .., right] | row @ [left @ right]) = row.get(..reference.width)
@@ -91,7 +90,7 @@ fn copy_block<const S: usize>(reference: PlaneRef<'_>, (x, y): (i32, i32), out: 
     }
 }
 
-/// The six-tap filter without rounding (8-241, 8-242).
+/// The six-tap filter without rounding.
 #[inline(always)]
 fn six([e, f, g, h, i, j]: [u8; 6]) -> i16 {
     let sum = |a: u8, b: u8| i16::from(a) + i16::from(b);
@@ -113,7 +112,7 @@ fn sums(source: &[u8], out: &mut [i16]) {
     }
 }
 
-/// Rounds the sum of one filter (8-243, 8-244).
+/// Rounds the sum of one filter.
 #[inline(always)]
 fn round(sum: i16) -> u8 {
     ((sum + 16) >> 5).clamp(0, 255) as u8
@@ -128,7 +127,7 @@ fn halves(source: &[u8], distance: usize, out: &mut [u8]) {
     }
 }
 
-/// Half samples in both directions, j, from the sums of a filter across (8-245, 8-247).
+/// Half samples in both directions, j, from the sums of a filter across.
 #[inline]
 fn middles(sums: &[i16], stride: usize, out: &mut [u8]) {
     let [e, f, g, h, i, j] = taps(sums, stride, out.len());
@@ -150,14 +149,14 @@ fn average(out: &mut [u8], other: &[u8]) {
     }
 }
 
-/// Table 8-12: the samples at the fraction (`x`, `y`) of whole samples. `source`: a block with its
+/// The samples at the fraction (`x`, `y`) of whole samples. `source`: a block with its
 /// neighbours. `out` has the same stride. Letters are those of figure 8-4.
-fn quarter_samples(
+fn quarter_samples<const N: usize>(
     source: &[u8],
     stride: usize,
     height: usize,
     (x, y): (i32, i32),
-    out: &mut [u8; LUMA],
+    out: &mut [u8; N],
 ) {
     // The last samples of the last row have no neighbours. They are not used.
     let count = height * stride - 5;
@@ -165,7 +164,7 @@ fn quarter_samples(
     // Position of G. For a fraction of 3, the mean is with the sample on the right of it, or below.
     let first = 2 * stride + 2;
     let (right, below) = ((x / 2) as usize, (y / 2) as usize * stride);
-    let mut other = [0; LUMA];
+    let mut other = [0; N];
     let other = &mut other[..count];
     match (x, y) {
         (_, 0) => {
@@ -181,7 +180,7 @@ fn quarter_samples(
             }
         }
         (2, _) | (_, 2) => {
-            let mut across = [0; LUMA];
+            let mut across = [0; N];
             let across = &mut across[..count + 5 * stride];
             sums(source, across);
             middles(across, stride, out);
@@ -215,14 +214,15 @@ pub fn chroma(
 ) {
     let height = size.1.min(8);
     match size.0 {
-        2 => chroma_of_width::<2, 3>(reference, at, height, out, stride),
-        4 => chroma_of_width::<4, 5>(reference, at, height, out, stride),
-        _ => chroma_of_width::<8, 9>(reference, at, height, out, stride),
+        2 => chroma_of_width::<2, 3, { 3 * 9 }>(reference, at, height, out, stride),
+        4 => chroma_of_width::<4, 5, { 5 * 9 }>(reference, at, height, out, stride),
+        _ => chroma_of_width::<8, 9, { 9 * 9 }>(reference, at, height, out, stride),
     }
 }
 
-/// [`chroma`] for blocks of `W` columns, which are `S` columns with their neighbours.
-fn chroma_of_width<const W: usize, const S: usize>(
+/// [`chroma`] for blocks of `W` columns, which are `S` columns with the neighbours on the right.
+/// `N`: samples of the highest block with its neighbours.
+fn chroma_of_width<const W: usize, const S: usize, const N: usize>(
     reference: PlaneRef<'_>,
     at: (i32, i32),
     height: usize,
@@ -230,9 +230,9 @@ fn chroma_of_width<const W: usize, const S: usize>(
     stride: usize,
 ) {
     let mut rows = [[0; S]; 9];
-    copy_block(reference, (at.0 >> 3, at.1 >> 3), &mut rows[..height + 1]);
+    copy_block(reference, (at.0 >> 3, at.1 >> 3), height + 1, rows.iter_mut());
     let (x, y) = ((at.0 & 7) as u16, (at.1 & 7) as u16);
-    let mut samples = [0; CHROMA];
+    let mut samples = [0; N];
     let count = height * S - 1;
     let source = rows.as_flattened();
     let [a, b, c, d] = [0, 1, S, S + 1].map(|start| &source[start..][..count]);
@@ -247,8 +247,9 @@ fn chroma_of_width<const W: usize, const S: usize>(
     }
 }
 
-/// What to add to the vertical component of a vector for chroma, if fields are predicted from fields
-/// (table 8-9), in the units of [`chroma`]. `current` and `reference`: true for bottom fields.
+/// What to add to the vertical component of a vector for chroma, if fields are predicted from
+/// fields (table 8-9), in the units of [`chroma`]. `current` and `reference`: true for bottom
+/// fields.
 pub fn chroma_offset(current: bool, reference: bool) -> i32 {
     2 * (i32::from(current) - i32::from(reference))
 }
@@ -285,7 +286,7 @@ mod tests {
             Self::six([-2, -1, 0, 1, 2, 3].map(|dy| self.whole(dx, dy)))
         }
 
-        /// Equations 8-241 to 8-262 and table 8-12.
+        /// The equations of 8.4.2.2.1.
         fn at(&self, fraction: (i32, i32)) -> i32 {
             let half = |sum: i32| ((sum + 16) >> 5).clamp(0, 255);
             let (b, h) = (half(self.b1(0)), half(self.h1(0)));
@@ -367,7 +368,7 @@ mod tests {
         }
     }
 
-    /// Oracle: equation 8-266, sample by sample.
+    /// Oracle: the equation of 8.4.2.2.2, sample by sample.
     #[test]
     fn chroma_follows_the_equation() {
         let mut random = fastrand::Rng::with_seed(2);

@@ -8,7 +8,7 @@ pub const LEFT_LOWER: u8 = 2;
 pub const LEFT: u8 = LEFT_UPPER | LEFT_LOWER;
 /// The neighbours above are available.
 pub const ABOVE: u8 = 4;
-/// The neighbours above and to the right are available. Used for blocks of 4x4 and 8x8 luma samples.
+/// The neighbours above and to the right are available, for blocks of 4x4 and 8x8 luma samples.
 pub const ABOVE_RIGHT: u8 = 8;
 /// The neighbour above and to the left is available.
 pub const CORNER: u8 = 16;
@@ -42,8 +42,8 @@ impl<const N: usize, const A: usize> Edge<N, A> {
     /// `available` are read. Where the neighbours above are available and those to their right are
     /// not, the last one above is repeated (8.3.1.2).
     ///
-    /// The left neighbours are those of the same rows of `data`. In MBAFF frames the caller replaces
-    /// them if they are elsewhere.
+    /// The left neighbours are those of the same rows of `data`. In MBAFF frames the caller
+    /// replaces them if they are elsewhere.
     pub fn read(data: &[u8], at: usize, stride: usize, available: u8) -> Self {
         let mut edge = Edge { left: [128; N], above: [128; A], corner: 128, available };
         if available & LEFT != 0 {
@@ -394,7 +394,7 @@ mod tests {
         })
     }
 
-    /// The equations of 8.3.1.2.x and 8.3.2.2.x for the sample at (`x`, `y`). `n`: size of the block.
+    /// The equations of 8.3.1.2 and 8.3.2.2 for the sample at (`x`, `y`). `n`: size of the block.
     fn equation(p: &dyn Fn(i32, i32) -> i32, n: i32, mode: u8, x: i32, y: i32) -> i32 {
         let three = |a: i32, b: i32, c: i32| (a + 2 * b + c + 2) >> 2;
         let two = |a: i32, b: i32| (a + b + 1) >> 1;
@@ -485,7 +485,7 @@ mod tests {
         }
     }
 
-    /// Oracle: 8-116 to 8-125.
+    /// Oracle: the equations of 8.3.3.1 to 8.3.3.4.
     #[test]
     fn modes_of_16x16_follow_the_equations() {
         let mut random = fastrand::Rng::with_seed(3);
@@ -518,7 +518,7 @@ mod tests {
         }
     }
 
-    /// Oracle: 8-126 to 8-149 for 4:2:0.
+    /// Oracle: the equations of 8.3.4.1 to 8.3.4.4 for 4:2:0.
     #[test]
     fn modes_of_chroma_follow_the_equations() {
         let mut random = fastrand::Rng::with_seed(4);

@@ -20,7 +20,7 @@ pub struct Parameters {
     pub cabac: bool,
     /// Pairs of macroblocks choose between frame and field ("MBAFF Mode"). Only in frames.
     pub mbaff: bool,
-    /// `frame_mbs_only_flag`.
+    /// `frame_mbs_only_flag`. Stated for completeness: nothing depends on it.
     pub frame_mbs_only: bool,
     /// `direct_8x8_inference_flag`.
     pub direct_8x8_inference: bool,

@@ -6,16 +6,13 @@
 
 use super::Matrices;
 
-/// Raster position of each coefficient of a 4x4 block, in the order of frame macroblocks
-/// (figure 6-12, table 8-2).
+/// Raster position of each coefficient of a 4x4 block, in the order of frame macroblocks (8.5.6).
 pub const ZIGZAG_4X4: [u8; 16] = [0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 15];
 
-/// Raster position of each coefficient of a 4x4 block, in the order of field macroblocks
-/// (table 8-2).
+/// Raster position of each coefficient of a 4x4 block, in the order of field macroblocks (8.5.6).
 pub const FIELD_4X4: [u8; 16] = [0, 4, 1, 8, 12, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15];
 
-/// Raster position of each coefficient of an 8x8 block, in the order of frame macroblocks
-/// (table 8-3).
+/// Raster position of each coefficient of an 8x8 block, in the order of frame macroblocks (8.5.7).
 #[rustfmt::skip]
 pub const ZIGZAG_8X8: [u8; 64] = [
      0,  1,  8, 16,  9,  2,  3, 10, 17, 24, 32, 25, 18, 11,  4,  5,
@@ -24,8 +21,7 @@ pub const ZIGZAG_8X8: [u8; 64] = [
     58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
 ];
 
-/// Raster position of each coefficient of an 8x8 block, in the order of field macroblocks
-/// (table 8-3).
+/// Raster position of each coefficient of an 8x8 block, in the order of field macroblocks (8.5.7).
 #[rustfmt::skip]
 pub const FIELD_8X8: [u8; 64] = [
      0,  8, 16,  1,  9, 24, 32, 17,  2, 25, 40, 48, 56, 33, 10,  3,
@@ -207,7 +203,7 @@ pub fn add_4x4(coefficients: &[i16; 16], dst: &mut [u8], stride: usize) {
     }
 }
 
-/// The one-dimensional transform across the vectors of `c`, lane by lane (8-338 to 8-345).
+/// The one-dimensional transform across the vectors of `c`, lane by lane (8.5.12.2).
 #[inline]
 fn transform_4(c: [[i32; 4]; 4]) -> [[i32; 4]; 4] {
     let mut out = [[0; 4]; 4];
@@ -402,7 +398,7 @@ mod tests {
         matrices
     }
 
-    /// Oracle: 8-336 and 8-337, 8-356 and 8-357, with the level scales of 8.5.9.
+    /// Oracle: the equations of 8.5.12.1 and 8.5.13.1, with the level scales of 8.5.9.
     #[test]
     fn levels_scale_as_the_equations_state() {
         let mut random = fastrand::Rng::with_seed(2);
@@ -448,7 +444,7 @@ mod tests {
         }
     }
 
-    /// Oracle: the matrix products 8-320 and 8-328 and the scaling after them.
+    /// Oracle: the matrix products of 8.5.10 and 8.5.11.1 and the scaling after them.
     #[test]
     fn dc_transforms_are_matrix_products() {
         const HADAMARD: [[i32; 4]; 4] =
@@ -498,8 +494,7 @@ mod tests {
         }
     }
 
-    /// Oracle: a walk along the diagonals, for frames; for fields, figure 6-12 and each position
-    /// once.
+    /// Oracle: a walk along the diagonals, for frames. For fields: each position once.
     #[test]
     fn scans_visit_each_position() {
         fn zigzag(size: i32) -> Vec<u8> {

@@ -7,7 +7,7 @@ fn rows(block: &mut [u8], stride: usize, width: usize) -> impl Iterator<Item = &
     block.chunks_mut(stride.max(1)).filter_map(move |row| row.get_mut(..width))
 }
 
-/// The default of two predictions (8-273): `first` becomes their mean.
+/// The default of two predictions (8.4.2.3.1): `first` becomes their mean.
 pub fn average(first: &mut [u8], second: &[u8], stride: usize, (width, height): (usize, usize)) {
     let second = second.chunks(stride.max(1));
     for (row, second) in rows(first, stride, width).zip(second).take(height) {
@@ -17,7 +17,7 @@ pub fn average(first: &mut [u8], second: &[u8], stride: usize, (width, height): 
     }
 }
 
-/// Weights one prediction (8-274, 8-275). `log2_denominator`: 0..=7. `weight` and `offset`:
+/// Weights one prediction (8.4.2.3.2). `log2_denominator`: 0..=7. `weight` and `offset`:
 /// -128..=127.
 pub fn single(
     block: &mut [u8],
@@ -38,9 +38,9 @@ pub fn single(
     }
 }
 
-/// Weights two predictions (8-276): `first` becomes the result. `log2_denominator`: 0..=7. Explicit
-/// `weights` and `offsets`: -128..=127. Implicit mode has [`implicit_weights`], a denominator of 5
-/// and offsets of 0.
+/// Weights two predictions (8.4.2.3.2): `first` becomes the result. `log2_denominator`: 0..=7.
+/// Explicit `weights` and `offsets`: -128..=127. Implicit mode has [`implicit_weights`], a
+/// denominator of 5 and offsets of 0.
 pub fn double(
     first: &mut [u8],
     second: &[u8],
@@ -63,7 +63,7 @@ pub fn double(
     }
 }
 
-/// DistScaleFactor (8-197 to 8-202) from the picture order counts of the current picture, of the
+/// DistScaleFactor (8.4.1.2.3) from the picture order counts of the current picture, of the
 /// picture in list 0 and of that in list 1. `None` if the two references have the same count.
 ///
 /// For macroblocks of a frame the counts are those of frames; for field macroblocks, of fields.
@@ -77,7 +77,7 @@ pub fn dist_scale_factor(current: i32, first: i32, second: i32) -> Option<i32> {
     Some(((tb * tx + 32) >> 6).clamp(-1024, 1023))
 }
 
-/// The weights of implicit mode (8.4.2.3.1), for a denominator of 5, from picture order counts as
+/// The weights of implicit mode (8.4.3), for a denominator of 5, from picture order counts as
 /// for [`dist_scale_factor`]. `long_term`: one of the references is a long-term reference.
 pub fn implicit_weights(current: i32, first: i32, second: i32, long_term: bool) -> [i16; 2] {
     match dist_scale_factor(current, first, second) {
@@ -97,7 +97,7 @@ mod tests {
         std::array::from_fn(|_| random.u8(..))
     }
 
-    /// Oracle: the equations 8-273 to 8-276, sample by sample in 64 bits.
+    /// Oracle: the equations of 8.4.2.3, sample by sample in 64 bits.
     #[test]
     fn weights_follow_the_equations() {
         let mut random = fastrand::Rng::with_seed(1);

@@ -1,9 +1,9 @@
-//! Macroblocks of progressive B pictures (7.1.3.4).
+//! Macroblocks of progressive B pictures (7.1.3).
 
 use super::slice::{Damaged, Decoded, Decoder};
 use super::vectors::Difference;
 
-/// BMVTYPE (table 42).
+/// BMVTYPE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     Forward,

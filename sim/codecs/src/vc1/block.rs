@@ -35,7 +35,7 @@ pub(super) enum Choice {
 }
 
 impl Decoder<'_> {
-    /// The coding set of luma of intra blocks, or of chroma and of inter blocks (tables 39, 40).
+    /// The coding set of luma of intra blocks, or of chroma and of inter blocks (8.1.3.4).
     pub(super) fn coding_set(&self, inter: bool) -> usize {
         let p = self.p;
         let index = if inter || !p.intra() { p.chroma_set } else { p.luma_set };
@@ -109,7 +109,7 @@ impl Decoder<'_> {
         Coefficient { run, level: if negative { -level } else { level }, last }
     }
 
-    /// A level times the step of its quantiser (8.1.3.8), within 16 bits. A level of 0, which only
+    /// A level times the step of its quantiser (8.1.3), within 16 bits. A level of 0, which only
     /// an escape can state, counts as positive.
     pub(super) fn dequantized(&self, level: i32, quantizer: Quantizer) -> i32 {
         let dead_zone = if self.p.uniform { 0 } else { i32::from(quantizer.value) };
@@ -188,7 +188,7 @@ impl Decoder<'_> {
     }
 
     /// The transform of an inter block: [`Transform::Whole`], `Halves`, `Sides` or `Quarters`, and a
-    /// bit per coded part of it, the first part in the highest bit (7.1.4.4).
+    /// bit per coded part of it, the first part in the highest bit (7.1.4).
     fn block_transform(&mut self, choice: Choice, first: bool) -> Decoded<(Transform, u32)> {
         let transform = match choice {
             Choice::Picture(transform)

@@ -1,4 +1,4 @@
-//! Samples of references: edges, intensity compensation (8.3.8) and range reduction (8.3.4.11).
+//! Samples of references: edges, intensity compensation (8.3.8) and range reduction (8.3.4).
 
 use super::parameters::{Coding, Compensation, Intensity, Parameters, RangeReduction};
 use crate::{Frame, Plane};

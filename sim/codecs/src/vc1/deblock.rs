@@ -4,7 +4,6 @@ use super::compensation::clip;
 use super::parameters::{Coding, PictureType};
 use super::slice::Decoder;
 use super::tables::Transform;
-use crate::PlaneMut;
 
 /// Distances of samples: across an edge and along it.
 #[derive(Clone, Copy)]
@@ -21,7 +20,7 @@ fn filter_edge(data: &mut [u8], at: usize, steps: Steps, count: usize, quantizer
     }
     for segment in 0..count / 4 {
         let at = at + segment * 4 * steps.along;
-        // The third pair decides for its segment (8.6.4).
+        // The third pair decides for its segment (8.6).
         if filter_pair(data, at + 2 * steps.along, steps.across, quantizer) {
             for pair in [0, 1, 3] {
                 filter_pair(data, at + pair * steps.along, steps.across, quantizer);
@@ -123,7 +122,7 @@ impl Decoder<'_> {
     }
 
     /// Which halves of an edge of a P picture are filtered: both if a block is intra or the vectors
-    /// differ, else those with a coded subblock (8.6.3).
+    /// differ, else those with a coded subblock (8.6).
     fn filtered_halves(&self, a: Position, b: Position, direction: Direction) -> [bool; 2] {
         let width = self.p.width_in_mbs;
         let (first, second) =
@@ -147,7 +146,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Filters edges of transforms inside of blocks (8.6.3).
+    /// Filters edges of transforms inside of blocks (8.6).
     fn deblock_transforms(&mut self, end_row: usize, direction: Direction) {
         let width = self.p.width_in_mbs;
         for y in self.first_row..end_row {
@@ -198,11 +197,8 @@ impl Decoder<'_> {
         let quantizer = i32::from(self.p.quantizer);
         let view = self.target_view(plane);
         let (width, stride) = (view.width, view.stride);
-        let (beyond, lines) = match direction {
-            Direction::Horizontal => (column + count, row + 4 * step),
-            Direction::Vertical => (column + 4, row + (count - 1) * step),
-        };
-        if beyond > width || lines > view.height + 4 * step {
+        let end = column + if direction == Direction::Horizontal { count } else { 4 };
+        if end > width {
             return;
         }
         let steps = match direction {
@@ -213,7 +209,7 @@ impl Decoder<'_> {
     }
 
     /// Filters an interlaced frame: edges of both fields, each in its own rows, first the
-    /// horizontal ones from the top down, then the vertical ones from the left (8.6.5).
+    /// horizontal ones from the top down, then the vertical ones from the left (8.6).
     fn deblock_frame(&mut self, end_row: usize) {
         for y in self.first_row..end_row {
             for x in 0..self.p.width_in_mbs {
@@ -317,7 +313,7 @@ fn splits(transform: Transform, direction: Direction) -> bool {
 mod tests {
     use super::{Steps, filter_edge, filter_pair};
 
-    /// Oracle: the definition of 8.6.4, written with signs as the standard has them.
+    /// Oracle: the definition of 8.6, written with signs as the standard has them.
     fn defined(p: [i32; 8], quantizer: i32) -> ([i32; 8], bool) {
         let mut out = p;
         let a0 = (2 * (p[2] - p[5]) - 5 * (p[3] - p[4]) + 4) >> 3;

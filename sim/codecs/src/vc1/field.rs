@@ -1,4 +1,4 @@
-//! Macroblocks of P and B fields (7.1.3.5, 7.1.3.6).
+//! Macroblocks of P and B fields (7.1.3).
 
 use super::bidirectional::Direction;
 use super::field_vectors::FieldMvData;
@@ -150,7 +150,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Sets the vectors of a direct macroblock of a B field (10.4.5.2).
+    /// Sets the vectors of a direct macroblock of a B field (10.4.5).
     fn set_direct_of_field(&mut self) {
         let ([mv, _], opposite) = self.colocated();
         let mvs = [false, true].map(|backward| -> [Mv; 4] { [self.scaled_mv(mv, backward); 4] });

@@ -27,7 +27,7 @@ impl Decoder<'_> {
         self.p.coding.is_field() && (self.p.two_references || self.p.picture == PictureType::B)
     }
 
-    /// Reads MVDATA of an interlaced picture (10.3.5.4.2).
+    /// Reads MVDATA of an interlaced picture (10.3.5.4).
     pub(super) fn interlaced_mv_data(&mut self) -> Decoded<FieldMvData> {
         let two = self.two_references();
         let codes = self.codes;
@@ -112,7 +112,7 @@ impl Decoder<'_> {
         })
     }
 
-    /// Predicts a vector of a field and adds the difference (10.3.5.4.3, 10.4.5.4). Sets it for the
+    /// Predicts a vector of a field and adds the difference (10.3.5.4, 10.4.5). Sets it for the
     /// block, or for all blocks if `whole`.
     pub(super) fn field_mv(
         &mut self,
@@ -166,7 +166,7 @@ impl Decoder<'_> {
         i32::from(opposite && self.p.field() == 1)
     }
 
-    /// A vector within the range of the field (10.3.5.4.5).
+    /// A vector within the range of the field (4.11).
     fn field_wrapped(&self, x: i32, y: i32, opposite: bool) -> Mv {
         let range_y = self.range.1 >> u32::from(self.two_references());
         let bias = self.bias(opposite);

@@ -1,4 +1,4 @@
-//! Macroblocks of interlaced P and B frames (7.1.3.7, 7.1.3.8).
+//! Macroblocks of interlaced P and B frames (7.1.3).
 
 use super::bidirectional::Direction;
 use super::compensation::Rows;
@@ -227,7 +227,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Sets the vectors of a direct macroblock (10.8.3).
+    /// Sets the vectors of a direct macroblock (10.8).
     fn set_direct_of_frame(&mut self, fields: bool) {
         let (mvs, _) = self.colocated();
         let mvs = [false, true].map(|backward| {

@@ -1,4 +1,4 @@
-//! Motion vectors of interlaced frames (10.7.3.5).
+//! Motion vectors of interlaced frames (10.7).
 
 use super::slice::Decoder;
 use super::vectors::{Difference, median_mv};

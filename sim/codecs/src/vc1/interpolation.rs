@@ -58,7 +58,7 @@ impl Target<'_> {
     }
 }
 
-/// Predicts by the bilinear filter: chroma always, luma in the bilinear mode (8.3.6.5.2).
+/// Predicts by the bilinear filter: chroma always, luma in the bilinear mode (8.3.6.5).
 pub(super) fn bilinear(reference: &Reference<'_>, block: &Block, target: &mut Target<'_>) {
     let size = block.size;
     let width = size + 1;
@@ -81,7 +81,7 @@ pub(super) fn bilinear(reference: &Reference<'_>, block: &Block, target: &mut Ta
     }
 }
 
-/// Predicts luma by the bicubic filters (8.3.6.5.1).
+/// Predicts luma by the bicubic filters (8.3.6.5).
 pub(super) fn bicubic(reference: &Reference<'_>, block: &Block, target: &mut Target<'_>) {
     let size = block.size;
     let width = size + 3;
@@ -151,4 +151,123 @@ fn filter(taps: &[i32; 4], samples: &[u8], stride: usize) -> i32 {
         + taps[1] * i32::from(samples[stride])
         + taps[2] * i32::from(samples[2 * stride])
         + taps[3] * i32::from(samples[3 * stride])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Block, Rows, Target, bicubic, bilinear};
+    use crate::Frame;
+    use crate::vc1::compensation::{Lut, Reference};
+    use crate::vc1::{Compensation, Parameters};
+
+    /// A sample of the reference; those outside are those of the edge.
+    fn at(frame: &Frame, plane: usize, x: i32, y: i32) -> i32 {
+        let plane = &frame.planes[plane];
+        let x = x.clamp(0, plane.width as i32 - 1) as usize;
+        let y = y.clamp(0, plane.height as i32 - 1) as usize;
+        plane.data[y * plane.width + x].into()
+    }
+
+    /// Oracle: the formulas of 8.3.6.5, sample by sample: the vertical filter first, then the
+    /// horizontal one; RNDCTRL lowers the one and raises the other.
+    fn defined_bicubic(get: impl Fn(i32, i32) -> i32, fraction: (i32, i32), rounding: i32) -> i32 {
+        let taps = |n: i32| match n {
+            1 => ([-4, 53, 18, -3], 6),
+            2 => ([-1, 9, 9, -1], 4),
+            _ => ([-3, 18, 53, -4], 6),
+        };
+        let column = |x: i32, taps: [i32; 4]| -> i32 {
+            (-1..3).map(|y| taps[(y + 1) as usize] * get(x, y)).sum()
+        };
+        let value = match fraction {
+            (0, 0) => get(0, 0),
+            (0, y) => {
+                let (taps, shift) = taps(y);
+                (column(0, taps) + (1 << (shift - 1)) - 1 + rounding) >> shift
+            }
+            (x, 0) => {
+                let (taps, shift) = taps(x);
+                let sum: i32 = (-1..3).map(|n| taps[(n + 1) as usize] * get(n, 0)).sum();
+                (sum + (1 << (shift - 1)) - rounding) >> shift
+            }
+            (x, y) => {
+                let ((across, a), (down, b)) = (taps(x), taps(y));
+                let shift = a + b - 7;
+                let line = |n: i32| (column(n, down) + (1 << (shift - 1)) - 1 + rounding) >> shift;
+                let sum: i32 = (-1..3).map(|n| across[(n + 1) as usize] * line(n)).sum();
+                (sum + 64 - rounding) >> 7
+            }
+        };
+        value.clamp(0, 255)
+    }
+
+    #[test]
+    fn predictions_are_the_formulas() {
+        let mut random = fastrand::Rng::with_seed(8);
+        let mut frame = Frame::new(48, 48, (2, 2), 0);
+        for plane in &mut frame.planes {
+            plane.data.fill_with(|| random.u8(..));
+        }
+        let parameters = Parameters { width_in_mbs: 3, height_in_mbs: 3, ..Default::default() };
+        let luts = Lut::of_reference(&parameters, &Compensation::default());
+        let reference = Reference::new(Some(&frame), &parameters, false, &luts);
+        for _ in 0..400 {
+            let block = Block {
+                plane: random.usize(0..3),
+                size: [4, 8, 16][random.usize(0..3)],
+                position: (random.i32(-30..60), random.i32(-30..60)),
+                fraction: (random.i32(0..4), random.i32(0..4)),
+                rows: Rows::Frame,
+                rounding: random.bool(),
+                average: random.bool(),
+            };
+            let before: [u8; 256] = std::array::from_fn(|_| random.u8(..));
+            let (mut cubic, mut linear) = (before, before);
+            bicubic(&reference, &block, &mut Target { samples: &mut cubic, stride: 16 });
+            bilinear(&reference, &block, &mut Target { samples: &mut linear, stride: 16 });
+            let rounding = i32::from(block.rounding);
+            let (fx, fy) = block.fraction;
+            for n in 0..block.size * block.size {
+                let (x, y) = (n % block.size, n / block.size);
+                let get = |dx: i32, dy: i32| {
+                    let x = block.position.0 + x as i32 + dx;
+                    at(&frame, block.plane, x, block.position.1 + y as i32 + dy)
+                };
+                let mean = |value: i32| {
+                    let there = i32::from(before[y * 16 + x]);
+                    if block.average { (there + value + 1) / 2 } else { value }
+                };
+                let upper = get(0, 0) * (4 - fx) + get(1, 0) * fx;
+                let lower = get(0, 1) * (4 - fx) + get(1, 1) * fx;
+                let want = (upper * (4 - fy) + lower * fy + 8 - rounding) >> 4;
+                assert_eq!(i32::from(linear[y * 16 + x]), mean(want), "{:?}", block.fraction);
+                let want = defined_bicubic(get, block.fraction, rounding);
+                assert_eq!(i32::from(cubic[y * 16 + x]), mean(want), "{:?}", block.fraction);
+            }
+        }
+    }
+
+    /// Fields continue with their own rows; a frame continues with its last row.
+    #[test]
+    fn edges_are_those_of_fields_or_frames() {
+        let mut frame = Frame::new(16, 16, (2, 2), 0);
+        for (row, samples) in frame.planes[0].data.chunks_exact_mut(16).enumerate() {
+            samples.fill(row as u8);
+        }
+        let parameters = Parameters { width_in_mbs: 1, height_in_mbs: 1, ..Default::default() };
+        let luts = Lut::of_reference(&parameters, &Compensation::default());
+        let rows = |interlaced: bool, y: i32, rows: Rows| {
+            let reference = Reference::new(Some(&frame), &parameters, interlaced, &luts);
+            let mut out = [0; 4];
+            reference.read(0, (3, y), rows, 1, &mut out);
+            out
+        };
+        assert_eq!(rows(false, -2, Rows::Frame), [0, 0, 0, 1]);
+        assert_eq!(rows(true, -3, Rows::Frame), [1, 0, 1, 0]);
+        assert_eq!(rows(true, 14, Rows::Frame), [14, 15, 14, 15]);
+        assert_eq!(rows(true, 11, Rows::EverySecond), [11, 13, 15, 15]);
+        assert_eq!(rows(true, 6, Rows::Field(0)), [12, 14, 14, 14]);
+        assert_eq!(rows(false, 6, Rows::Field(0)), [12, 14, 15, 15]);
+        assert_eq!(rows(false, -2, Rows::Field(1)), [0, 0, 1, 3]);
+    }
 }

@@ -16,7 +16,7 @@ pub(super) struct IntraBlock {
     pub(super) quantizer: Quantizer,
 }
 
-/// The step of DC levels by quantiser (table 50).
+/// The step of DC levels by quantiser.
 pub(super) fn dc_step(quantizer: u8) -> i32 {
     match quantizer {
         0 => 0,
@@ -26,7 +26,7 @@ pub(super) fn dc_step(quantizer: u8) -> i32 {
     }
 }
 
-/// A level of a block with another step, in `to` steps (8.1.3.9). The factor is that of table 53.
+/// A level of a block with another step, in `to` steps (8.1.3.9).
 fn rescaled(level: i32, from: i32, to: i32) -> i32 {
     let factor = (0x40000 + to / 2) / to;
     ((i64::from(level) * i64::from(from) * i64::from(factor) + 0x20000) >> 18) as i32
@@ -124,7 +124,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Reads a DC difference (8.1.3.1).
+    /// Reads a DC difference (8.1.3).
     fn dc_difference(&mut self, block: usize, quantizer: Quantizer) -> Decoded<i32> {
         let table = usize::from(self.p.dc_table);
         let codes = self.codes;
@@ -146,7 +146,7 @@ impl Decoder<'_> {
         Ok(if self.bits.flag() { -value } else { value })
     }
 
-    /// Predicts the DC level in I pictures of simple and main profile (8.1.3.2): levels outside the
+    /// Predicts the DC level in I pictures of simple and main profile (8.1.3): levels outside the
     /// picture are those of mid grey, or 0 with overlap smoothing.
     fn simple_dc_prediction(&self, block: usize, quantizer: Quantizer) -> (i32, Direction) {
         let step = dc_step(quantizer.value);
@@ -162,7 +162,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Predicts the DC level from blocks with steps of their own (8.1.3.2, 8.1.3.9).
+    /// Predicts the DC level from blocks with steps of their own (8.1.3).
     fn dc_prediction(
         &self,
         block: usize,
@@ -232,7 +232,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Adds the levels of the first column or row of a neighbour (8.1.3.7).
+    /// Adds the levels of the first column or row of a neighbour (8.1.3).
     fn predict_ac(
         &self,
         from: Neighbour,
@@ -277,7 +277,7 @@ impl Decoder<'_> {
 mod tests {
     use super::{dc_step, rescaled};
 
-    /// Oracle: table 50.
+    /// Oracle: the table of DC steps (8.1.3).
     #[test]
     fn dc_steps_are_those_of_the_table() {
         let want = [

@@ -1,4 +1,4 @@
-//! Macroblocks of I and BI pictures (7.1.3.1, 7.1.3.2).
+//! Macroblocks of I and BI pictures (7.1.3).
 
 use super::intra::IntraBlock;
 use super::parameters::{Coding, Overlap};
@@ -39,7 +39,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// The prediction of the coded block flag of a luma block (8.1.2.1).
+    /// The prediction of the coded block flag of a luma block (8.1.2).
     fn predicted_coded(&mut self, block: usize) -> bool {
         let top = self.at_top();
         let first = self.x == 0;

@@ -98,7 +98,7 @@ impl Decoder<'_> {
 
     /// Stores the samples of intra blocks of the rows up to `end_row` in the target. Samples are
     /// around 128, except those of I pictures of simple and main profile without smoothing: their
-    /// DC levels hold that (8.1.3.3).
+    /// DC levels hold that (8.1.3).
     pub(super) fn store_intra(&mut self, end_row: usize) {
         let plain = self.p.intra() && !self.p.advanced && !self.p.overlap;
         let offset = if plain { 0 } else { 128 };

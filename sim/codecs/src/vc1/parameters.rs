@@ -16,7 +16,21 @@ pub enum PictureType {
     Bi,
 }
 
-/// FCM (7.1.1.15): how the rows of a picture are coded.
+impl PictureType {
+    /// The type of a field by FPTYPE, which states those of both fields of a frame: bit 2 B or BI
+    /// instead of I or P, bit 1 P or BI in the first field, bit 0 P or BI in the second one.
+    pub fn of_field(types: u8, second_field: bool) -> Self {
+        let bit = if second_field { 1 } else { 2 };
+        match (types & 4 != 0, types & bit != 0) {
+            (false, false) => PictureType::I,
+            (false, true) => PictureType::P,
+            (true, false) => PictureType::B,
+            (true, true) => PictureType::Bi,
+        }
+    }
+}
+
+/// FCM (7.1.1): how the rows of a picture are coded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Coding {
     /// A progressive frame.
@@ -37,7 +51,7 @@ impl Coding {
     }
 }
 
-/// MVMODE (7.1.1.32) after intensity compensation was resolved.
+/// MVMODE (7.1.1) after intensity compensation was resolved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VectorMode {
     /// One or four vectors, quarter samples, bicubic.
@@ -51,7 +65,7 @@ pub enum VectorMode {
     OneHalfBilinear,
 }
 
-/// Which macroblocks have a quantiser of their own (7.1.1.31).
+/// Which macroblocks have a quantiser of their own (7.1.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Alternative {
     /// None.
@@ -65,7 +79,7 @@ pub enum Alternative {
     Choice,
 }
 
-/// CONDOVER (7.1.1.28): overlap smoothing of I pictures with PQUANT below 9.
+/// CONDOVER (7.1.1): overlap smoothing of I pictures with PQUANT below 9.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overlap {
     /// None.
@@ -77,7 +91,7 @@ pub enum Overlap {
     Flagged,
 }
 
-/// How reference samples are changed because their range differs from that of the picture (8.3.4.11).
+/// How reference samples are changed because their range differs from that of the picture (8.3.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RangeReduction {
     /// The ranges are equal.
@@ -89,7 +103,7 @@ pub enum RangeReduction {
     Up,
 }
 
-/// LUMSCALE and LUMSHIFT (7.1.1.34, 7.1.1.35), 6 bits each.
+/// LUMSCALE and LUMSHIFT (7.1.1), 6 bits each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Intensity {
     /// LUMSCALE.

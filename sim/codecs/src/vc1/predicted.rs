@@ -1,4 +1,4 @@
-//! Macroblocks of progressive P pictures (7.1.3.3), and prediction from their vectors.
+//! Macroblocks of progressive P pictures (7.1.3), and prediction from their vectors.
 
 use super::block::Choice;
 use super::compensation::{Reference, Rows};
@@ -7,18 +7,29 @@ use super::intra::IntraBlock;
 use super::parameters::Coding;
 use super::slice::{Damaged, Decoded, Decoder, Quantizer};
 use super::tables::Transform;
-use super::vectors::{Difference, combined};
+use super::vectors::Difference;
 use super::{Macroblock, Mv};
 
-/// The chroma vector of a luma vector (8.3.5.4.1), in quarter samples of chroma.
+/// The chroma vector of a luma vector (8.3.5.4), in quarter samples of chroma.
 pub(super) fn chroma_mv(mv: Mv) -> (i32, i32) {
     let half = |value: i16| (i32::from(value) + i32::from(value & 3 == 3)) >> 1;
     (half(mv.x), half(mv.y))
 }
 
 /// Rounds a chroma vector to half samples, towards zero (FASTUVMC).
-pub(super) fn toward_zero(value: i32) -> i32 {
+fn toward_zero(value: i32) -> i32 {
     value - value % 2
+}
+
+/// Where a prediction comes from, and what becomes of it.
+#[derive(Clone, Copy)]
+struct Source {
+    /// 0 forward, 1 backward.
+    direction: usize,
+    /// It is the field of opposite parity.
+    opposite: bool,
+    /// The mean of the prediction and the samples that are there is the result.
+    average: bool,
 }
 
 impl Decoder<'_> {
@@ -184,23 +195,18 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// The reference of a direction, and the rows that are read. `opposite`: of the field of
-    /// opposite parity.
-    pub(super) fn reference(
-        &self,
-        direction: usize,
-        opposite: bool,
-    ) -> (Reference<'_>, Rows, usize) {
+    /// The reference of a source, and the rows that are read.
+    fn reference(&self, source: Source) -> (Reference<'_>, Rows) {
         if self.p.coding.is_field() {
-            let field = self.p.field() ^ usize::from(opposite);
-            (self.references[direction][field], Rows::Field(field), field)
+            let field = self.p.field() ^ usize::from(source.opposite);
+            (self.references[source.direction][field], Rows::Field(field))
         } else {
-            (self.references[direction][0], Rows::Frame, 0)
+            (self.references[source.direction][0], Rows::Frame)
         }
     }
 
     /// Rows that a vector to a field of the other parity is moved by, in quarter samples.
-    pub(super) fn parity_offset(&self, opposite: bool) -> i32 {
+    fn parity_offset(&self, opposite: bool) -> i32 {
         match (opposite, self.p.field()) {
             (false, _) => 0,
             (true, 0) => -2,
@@ -223,15 +229,16 @@ impl Decoder<'_> {
         let (x, y) = (i32::from(mv.x), i32::from(mv.y) + offset);
         let at = (self.x as i32 * 16 + (x >> 2), self.y as i32 * 16 + (y >> 2));
         let at = self.limited(at);
-        self.predict(0, (0, 16), at, (x & 3, y & 3), direction, opposite, average);
+        let source = Source { direction, opposite, average };
+        self.predict(0, (0, 16), at, (x & 3, y & 3), source);
         let (mut x, mut y) = (chroma.0, chroma.1 + offset);
         if self.p.fast_chroma && self.p.coding != Coding::InterlacedFrame {
             (x, y) = (toward_zero(x), toward_zero(y));
         }
-        self.predict_chroma((x, y), direction, opposite, average);
+        self.predict_chroma((x, y), source);
     }
 
-    /// Simple and main profile keep a macroblock's position near the picture (8.3.6.5.3).
+    /// Simple and main profile keep a macroblock's position near the picture (8.3.6.5).
     fn limited(&self, at: (i32, i32)) -> (i32, i32) {
         if self.p.advanced {
             return at;
@@ -241,16 +248,10 @@ impl Decoder<'_> {
     }
 
     /// Predicts the chroma samples of the current macroblock from a chroma vector.
-    pub(super) fn predict_chroma(
-        &mut self,
-        (x, y): (i32, i32),
-        direction: usize,
-        opposite: bool,
-        average: bool,
-    ) {
+    fn predict_chroma(&mut self, (x, y): (i32, i32), source: Source) {
         let at = (self.x as i32 * 8 + (x >> 2), self.y as i32 * 8 + (y >> 2));
         for plane in 1..3 {
-            self.predict(plane, (0, 8), at, (x & 3, y & 3), direction, opposite, average);
+            self.predict(plane, (0, 8), at, (x & 3, y & 3), source);
         }
     }
 
@@ -263,24 +264,22 @@ impl Decoder<'_> {
         let (column, row) = (block % 2 * 8, block / 2 * 8);
         let at = ((self.x * 16 + column) as i32 + (x >> 2), (self.y * 16 + row) as i32 + (y >> 2));
         let start = row * 16 + column;
-        self.predict(0, (start, 8), at, (x & 3, y & 3), direction, opposite, average);
+        let source = Source { direction, opposite, average };
+        self.predict(0, (start, 8), at, (x & 3, y & 3), source);
     }
 
     /// Predicts a square from its position `at` in the reference. `place`: first sample of the
     /// square in the macroblock's plane, and its size.
-    #[allow(clippy::too_many_arguments)]
     fn predict(
         &mut self,
         plane: usize,
         (start, size): (usize, usize),
         position: (i32, i32),
         fraction: (i32, i32),
-        direction: usize,
-        opposite: bool,
-        average: bool,
+        source: Source,
     ) {
-        let (reference, rows, _) = self.reference(direction, opposite);
-        let rounding = self.p.rounding;
+        let (reference, rows) = self.reference(source);
+        let (rounding, average) = (self.p.rounding, source.average);
         let block = Block { plane, size, position, fraction, rows, rounding, average };
         let bilinear = plane > 0 || self.p.bilinear();
         let mut samples = self.samples.planes[plane];
@@ -309,15 +308,15 @@ impl Decoder<'_> {
             (x, y) = (toward_zero(x), toward_zero(y));
         }
         y += self.parity_offset(opposite);
-        self.predict_chroma((x, y), direction, opposite, false);
+        self.predict_chroma((x, y), Source { direction, opposite, average: false });
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Mv, chroma_mv, combined, toward_zero};
+    use super::{Mv, chroma_mv, toward_zero};
 
-    /// Oracle: the rounding of 8.3.5.4.1, by hand.
+    /// Oracle: the rounding of 8.3.5.4, by hand.
     #[test]
     fn chroma_vectors_are_halves() {
         for (luma, chroma) in [(0, 0), (1, 0), (2, 1), (3, 2), (4, 2), (-1, 0), (-2, -1), (-3, -2)]
@@ -325,6 +324,5 @@ mod tests {
             assert_eq!(chroma_mv(Mv { x: luma, y: 0 }).0, chroma, "{luma}");
         }
         assert_eq!([-3, -2, -1, 0, 1, 3].map(toward_zero), [-2, -2, 0, 0, 0, 2]);
-        assert_eq!(combined(&[]), None);
     }
 }

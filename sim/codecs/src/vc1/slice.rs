@@ -111,14 +111,14 @@ pub(super) fn decode(
     report
 }
 
-/// The range of vectors in quarter samples (table 75).
+/// The range of vectors in quarter samples (8.3.5.2).
 fn vector_range(p: &Parameters) -> (i32, i32) {
     let (bits_x, bits_y) = vector_bits(p);
     let half = u32::from(p.half_vectors() && p.coding != Coding::Progressive);
     (1 << (bits_x - 1 + half), 1 << (bits_y - 1 + half))
 }
 
-/// Bits of escaped vectors in quarter samples (table 75).
+/// Bits of escaped vectors in quarter samples (8.3.5.2).
 pub(super) fn vector_bits(p: &Parameters) -> (u32, u32) {
     let range = u32::from(p.mv_range);
     (range + 9 + (range >> 1), range + 8)
@@ -132,11 +132,15 @@ impl Decoder<'_> {
         'rows: for y in self.first_row..end_row {
             for x in 0..width {
                 (self.x, self.y) = (x, y);
-                if self.macroblock().is_err() || self.bits.overrun() > 0 {
+                if self.macroblock().is_err() {
                     report.errors += 1;
                     break 'rows;
                 }
                 report.macroblocks += 1;
+                if self.bits.overrun() > 0 {
+                    report.errors += 1;
+                    break 'rows;
+                }
             }
         }
         let count = report.macroblocks as usize;
@@ -199,7 +203,7 @@ impl Decoder<'_> {
         if !self.p.bitplanes {
             return false;
         }
-        let at = self.y * self.p.bitplane_pitch + self.x / 2;
+        let at = self.y.saturating_mul(self.p.bitplane_pitch).saturating_add(self.x / 2);
         let byte = self.bitplanes.get(at).copied().unwrap_or(0);
         byte >> (self.x % 2 * 4) & 1 << bit != 0
     }
@@ -209,7 +213,7 @@ impl Decoder<'_> {
         if self.bits.flag() { 1 + self.bits.read(1) } else { 0 }
     }
 
-    /// The quantiser of a macroblock with coefficients (7.1.3.4).
+    /// The quantiser of a macroblock with coefficients (7.1.3).
     pub(super) fn quantizer(&mut self) -> Quantizer {
         let p = self.p;
         let other = |value: u8| Quantizer { value, step: value * 2 };

@@ -97,7 +97,7 @@ impl Decoder<'_> {
         if value & 1 != 0 { -magnitude } else { magnitude }
     }
 
-    /// A vector within the range of the picture (8.3.5.3.5).
+    /// A vector within the range of the picture (4.11).
     pub(super) fn wrapped(&self, x: i32, y: i32) -> Mv {
         let wrap =
             |value: i32, range: i32| ((value.wrapping_add(range) & (2 * range - 1)) - range) as i16;
@@ -116,7 +116,7 @@ impl Decoder<'_> {
     }
 
     /// The vectors above, above on the right (or left), and on the left of a block, if they are in
-    /// the slice (8.3.5.3.1). `whole`: one vector for the macroblock.
+    /// the slice (8.3.5.3). `whole`: one vector for the macroblock.
     fn candidates(&self, block: usize, whole: bool) -> [Option<Mv>; 3] {
         let width = self.p.width_in_mbs;
         let (first, last) = (self.x == 0, self.x == width - 1);
@@ -192,7 +192,7 @@ impl Decoder<'_> {
         (mv.x.into(), mv.y.into())
     }
 
-    /// The forward and backward vector of a direct macroblock of a progressive B picture (8.4.5.3).
+    /// The forward and backward vector of a direct macroblock of a progressive B picture (8.4.5).
     pub(super) fn direct_mvs(&self) -> [Mv; 2] {
         let ([mv, _], _) = self.colocated();
         let at = (self.x as i32 * 64, self.y as i32 * 64);
@@ -203,7 +203,7 @@ impl Decoder<'_> {
         })
     }
 
-    /// Scales a vector of the backward reference to the place of the B picture (8.4.5.3).
+    /// Scales a vector of the backward reference to the place of the B picture (8.4.5).
     pub(super) fn scaled_mv(&self, mv: Mv, backward: bool) -> Mv {
         let factor = i32::from(self.p.b_scale) - if backward { 256 } else { 0 };
         let half = self.p.half_vectors();
@@ -256,7 +256,7 @@ impl Decoder<'_> {
     }
 
     /// The vector that stands for all blocks of a macroblock, before it is made a chroma vector
-    /// (8.3.5.4, 10.3.5.4.4). `None` if most blocks are intra.
+    /// (8.3.5.4, 10.3.5.4). `None` if most blocks are intra.
     pub(super) fn macroblock_mv(&self, macroblock: &Macroblock, direction: usize) -> Option<Mv> {
         let opposite = macroblock.opposite[direction];
         let most = opposite.count_ones() > 2;

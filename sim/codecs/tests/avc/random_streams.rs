@@ -1,12 +1,14 @@
 //! Random valid streams against FFmpeg.
 //!
-//! `GENXML_STREAMS` is their number, `AVC_SEED` the seed of a single one.
+//! `GENXML_STREAMS` is their number, `AVC_SEED` the seed of a single one, of which all state is
+//! printed. `AVC_FILE` is a stream to take instead.
 
+use super::container::nal_units;
 use super::front::{Front, Shown};
 use super::generate;
 use super::streams::{difference, software_frames};
 use genxml_codecs::Frame;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
@@ -22,10 +24,20 @@ fn check(seed: u64) -> Option<Result<(), String>> {
     }
     let path: PathBuf = std::env::temp_dir().join(format!("avc-{}-{seed}.264", std::process::id()));
     std::fs::write(&path, &file).ok()?;
+    let result = check_file(&path, &units, seed);
+    if number("AVC_SEED").is_none() {
+        // A stream that is asked for by its seed stays for a closer look.
+        let _ = std::fs::remove_file(&path);
+    }
+    result
+}
+
+/// Decodes a stream. Returns what is wrong. None without `ffmpeg`.
+fn check_file(path: &Path, units: &[Vec<u8>], seed: u64) -> Option<Result<(), String>> {
     let mut front = Front::default();
     front.no_ids = seed % 2 == 1;
-    front.keep = number("AVC_SEED").is_some();
-    let refused = front.decode(&units).err();
+    front.keep = number("AVC_SEED").is_some() || std::env::var("AVC_FILE").is_ok();
+    let refused = front.decode(units).err();
     if front.keep {
         for line in &front.states {
             println!("{line}");
@@ -33,11 +45,7 @@ fn check(seed: u64) -> Option<Result<(), String>> {
     }
     // Vector code of FFmpeg keeps less bits of intermediate values than the standard allows.
     let options = ["-cpuflags", "0", "-f", "h264"];
-    let software = software_frames(&path, &front.shown, &options);
-    if !front.keep {
-        // A stream that is asked for by its seed stays for a closer look.
-        let _ = std::fs::remove_file(&path);
-    }
+    let software = software_frames(path, &front.shown, &options);
     let (software, log) = software?;
     let monochrome = front.monochrome;
     if front.keep {
@@ -99,6 +107,11 @@ fn print_differences(shown: &[Shown], software: &[Frame]) {
 /// Oracle: FFmpeg's software decoder.
 #[test]
 fn random_streams_decode_as_in_ffmpeg() {
+    if let Ok(path) = std::env::var("AVC_FILE") {
+        let units = nal_units(&std::fs::read(&path).expect("the file of AVC_FILE"));
+        println!("{:?}", check_file(Path::new(&path), &units, 0));
+        return;
+    }
     let seeds = match number("AVC_SEED") {
         Some(seed) => seed..seed + 1,
         None => 0..number("GENXML_STREAMS").unwrap_or(10),

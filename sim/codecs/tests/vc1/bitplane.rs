@@ -1,6 +1,7 @@
 //! Bit planes (8.7).
 
 use super::headers::Plane;
+use super::write;
 use genxml_codecs::bits::BitReader;
 use genxml_codecs::vc1::tables::Code;
 
@@ -26,13 +27,13 @@ pub const MODES: [Mode; 7] = [
     Mode::ColumnSkip,
 ];
 
-/// IMODE (table 69).
+/// IMODE.
 pub const MODE_CODES: [Code; 7] = [(0, 4), (2, 2), (1, 3), (3, 2), (1, 4), (2, 3), (3, 3)];
 
-/// Pairs of Norm-2 (table 70). Symbol: first flag in bit 0.
+/// Pairs of Norm-2. Symbol: first flag in bit 0.
 pub const PAIR_CODES: [Code; 4] = [(0, 1), (4, 3), (5, 3), (3, 2)];
 
-/// Groups of six of Norm-6 (table 81). Symbol: a flag per bit, bit 0 the first one.
+/// Groups of six of Norm-6. Symbol: a flag per bit, bit 0 the first one.
 #[rustfmt::skip]
 pub const SIX_CODES: [Code; 64] = [
     (1, 1), (2, 4), (3, 4), (0, 8), (4, 4), (1, 8), (2, 8), (71, 10), (5, 4), (3, 8), (4, 8),
@@ -87,7 +88,7 @@ pub fn read(bits: &mut BitReader<'_>, (width, height): (usize, usize)) -> Plane 
 
 /// The prediction of a flag in the differential modes (8.7.3.8).
 pub fn predicted(plane: &[bool], at: usize, width: usize, invert: bool) -> bool {
-    let left = (at % width > 0).then(|| plane[at - 1]);
+    let left = (!at.is_multiple_of(width)).then(|| plane[at - 1]);
     let above = at.checked_sub(width).map(|at| plane[at]);
     match (left, above) {
         (None, None) => invert,
@@ -126,7 +127,7 @@ pub fn groups(mode: Mode, width: usize, height: usize) -> Vec<Group> {
             groups
         }
         Mode::Norm6 | Mode::Diff6 => {
-            let tall = height % 3 == 0 && width % 3 != 0;
+            let tall = height.is_multiple_of(3) && !width.is_multiple_of(3);
             let (across, down) = if tall { (2, 3) } else { (3, 2) };
             let (left, top) = (width % across, height % down);
             let mut groups = Vec::new();
@@ -139,6 +140,26 @@ pub fn groups(mode: Mode, width: usize, height: usize) -> Vec<Group> {
             groups.extend((0..left).map(|x| Group::Optional(column(x))));
             groups.extend((0..top).map(|y| Group::Optional(row(y, left))));
             groups
+        }
+    }
+}
+
+/// What is written in any mode reads as the same plane, and ends at the same bit.
+#[test]
+fn planes_read_as_they_were_written() {
+    let mut random = fastrand::Rng::with_seed(5);
+    for _ in 0..500 {
+        let (width, height) = (random.usize(1..12), random.usize(1..12));
+        let density = random.u8(0..=8);
+        let bits = (0..width * height).map(|_| random.u8(0..8) < density).collect();
+        let plane = Plane { raw: false, bits };
+        for &mode in &MODES[1..] {
+            let mut out = write::Bits::default();
+            write::plane_in_mode(&plane, (width, height), mode, random.bool(), &mut out);
+            out.put(0x2a, 6);
+            let mut bits = BitReader::new(&out.bytes, 0);
+            assert_eq!(read(&mut bits, (width, height)), plane, "{mode:?} {width} x {height}");
+            assert_eq!(bits.read(6), 0x2a, "{mode:?} {width} x {height}");
         }
     }
 }

@@ -5,8 +5,10 @@
 //! large numbers are left out, because software decoders keep 16 bits of coefficients.
 
 use super::headers::{Fcm, Header, MODES, Plane, Sequence};
+use super::parse;
 use super::write::{self, Bits};
 use fastrand::Rng;
+use genxml_codecs::bits::BitReader;
 use genxml_codecs::vc1::tables::{self, Code};
 use genxml_codecs::vc1::{Alternative, Intensity, Overlap, PictureType, VectorMode};
 
@@ -18,6 +20,16 @@ pub struct Features {
     /// Codings of frames.
     pub fcm: &'static [Fcm],
     pub b: bool,
+    /// Chroma vectors are rounded to half samples.
+    pub fast_chroma: bool,
+    /// I pictures of reduced range, without filters, in main profile.
+    pub reduced: bool,
+}
+
+impl Features {
+    pub fn new(profile: u32, fcm: &'static [Fcm], b: bool) -> Self {
+        Features { profile, fcm, b, fast_chroma: profile == 0, reduced: false }
+    }
 }
 
 /// A stream: its headers, and its frames as a container holds them.
@@ -29,14 +41,14 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// A file that the software decoder reads, and its name's end.
+    /// A file that the software decoder reads, and its name of the format.
     pub fn file(&self) -> (Vec<u8>, &'static str) {
         if self.sequence.is_advanced() {
             let mut out = write::advanced_headers(&self.sequence);
             out.extend(self.frames.iter().flatten());
             (out, "vc1")
         } else {
-            (write::rcv(&self.sequence, &self.frames), "rcv")
+            (write::rcv(&self.sequence, &self.frames), "vc1test")
         }
     }
 }
@@ -47,21 +59,40 @@ pub fn stream(features: Features, count: usize, random: &mut Rng) -> Stream {
     let mut stream = Stream { sequence, frames: Vec::new(), pictures: Vec::new() };
     let mut anchor = Fcm::Progressive;
     let mut anchors = 0;
+    let mut top_first = true;
     while stream.frames.len() < count {
         let b = features.b && anchors >= 2 && random.u8(0..5) < 2;
-        let fcm = if b { anchor } else { *random.choice(features.fcm).unwrap() };
+        let mut fcm = if b { anchor } else { *random.choice(features.fcm).unwrap() };
+        if fcm == Fcm::Progressive && anchor != Fcm::Progressive && anchors > 0 {
+            // The software decoder confuses the fields of a reference far outside the picture.
+            fcm = Fcm::Frame;
+        }
         let kind = match (b, random.u8(0..6)) {
             (true, 0) => PictureType::Bi,
             (true, _) => PictureType::B,
-            _ if anchors == 0 => PictureType::I,
+            _ if anchors == 0 || features.reduced => PictureType::I,
             (false, 0) => PictureType::I,
             (false, _) => PictureType::P,
         };
+        // The software decoder finds motion for direct prediction by the order of fields, not by
+        // their parity: streams with B pictures keep the order.
+        let may_swap = stream.sequence.pulldown && stream.sequence.interlace;
+        if may_swap && (stream.frames.is_empty() || !features.b) {
+            top_first = random.bool();
+        }
+        // The software decoder does not keep motion of skipped pictures, nor does it tell their
+        // intensity compensation from that of the picture before.
+        let may_skip = stream.sequence.is_advanced() && !features.b && fcm != Fcm::Field;
+        let skipped = may_skip
+            && kind == PictureType::P
+            && !features.fcm.contains(&Fcm::Field)
+            && random.u8(0..6) == 0;
+        let place = Place { alone: anchors == 0, top_first, skipped };
+        let (data, text) = frame(&stream.sequence, fcm, kind, place, random);
         if !b {
             anchor = fcm;
             anchors += 1;
         }
-        let (data, text) = frame(&stream.sequence, fcm, kind, features, random);
         stream.frames.push(data);
         stream.pictures.push(text);
     }
@@ -83,8 +114,7 @@ fn sequence(features: Features, random: &mut Rng) -> Sequence {
         interpolation: random.bool(),
         reference_distance: advanced && random.bool(),
         loop_filter: !simple && random.bool(),
-        // The software decoder rounds backward chroma vectors of B pictures away from zero.
-        fast_chroma: simple || (!features.b && random.bool()),
+        fast_chroma: features.fast_chroma,
         extended_mv: !simple && random.bool(),
         // The software decoder ignores ALTPQUANT with DQUANT = 2.
         dquant: if simple { 0 } else { random.u32(0..2) },
@@ -95,6 +125,9 @@ fn sequence(features: Features, random: &mut Rng) -> Sequence {
         max_b: u32::from(features.b),
         ..Sequence::default()
     };
+    if features.reduced {
+        (s.range_reduction, s.loop_filter, s.overlap) = (true, false, false);
+    }
     s.extended_dmv = advanced && s.extended_mv && random.bool();
     if interlace {
         // The software decoder's chroma edges need fields of whole chroma rows.
@@ -103,14 +136,34 @@ fn sequence(features: Features, random: &mut Rng) -> Sequence {
     s
 }
 
+/// What a frame gets from its stream.
+struct Place {
+    /// There is no frame before it.
+    alone: bool,
+    top_first: bool,
+    skipped: bool,
+}
+
 fn frame(
     s: &Sequence,
     fcm: Fcm,
     kind: PictureType,
-    features: Features,
+    place: Place,
     random: &mut Rng,
 ) -> (Vec<u8>, String) {
     let mut first = header(s, fcm, kind, random);
+    first.top_first = place.top_first;
+    first.reduced = s.range_reduction;
+    if place.skipped {
+        first = Header {
+            fcm,
+            kind,
+            index: 1,
+            skipped: true,
+            top_first: first.top_first,
+            ..Header::default()
+        };
+    }
     let mut text = describe(&first);
     if fcm != Fcm::Field {
         let out = units(s, &first, 0xd, random);
@@ -126,9 +179,18 @@ fn frame(
     first.field_types = u32::from(matches!(kind, PictureType::B | PictureType::Bi)) << 2
         | bit(kind) << 1
         | bit(other);
-    let _ = features;
     let mut second = header(s, fcm, other, random);
+    if place.alone {
+        // Only the first field is there to refer to.
+        (second.two_references, second.far_reference) = (false, false);
+        second.mv_table %= 4;
+    }
     second.second_field = true;
+    // The engine has room for two compensations of a field, not three.
+    let own = usize::from(first.top_first);
+    if first.intensity[own].is_some() {
+        second.intensity[own] = None;
+    }
     second.field_types = first.field_types;
     second.top_first = first.top_first;
     text += " + ";
@@ -139,6 +201,9 @@ fn frame(
 }
 
 fn describe(h: &Header) -> String {
+    if h.skipped {
+        return "skipped".into();
+    }
     format!(
         "{:?} {:?} index {} {:?} {:?} ic {:?} mvrange {} two {} fraction {} cond {:?}",
         h.fcm,
@@ -157,7 +222,6 @@ fn describe(h: &Header) -> String {
 fn header(s: &Sequence, fcm: Fcm, kind: PictureType, random: &mut Rng) -> Header {
     let mut h = Header { fcm, kind, ..Header::default() };
     let advanced = s.is_advanced();
-    h.top_first = !(s.pulldown && s.interlace) || random.bool();
     h.rounding = random.bool();
     h.distance = if s.reference_distance && random.bool() { random.u32(0..7) } else { 0 };
     h.fraction = random.u32(0..21);
@@ -272,6 +336,10 @@ fn units(s: &Sequence, h: &Header, code: u8, random: &mut Rng) -> Vec<u8> {
     let (_, height) = s.size_in_mbs(h.fcm == Fcm::Field);
     let avoided = avoided(s, h, random);
     let mut bits = write::picture(s, h, random);
+    if h.skipped {
+        bits.flag(true);
+        return write::unit(code, &bits.bytes);
+    }
     macroblocks(s, &mut bits, &avoided, random);
     if !s.is_advanced() {
         return bits.bytes;
@@ -284,7 +352,9 @@ fn units(s: &Sequence, h: &Header, code: u8, random: &mut Rng) -> Vec<u8> {
             break;
         }
         let mut bits = Bits::default();
-        bits.put(row as u32, 9);
+        // Rows of the second field follow those of the first one.
+        let address = if h.second_field { row + height } else { row };
+        bits.put(address as u32, 9);
         bits.flag(false);
         macroblocks(s, &mut bits, &avoided, random);
         out.extend(write::unit(0xb, &bits.bytes));
@@ -360,4 +430,32 @@ fn macroblocks(s: &Sequence, bits: &mut Bits, avoided: &[Code], random: &mut Rng
         last = recent.iter().fold(0, |word, &bit| word << 1 | u64::from(bit));
     }
     string.into_iter().for_each(|bit| bits.flag(bit));
+}
+
+/// A header that was read writes as the same bits.
+#[test]
+fn headers_read_as_they_were_written() {
+    const ALL: &[Fcm] = &[Fcm::Progressive, Fcm::Frame, Fcm::Field];
+    let mut random = Rng::with_seed(3);
+    for round in 0..600 {
+        let profile = [0, 1, 3, 3][round % 4];
+        let fcm = if profile == 3 { ALL } else { &ALL[..1] };
+        let s = sequence(Features::new(profile, fcm, profile > 0), &mut random);
+        let kinds = [PictureType::I, PictureType::P, PictureType::B, PictureType::Bi];
+        let kind = kinds[random.usize(0..if profile > 0 { 4 } else { 2 })];
+        let mut h = header(&s, *random.choice(fcm).unwrap(), kind, &mut random);
+        h.top_first = true;
+        h.field_types = match kind {
+            PictureType::I => 0,
+            PictureType::P => 3,
+            PictureType::B => 4,
+            PictureType::Bi => 7,
+        };
+        let written = write::picture(&s, &h, &mut Rng::with_seed(round as u64));
+        let mut bits = BitReader::new(&written.bytes, 0);
+        let read = parse::picture(&s, &mut bits);
+        assert_eq!(read.kind, kind);
+        let again = write::picture(&s, &read, &mut Rng::with_seed(round as u64));
+        assert_eq!(again.bytes, written.bytes, "{s:?} {h:?} {read:?}");
+    }
 }

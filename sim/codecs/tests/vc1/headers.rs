@@ -187,7 +187,7 @@ pub struct Header {
     pub conditional_overlap: Overlap,
 }
 
-/// PQUANT of an index with the implicit quantiser (table 36).
+/// PQUANT of an index with the implicit quantiser.
 pub const IMPLICIT: [u32; 32] = [
     0, 1, 2, 3, 4, 5, 6, 7, 8, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
     24, 25, 27, 29, 31,

@@ -24,7 +24,7 @@ pub fn picture(sequence: &Sequence, bits: &mut BitReader<'_>) -> Header {
 pub fn second_field(sequence: &Sequence, first: &Header, bits: &mut BitReader<'_>) -> Header {
     let mut header = Header {
         second_field: true,
-        kind: field_type(first.field_types, true),
+        kind: PictureType::of_field(first.field_types as u8, true),
         fcm: Fcm::Field,
         field_types: first.field_types,
         top_first: first.top_first,
@@ -35,17 +35,6 @@ pub fn second_field(sequence: &Sequence, first: &Header, bits: &mut BitReader<'_
     };
     rest(sequence, bits, &mut header);
     header
-}
-
-/// FPTYPE (table 105).
-fn field_type(types: u32, second: bool) -> PictureType {
-    let predicted = types & if second { 1 } else { 2 } != 0;
-    match (types & 4 != 0, predicted) {
-        (false, false) => PictureType::I,
-        (false, true) => PictureType::P,
-        (true, false) => PictureType::B,
-        (true, true) => PictureType::Bi,
-    }
 }
 
 /// Zeros before a one, or ones before a zero if `ones`, at most `limit`.
@@ -71,7 +60,7 @@ fn advanced(sequence: &Sequence, bits: &mut BitReader<'_>, header: &mut Header) 
     }
     if header.fcm == Fcm::Field {
         header.field_types = bits.read(3);
-        header.kind = field_type(header.field_types, false);
+        header.kind = PictureType::of_field(header.field_types as u8, false);
     } else {
         let kinds = [PictureType::P, PictureType::B, PictureType::I, PictureType::Bi];
         let ones = unary(bits, true, 4) as usize;
@@ -333,7 +322,7 @@ fn bidirectional(sequence: &Sequence, bits: &mut BitReader<'_>, header: &mut Hea
     }
 }
 
-/// VOPDQUANT (7.1.1.31).
+/// VOPDQUANT (7.1.1).
 fn quantizers(sequence: &Sequence, bits: &mut BitReader<'_>, header: &mut Header) {
     header.alternative = match sequence.dquant {
         0 => return,

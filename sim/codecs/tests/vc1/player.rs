@@ -25,6 +25,15 @@ struct Anchor {
     intensity: [Vec<Intensity>; 2],
 }
 
+/// What a picture was decoded from.
+pub struct Call {
+    pub parameters: Parameters,
+    pub slices: Vec<(Slice, Vec<u8>)>,
+    pub bitplanes: Vec<u8>,
+    pub references: [Option<Rc<Frame>>; 4],
+    pub motion: Vec<u8>,
+}
+
 /// Decodes a stream picture by picture.
 pub struct Player {
     pub sequence: Sequence,
@@ -33,6 +42,8 @@ pub struct Player {
     rounding: bool,
     pub report: Report,
     pub output: Vec<Rc<Frame>>,
+    /// All pictures, if they are to be kept.
+    pub calls: Option<Vec<Call>>,
 }
 
 /// A frame or field and its slices, as its start codes split it.
@@ -65,6 +76,7 @@ impl Player {
             rounding: false,
             report: Report::default(),
             output: Vec::new(),
+            calls: None,
         }
     }
 
@@ -190,26 +202,28 @@ impl Player {
         let count = parameters.width_in_mbs * parameters.height_in_mbs * MOTION_BYTES;
         let mut motion_out = vec![0; if header.kind == PictureType::P { count } else { 0 }];
         let mut target = Frame::clone(&current.frame);
-        {
-            let frame = |anchor: &'_ Option<Anchor>| anchor.as_ref().map(|a| a.frame.clone());
-            let mut frames = [0, 1, 0, 1].map(|direction: usize| frame(&references[direction]));
-            if header.second_field {
-                // The first field of this frame is the forward reference of opposite parity.
-                frames[if bottom { 0 } else { 2 }] = Some(current.frame.clone());
-            }
-            let motion: &[u8] =
-                references[1].as_ref().map_or(&[], |anchor| &anchor.motion[usize::from(bottom)]);
-            let mut picture = Picture::new(parameters.clone()).unwrap();
-            for (slice, data) in self.slices(header, position, unit, &parameters) {
-                let input = Input {
-                    data: &data,
-                    bitplanes: &nibbles,
-                    references: frames.each_ref().map(Option::as_deref),
-                    motion,
-                };
-                let report = picture.slice(&slice, &input, &mut target, &mut motion_out);
-                self.report.add(report);
-            }
+        let frame = |anchor: &'_ Option<Anchor>| anchor.as_ref().map(|a| a.frame.clone());
+        let mut frames = [0, 1, 0, 1].map(|direction: usize| frame(&references[direction]));
+        if header.second_field {
+            // The first field of this frame is the forward reference of opposite parity.
+            frames[if bottom { 0 } else { 2 }] = Some(current.frame.clone());
+        }
+        let motion: &[u8] =
+            references[1].as_ref().map_or(&[], |anchor| &anchor.motion[usize::from(bottom)]);
+        let slices = self.slices(header, position, unit, &parameters);
+        let mut picture = Picture::new(parameters.clone()).unwrap();
+        for (slice, data) in &slices {
+            let input = Input {
+                data,
+                bitplanes: &nibbles,
+                references: frames.each_ref().map(Option::as_deref),
+                motion,
+            };
+            self.report.add(picture.slice(slice, &input, &mut target, &mut motion_out));
+        }
+        if let Some(calls) = &mut self.calls {
+            let motion = motion.to_vec();
+            calls.push(Call { parameters, slices, bitplanes: nibbles, references: frames, motion });
         }
         current.frame = Rc::new(target);
         let index = usize::from(bottom);
@@ -237,7 +251,7 @@ impl Player {
         for data in &unit.slices {
             let clean = emulation::remove(data);
             let mut bits = BitReader::new(&clean, 0);
-            let row = bits.read(9) as usize;
+            let row = bits.read(9) as usize % parameters.height_in_mbs;
             if bits.flag() {
                 if header.second_field {
                     parse::second_field(&self.sequence, header, &mut bits);
@@ -373,20 +387,16 @@ fn compensate(
     current: &mut Anchor,
     references: &mut [Option<Anchor>; 2],
 ) {
-    let Some(forward) = &mut references[0] else {
-        return;
-    };
     for parity in [false, true] {
         let Some(intensity) = header.intensity[usize::from(parity)] else {
             continue;
         };
-        if header.fcm != Fcm::Field {
-            forward.intensity[usize::from(parity)] = vec![intensity];
-            continue;
-        }
+        // i965 forgets the compensation of a field when a frame compensates it again.
         let own = header.second_field && parity != bottom;
-        let anchor = if own { &mut *current } else { &mut *forward };
-        anchor.intensity[usize::from(parity)].push(intensity);
+        let anchor = if own { Some(&mut *current) } else { references[0].as_mut() };
+        if let Some(anchor) = anchor {
+            anchor.intensity[usize::from(parity)].push(intensity);
+        }
     }
 }
 

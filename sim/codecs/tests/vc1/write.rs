@@ -16,7 +16,7 @@ pub struct Bits {
 impl Bits {
     pub fn put(&mut self, value: u32, count: u32) {
         for bit in (0..count).rev() {
-            if self.count % 8 == 0 {
+            if self.count.is_multiple_of(8) {
                 self.bytes.push(0);
             }
             *self.bytes.last_mut().unwrap() |= ((value >> bit & 1) as u8) << (7 - self.count % 8);
@@ -456,7 +456,7 @@ fn quantizers(s: &Sequence, h: &Header, bits: &mut Bits) {
     bits.put(h.alternative_quantizer, 5);
 }
 
-/// Writes a bit plane if it is there.
+/// Writes a bit plane if it is there, with a mode from `random`.
 fn plane(
     s: &Sequence,
     h: &Header,
@@ -467,12 +467,21 @@ fn plane(
     let Some(plane) = plane else {
         return;
     };
-    let (width, height) = s.size_in_mbs(h.fcm == Fcm::Field);
     let invert = random.bool();
-    let mode = if plane.raw { 0 } else { random.usize(1..7) };
+    let mode = PLANE_MODES[if plane.raw { 0 } else { random.usize(1..7) }];
+    plane_in_mode(plane, s.size_in_mbs(h.fcm == Fcm::Field), mode, invert, bits);
+}
+
+/// Writes a bit plane (8.7).
+pub fn plane_in_mode(
+    plane: &Plane,
+    (width, height): (usize, usize),
+    mode: Mode,
+    invert: bool,
+    bits: &mut Bits,
+) {
     bits.flag(invert);
-    bits.code(MODE_CODES[mode]);
-    let mode = PLANE_MODES[mode];
+    bits.code(MODE_CODES[PLANE_MODES.iter().position(|found| *found == mode).unwrap()]);
     let flags: Vec<bool> = (0..plane.bits.len())
         .map(|at| match mode {
             Mode::Diff2 | Mode::Diff6 => {
@@ -492,8 +501,8 @@ fn plane(
                 }
             }
             Group::Coded(at) => {
-                let symbol: usize =
-                    at.iter().enumerate().map(|(n, &at)| usize::from(flags[at]) << n).sum();
+                let flags = at.iter().enumerate().map(|(n, &at)| usize::from(flags[at]) << n);
+                let symbol: usize = flags.sum();
                 bits.code(if at.len() == 2 {
                     bitplane::PAIR_CODES[symbol]
                 } else {

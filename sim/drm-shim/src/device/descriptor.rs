@@ -68,11 +68,12 @@ pub enum Descriptor {
         /// Identifies the fence.
         id: Id,
     },
-    /// A directory in `/dev` or `/sys` that this library provides.
+    /// A directory in `/dev` or `/sys` that this library provides, or a link there that was opened
+    /// with O_PATH.
     Directory {
-        /// Identifies the open directory.
+        /// Identifies the open directory or link.
         id: Id,
-        /// Number of the directory's path among the paths that this library provides.
+        /// Number of its path among the paths that this library provides.
         number: u64,
     },
 }

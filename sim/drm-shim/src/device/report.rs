@@ -511,8 +511,8 @@ impl Reporter {
         }
     }
 
-    /// Prints the statistics: totals, the 8 kernels with the most instructions, and at most 16
-    /// packets.
+    /// Prints the statistics: totals, decoded video by coding standard, the 8 kernels with the most
+    /// instructions, and at most 16 packets.
     fn tables(&self, tally: &Tally) {
         let Stats { packets, groups, threads, instructions, messages, pixels, .. } = self.total;
         say(&format!(
@@ -522,6 +522,17 @@ impl Reporter {
             self.submissions,
             self.spent.as_secs_f64(),
         ));
+        for (codec, counts) in tally.codecs() {
+            say(&format!(
+                "{}: {} pictures, {} slices of {} bytes, {} macroblocks, {} concealed",
+                codec.name(),
+                counts.pictures,
+                counts.slices,
+                counts.bytes,
+                counts.macroblocks,
+                counts.concealed
+            ));
+        }
         let mut kernels = tally.kernels();
         kernels.sort_by_key(|(_, counts)| std::cmp::Reverse(counts.instructions));
         for (address, counts) in kernels.into_iter().take(8) {

@@ -75,9 +75,6 @@ next! {
     rewinddir(directory: *mut libc::DIR) -> Nothing, c"rewinddir", Nothing::default();
     closedir(directory: *mut libc::DIR) -> c_int, c"closedir", -1;
     dirfd(directory: *mut libc::DIR) -> c_int, c"dirfd", -1;
-    scandir(
-        path: *const c_char, list: *mut *mut *mut libc::dirent, filter: Filter, compare: Compare
-    ) -> c_int, c"scandir", -1;
     free(block: *mut c_void) -> Nothing, c"free", Nothing::default();
     realloc(block: *mut c_void, size: usize) -> *mut c_void, c"realloc", null_mut();
     faccessat(at: c_int, path: *const c_char, mode: c_int, flags: c_int) -> c_int, c"faccessat", -1;

@@ -40,3 +40,19 @@ fn paths() {
     let names: Vec<&str> = tree.list("/dev/dri").iter().map(|(name, _)| *name).collect();
     assert_eq!(names, ["by-path", "card0", "renderD128"]);
 }
+
+#[test]
+fn directories_above() {
+    for path in ["/dev", "/sys", "/sys/class", "/sys/dev/char", "/sys/bus/pci", "/sys/kernel"] {
+        assert!(Tree::is_above(path), "{path}");
+    }
+    for path in ["/sys/class/drm", "/sys/cl", "/sys/class/net", "/dev/dri", "/tmp", "/dev/char"] {
+        assert!(!Tree::is_above(path), "{path}");
+    }
+    let tree = Tree::new(&Config::default());
+    let names = |path: &str| -> Vec<String> {
+        tree.list(path).iter().map(|(name, _)| (*name).to_owned()).collect()
+    };
+    assert_eq!(names("/sys/class"), ["drm"]);
+    assert_eq!(names("/sys/dev/char"), ["226:0", "226:128"]);
+}

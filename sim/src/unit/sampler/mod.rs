@@ -12,7 +12,8 @@
 //! * [`texels`]: reads texels from memory;
 //! * [`fast_path`], [`fast_sample`]: all these steps in one, for textures with 8 bits in each
 //!   channel;
-//! * [`mod@sample`], [`gather`], [`load`], [`info`], [`mono`]: the results of each kind of message.
+//! * [`mod@sample`], [`gather`], [`load`], [`info`], [`mono`]: the results of each kind of message;
+//! * [`media`]: the messages that sample a block of pixels.
 
 pub mod address;
 pub mod border;
@@ -26,6 +27,7 @@ pub mod key;
 pub mod levels;
 pub mod load;
 pub mod lod;
+pub mod media;
 pub mod mono;
 pub mod palette;
 pub mod payload;
@@ -65,7 +67,7 @@ const CACHE_FLUSH: SamplerMessageType = SamplerMessageType::LD2DSS;
 ///
 /// # Errors
 /// Page faults at states and texels; [`Fault::IllegalInstruction`] for messages that the surface
-/// does not support and for reserved types; [`Fault::Unimplemented`] for media messages.
+/// does not support and for reserved types; [`Fault::Unimplemented`] for some media messages.
 pub fn message(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -77,12 +79,7 @@ pub fn message(
             // Compilers use the response only to wait for the end of the flush.
             return Payload::open(message, "a cache flush").acknowledge(port, registers, 1);
         }
-        let what = format!("the sampler's media message {:#x}", descriptor.message_type.bits());
-        return Err(port.missing(
-            &what,
-            message,
-            "gen8_facts 4.2 and 12.4: no source has the layouts of responses",
-        ));
+        return media::message(port, registers, message, &descriptor);
     };
     let Some(kind) = Kind::of(descriptor.message_type) else {
         let bits = descriptor.message_type.bits();

@@ -1,5 +1,6 @@
 //! The samplers of the threads of one packet, and the views that messages have used.
 
+use super::media::MediaCache;
 use super::view::View;
 
 /// Bytes of a sampler state.
@@ -19,6 +20,8 @@ pub struct Samplers {
     /// 0 if there is none.
     recent: [u16; 256],
     views: Vec<CachedView>,
+    /// States that media messages have used.
+    pub(super) media: MediaCache,
 }
 
 #[derive(Clone, Debug)]
@@ -38,7 +41,7 @@ impl Default for Samplers {
 impl Samplers {
     /// Sampler states at graphics address `table`. Offsets are relative to `base`.
     pub fn new(base: u64, table: u64) -> Samplers {
-        Samplers { base, table, recent: [0; 256], views: Vec::new() }
+        Samplers { base, table, recent: [0; 256], views: Vec::new(), media: MediaCache::default() }
     }
 
     /// Graphics address of sampler state `index`. With `offset`, the table at this offset from the

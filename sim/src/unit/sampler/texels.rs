@@ -172,7 +172,7 @@ impl<'v, 'a> Texels<'v, 'a> {
         };
         let surface = &self.view.surface;
         for &y in ys {
-            let line = self.row(origin, y);
+            let line = self.row(origin, 0, y);
             for &x in xs {
                 if x == BORDER || y == BORDER {
                     self.border |= 1 << self.count;
@@ -186,22 +186,30 @@ impl<'v, 'a> Texels<'v, 'a> {
         Ok(())
     }
 
-    /// Graphics address of row `y` of elements. The caller adds the offset of a byte in the row.
+    /// Graphics address of row `y` of elements of the plane that begins `plane` lines of memory
+    /// below the surface. The caller adds the offset of a byte in the row.
     #[inline(always)]
-    fn row(&self, origin: Origin, y: i32) -> u64 {
+    fn row(&self, origin: Origin, plane: u32, y: i32) -> u64 {
         let surface = &self.view.surface;
         let y =
             ((origin.top + i64::from(y)) << surface.line_stride) + i64::from(surface.line_offset);
-        let offset = row(surface.tile_mode, y + i64::from(surface.top), surface.pitch);
-        surface.base.wrapping_add(offset as u64)
+        let y = y + i64::from(plane) + i64::from(surface.top);
+        surface.base.wrapping_add(row(surface.tile_mode, y, surface.pitch) as u64)
     }
 
     /// Graphics address of byte `byte` of row `y`, both counted from `origin`.
     #[inline(always)]
     fn address(&self, origin: Origin, byte: i64, y: i32) -> u64 {
+        self.address_in(origin, 0, byte, y)
+    }
+
+    /// Like `address`, in the plane that begins `plane` lines of memory below the surface.
+    #[inline(always)]
+    fn address_in(&self, origin: Origin, plane: u32, byte: i64, y: i32) -> u64 {
         let surface = &self.view.surface;
         let byte = origin.left + i64::from(surface.left) + byte;
-        self.row(origin, y).wrapping_add(column(surface.tile_mode, byte, surface.pitch) as u64)
+        let column = column(surface.tile_mode, byte, surface.pitch);
+        self.row(origin, plane, y).wrapping_add(column as u64)
     }
 
     /// Adds a texel by column and row.
@@ -284,7 +292,9 @@ impl<'v, 'a> Texels<'v, 'a> {
     }
 
     /// A pixel of a planar format: its luma, and the chroma of its block of 2 x 2 pixels. The
-    /// result is Cr, Y, Cb (003:3634). Cb is stored before Cr.
+    /// result is Cr, Y, Cb (003:3634). Cb is stored before Cr. The offset of the chroma plane is in
+    /// lines of memory, also if the surface skips lines: intel/media-driver gives the same offset
+    /// for a field as for the whole picture.
     fn planar(
         &mut self,
         codec: &Codec,
@@ -294,9 +304,9 @@ impl<'v, 'a> Texels<'v, 'a> {
     ) -> Result<Value, PageFault> {
         let size = i64::from(codec.format().bytes());
         let [column, line] = self.view.surface.chroma;
-        let (pair, half) = (i64::from(column) + i64::from(x & !1), line as i32 + y / 2);
-        let mut part = |byte: i64, y: i32| -> Result<f32, PageFault> {
-            let address = self.address(origin, byte, y);
+        let (pair, half) = (i64::from(column) + i64::from(x & !1), y / 2);
+        let mut part = |plane: u32, byte: i64, y: i32| -> Result<f32, PageFault> {
+            let address = self.address_in(origin, plane, byte, y);
             self.bytes += size as u64;
             if size == 1 {
                 let [byte] = self.pages.bytes(address)?;
@@ -305,9 +315,9 @@ impl<'v, 'a> Texels<'v, 'a> {
             let bytes = self.pages.bytes(address)?;
             Ok(f32::from(u16::from_le_bytes(bytes)) / 65535.0)
         };
-        let luma = part(i64::from(x) * size, y)?;
-        let cb = part(pair * size, half)?;
-        let cr = part((pair + 1) * size, half)?;
+        let luma = part(0, i64::from(x) * size, y)?;
+        let cb = part(line, pair * size, half)?;
+        let cr = part(line, (pair + 1) * size, half)?;
         Ok([cr, luma, cb, 1.0].map(f32::to_bits))
     }
 

@@ -324,7 +324,7 @@ fn select(condition: bool, yes: i16, no: i16) -> i16 {
     if condition { yes } else { no }
 }
 
-/// The strong filter of one side: new samples 0, 1 and 2 (8-480 to 8-482).
+/// The strong filter of one side: new samples 0, 1 and 2.
 #[inline(always)]
 fn smooth([p3, p2, p1, p0, q0, q1]: [i16; 6]) -> [i16; 3] {
     [

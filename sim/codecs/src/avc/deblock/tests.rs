@@ -123,7 +123,7 @@ impl Oracle<'_> {
         }
     }
 
-    /// Places of p3, p2, p1, p0, q0, q1, q2, q3 (8-450 to 8-453). `scale`: 1 for luma, 2 for
+    /// Places of p3, p2, p1, p0, q0, q1, q2, q3 (8.7.1). `scale`: 1 for luma, 2 for
     /// chroma, where the edge is in units of chroma samples.
     fn places(&self, index: usize, edge: Edge, scale: usize) -> [(usize, usize); 8] {
         let (x_i, y_i) = self.origin(index);

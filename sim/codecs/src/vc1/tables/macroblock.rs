@@ -2,7 +2,7 @@
 
 use super::Code;
 
-/// CBPCY of I and BI pictures (11.5). Symbol: a bit per block, bit 5 the first one; of luma
+/// CBPCY of I and BI pictures. Symbol: a bit per block, bit 5 the first one; of luma
 /// blocks the difference to the prediction.
 #[rustfmt::skip]
 pub static CBPCY_INTRA: [&[Code]; 1] = [
@@ -19,7 +19,7 @@ pub static CBPCY_INTRA: [&[Code]; 1] = [
     ],
 ];
 
-/// CBPCY of progressive P and B pictures (11.6), by CBPTAB. Symbol: a bit per block, bit 5 the
+/// CBPCY of progressive P and B pictures, by CBPTAB. Symbol: a bit per block, bit 5 the
 /// first one.
 #[rustfmt::skip]
 pub static CBPCY: [&[Code]; 4] = [
@@ -153,7 +153,7 @@ pub static CBPCY_INTERLACED: [&[Code]; 8] = [
     ],
 ];
 
-/// TTMB (11.10), by the range of PQUANT: below 5, below 13, above. Symbol: 0 to 7 for a
+/// TTMB, by the range of PQUANT: below 5, below 13, above. Symbol: 0 to 7 for a
 /// [`super::Transform`] that holds for the first coded block, 8 to 15 for one of all blocks.
 #[rustfmt::skip]
 pub static TTMB: [&[Code]; 3] = [
@@ -172,7 +172,7 @@ pub static TTMB: [&[Code]; 3] = [
     ],
 ];
 
-/// TTBLK (11.10), by the range of PQUANT. [`super::TTBLK_TRANSFORM`] gives the meaning.
+/// TTBLK, by the range of PQUANT. [`super::TTBLK_TRANSFORM`] gives the meaning.
 #[rustfmt::skip]
 pub static TTBLK: [&[Code]; 3] = [
     &[
@@ -186,7 +186,7 @@ pub static TTBLK: [&[Code]; 3] = [
     ],
 ];
 
-/// SUBBLKPAT of 4x4 transforms (11.10), by the range of PQUANT. Symbol plus 1: a bit per coded
+/// SUBBLKPAT of 4x4 transforms, by the range of PQUANT. Symbol plus 1: a bit per coded
 /// subblock, bit 3 the first one.
 #[rustfmt::skip]
 pub static SUBBLKPAT: [&[Code]; 3] = [
@@ -204,7 +204,7 @@ pub static SUBBLKPAT: [&[Code]; 3] = [
     ],
 ];
 
-/// 2MVBP (tables 120 to 123), by 2MVBPTAB. Bit 1: the first vector has a difference.
+/// 2MVBP, by 2MVBPTAB. Bit 1: the first vector has a difference.
 #[rustfmt::skip]
 pub static TWO_MV_PATTERN: [&[Code]; 4] = [
     &[
@@ -221,7 +221,7 @@ pub static TWO_MV_PATTERN: [&[Code]; 4] = [
     ],
 ];
 
-/// 4MVBP (tables 116 to 119), by 4MVBPTAB. Bit 3: the first vector has a difference.
+/// 4MVBP, by 4MVBPTAB. Bit 3: the first vector has a difference.
 #[rustfmt::skip]
 pub static FOUR_MV_PATTERN: [&[Code]; 4] = [
     &[

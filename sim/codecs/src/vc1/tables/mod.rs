@@ -50,7 +50,7 @@ impl Transform {
         Transform::Quarters,
     ];
 
-    /// TTFRM (table 43): the transform of all blocks of a picture.
+    /// TTFRM: the transform of all blocks of a picture.
     pub const OF_PICTURE: [Transform; 4] =
         [Transform::Whole, Transform::Halves, Transform::Sides, Transform::Quarters];
 }
@@ -141,7 +141,7 @@ pub static MVDATA_BITS: [u8; 6] = [0, 2, 3, 4, 5, 8];
 pub static MVDATA_OFFSET: [u8; 6] = [0, 1, 3, 7, 15, 31];
 
 /// The smallest absolute difference of a class of [`MVDATA_ONE_REFERENCE`] and
-/// [`MVDATA_TWO_REFERENCES`] (10.3.5.4.2), without and with the extended range.
+/// [`MVDATA_TWO_REFERENCES`] (10.3.5.4), without and with the extended range.
 pub static MVDATA_INTERLACED_OFFSET: [[u8; 9]; 2] =
     [[0, 1, 2, 4, 8, 16, 32, 64, 128], [0, 1, 3, 7, 15, 31, 63, 127, 255]];
 
@@ -191,7 +191,7 @@ pub static BACKWARD_SCALE: [FieldScale; 4] = [
     scale([228, 288, 246, 57, 14, 10, 3]),
 ];
 
-/// Vertical chroma vectors of field vectors in interlaced frames (10.3.5.4.4), by the four low bits
+/// Vertical chroma vectors of field vectors in interlaced frames (10.7), by the four low bits
 /// of the luma vector.
 pub static FIELD_CHROMA: [u8; 16] = [0, 0, 1, 2, 4, 4, 5, 6, 2, 2, 3, 8, 6, 6, 7, 12];
 

@@ -2,7 +2,7 @@
 
 use super::Code;
 
-/// MVDATA of progressive pictures (11.7), by MVTAB. Symbol plus 1, of which 37 is taken off if the
+/// MVDATA of progressive pictures, by MVTAB. Symbol plus 1, of which 37 is taken off if the
 /// macroblock has coefficients: 0 none, 35 escape, 36 intra, else y class * 6 + x class.
 #[rustfmt::skip]
 pub static MVDATA: [&[Code]; 4] = [
@@ -56,7 +56,7 @@ pub static MVDATA: [&[Code]; 4] = [
     ],
 ];
 
-/// MVDATA of interlaced frames and of fields with one reference (11.3), by IMVTAB. Symbol 71:
+/// MVDATA of interlaced frames and of fields with one reference, by IMVTAB. Symbol 71:
 /// escape. Else symbol plus 1: y class * 9 + x class.
 #[rustfmt::skip]
 pub static MVDATA_ONE_REFERENCE: [&[Code]; 4] = [

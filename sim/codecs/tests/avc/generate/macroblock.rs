@@ -183,9 +183,22 @@ impl SliceWriter<'_> {
         self.changed = false;
     }
 
+    /// True if some samples of the left pair may be used for intra prediction and others may not, and
+    /// they alternate in other ways than those of the pair: FFmpeg knows them by halves only.
+    fn mixed(&self, at: usize) -> bool {
+        let Some((left, ..)) = self.grid.locate(at, -1, 0, 16) else { return false };
+        if !self.grid.mbaff {
+            return false;
+        }
+        let pair = [&self.grid.mbs[left & !1], &self.grid.mbs[left | 1]];
+        self.settings.constrained_intra
+            && pair[0].field != self.grid.mbs[at].field
+            && pair[0].intra != pair[1].intra
+    }
+
     fn macroblock(&mut self, at: usize) {
         let intra = self.settings.kind == 2 || self.chance(self.settings.intra);
-        if !intra {
+        if !intra || self.settings.kind != 2 && self.mixed(at) {
             self.inter(at);
             return;
         }

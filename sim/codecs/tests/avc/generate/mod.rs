@@ -35,8 +35,10 @@ pub fn stream(seed: u64) -> Vec<Vec<u8>> {
         units.push(unit);
     }
     let frames = random.usize(2..=7);
+    let b_slices = random.u8(0..8) > 0;
     let mut generator = Generator {
         random,
+        b_slices,
         sps,
         sets,
         units,
@@ -48,6 +50,9 @@ pub fn stream(seed: u64) -> Vec<Vec<u8>> {
         long_term_limit: 0,
         taken: BTreeSet::new(),
         uses: BTreeMap::new(),
+        mixed: BTreeSet::new(),
+        lists: Default::default(),
+        reset: false,
         frames: 0,
     };
     for frame in 0..frames {
@@ -65,6 +70,7 @@ struct Generator {
     order: Order,
     last_frame_num: u32,
     last_reference: bool,
+    b_slices: bool,
     idr_pic_id: u32,
     /// MaxLongTermFrameIdx + 1.
     long_term_limit: u32,
@@ -72,6 +78,12 @@ struct Generator {
     taken: BTreeSet<i32>,
     /// Frames that a frame is predicted from, by identity.
     uses: BTreeMap<u16, BTreeSet<u16>>,
+    /// Frames of which slices have different lists.
+    mixed: BTreeSet<u16>,
+    /// Lists of the picture's slices so far.
+    lists: [Vec<Entry>; 2],
+    /// The picture before has operation 5, after which the same syntax elements may come again.
+    reset: bool,
     frames: u16,
 }
 
@@ -117,7 +129,10 @@ impl Generator {
         self.uses.insert(frame.id, BTreeSet::new());
         if !self.sps.frame_mbs_only && self.random.u8(0..5) < 2 {
             let mut order = [Structure::Top, Structure::Bottom];
-            if self.random.bool() {
+            // The field that comes first in the output is decoded first: FFmpeg sorts references by
+            // the lower count of the current frame.
+            let bottom_first = !fixed || self.sps.offset_for_top_to_bottom_field <= 0;
+            if bottom_first && self.random.bool() {
                 order.reverse();
                 frame.wanted.reverse();
             }
@@ -200,11 +215,19 @@ impl Generator {
         // At an edge between a P and a B slice FFmpeg does not compare all vectors. So pictures
         // have one kind, or do not filter such edges.
         let kinds: &[u32] = match self.random.u8(0..8) {
+            _ if !self.b_slices => &[0, 0, 0, 2],
             0..=2 => &[0, 0, 0, 2],
             3..=6 => &[1, 1, 1, 2],
             _ if pps.deblocking_control => &[0, 1, 2],
             _ => &[2],
         };
+        self.lists = Default::default();
+        if self.reset || self.random.u8(0..4) == 0 {
+            let mut delimiter = Writer::default();
+            delimiter.bits(3, 7);
+            self.units.push(delimiter.unit(9));
+        }
+        self.reset = header.resets();
         let mut first = 0;
         let mut slice = 0;
         while first < units {
@@ -280,7 +303,8 @@ impl Generator {
         if self.random.u8(0..4) > 0 {
             return;
         }
-        if !header.structure.is_field() && self.random.u8(0..12) == 0 {
+        // FFmpeg does not set the counts of such a frame back (8.2.1), which B slices need.
+        if !header.structure.is_field() && !self.b_slices && self.random.bool() {
             header.operations = Some(vec![(5, 0, 0)]);
             return;
         }
@@ -505,6 +529,13 @@ impl Generator {
         if !header.direct_spatial && !self.temporal_possible(&lists, numbers.structure) {
             header.direct_spatial = true;
         }
+        for (list, before) in lists.iter().zip(&mut self.lists) {
+            if before.is_empty() {
+                before.clone_from(list);
+            } else if before != list && !list.is_empty() {
+                self.mixed.insert(frame.id);
+            }
+        }
         for entry in lists.iter().flatten() {
             let used = self.dpb.stores[usize::from(entry.store)].as_ref().map(|store| store.id);
             self.uses.entry(frame.id).or_default().extend(used);
@@ -549,7 +580,11 @@ impl Generator {
         };
         let colocated = lists[1].first().map_or(0, id);
         let Some(uses) = self.uses.get(&colocated) else { return false };
-        uses.iter().all(|&used| has(used, false) && (!structure.is_field() || has(used, true)))
+        // FFmpeg keeps the references of the last slice only.
+        !self.mixed.contains(&colocated)
+            && uses
+                .iter()
+                .all(|&used| has(used, false) && (!structure.is_field() || has(used, true)))
     }
 
     fn weights(&mut self, header: &Header) -> ([u32; 2], [Vec<Weights>; 2]) {

@@ -13,11 +13,11 @@ hooks! {
         // SAFETY: `opendir` requires that `name` is a C string, and `find` requires no more.
         match unsafe { find(name, true) } {
             // SAFETY: `name` is the caller's C string.
-            None => unsafe { next::opendir(name) },
+            None => unsafe { directory::extend(next::opendir(name), tree) },
             Some(Found::Elsewhere(path)) => {
                 let path = c_path(&path);
                 // SAFETY: `path` ends with a zero byte and lives until the call returns.
-                unsafe { next::opendir(path.as_ptr().cast()) }
+                unsafe { directory::extend(next::opendir(path.as_ptr().cast()), tree) }
             }
             Some(Found::Here(path, Node::Directory)) => directory::open(tree(), &path),
             Some(found) => {
@@ -40,19 +40,19 @@ hooks! {
                 directory::open(tree(), path)
             }
             // SAFETY: the caller passes the descriptor on, as `fdopendir` requires.
-            _ => unsafe { next::fdopendir(file) },
+            _ => unsafe { directory::extend(next::fdopendir(file), tree) },
         }
     }
     fn readdir(directory: *mut DIR) -> *mut dirent {
         // SAFETY: `readdir` requires a directory that is open and that no other thread reads or
         // closes at the same time. `directory::read` requires the same. A directory that is not of
         // the tree is libc's own.
-        unsafe { directory::read(directory).unwrap_or_else(|| next::readdir(directory)) }
+        unsafe { directory::read(directory).unwrap_or_else(|| directory::read_libcs(directory)) }
     }
     fn readdir64(directory: *mut DIR) -> *mut dirent {
         // SAFETY: as for `readdir`: `readdir64` has the same contract, and with 64-bit `off_t` the
         // same entries.
-        unsafe { directory::read(directory).unwrap_or_else(|| next::readdir(directory)) }
+        unsafe { directory::read(directory).unwrap_or_else(|| directory::read_libcs(directory)) }
     }
     fn rewinddir(directory: *mut DIR) -> () {
         // SAFETY: `rewinddir` requires a directory that is open and that no other thread uses at
@@ -65,9 +65,12 @@ hooks! {
         // as `directory::close` does.
         match unsafe { directory::close(directory) } {
             Some(()) => 0,
-            // SAFETY: the directory is not of the tree, so it is libc's own; `closedir` requires
-            // that it is open and not used afterwards.
-            None => unsafe { next::closedir(directory) },
+            None => {
+                directory::forget(directory);
+                // SAFETY: the directory is not of the tree, so it is libc's own; `closedir`
+                // requires that it is open and not used afterwards.
+                unsafe { next::closedir(directory) }
+            }
         }
     }
     fn dirfd(directory: *mut DIR) -> c_int {
@@ -112,21 +115,32 @@ unsafe fn scan(
     compare: Compare,
 ) -> c_int {
     // SAFETY: the caller promises what `find` requires.
-    match unsafe { find(name, true) } {
-        // SAFETY: the caller promises what scandir requires.
-        None => unsafe { next::scandir(name, list, filter, compare) },
+    let entries = match unsafe { find(name, true) } {
+        // SAFETY: `name` is the caller's C string. Nobody else has the new directory.
+        None => unsafe { all(next::opendir(name)) },
         Some(Found::Elsewhere(path)) => {
             let path = c_path(&path);
-            // SAFETY: `path` ends with a zero byte and lives until the call returns. The caller
-            // promises what scandir requires of the other arguments.
-            unsafe { next::scandir(path.as_ptr().cast(), list, filter, compare) }
+            // SAFETY: `path` ends with a zero byte and lives until the call returns. Nobody else
+            // has the new directory.
+            unsafe { all(next::opendir(path.as_ptr().cast())) }
         }
-        Some(Found::Missing) => fail(libc::ENOENT),
-        Some(Found::Here(path, Node::Directory)) => {
-            // SAFETY: the caller promises what `directory::scan` requires of `list` and the
-            // functions.
-            unsafe { directory::scan(tree(), &path, list, filter, compare) }
-        }
-        Some(Found::Here(..)) => fail(libc::ENOTDIR),
+        Some(Found::Missing) => return fail(libc::ENOENT),
+        Some(Found::Here(path, Node::Directory)) => Some(directory::entries(tree(), &path)),
+        Some(Found::Here(..)) => return fail(libc::ENOTDIR),
+    };
+    match entries {
+        // SAFETY: the caller promises what `directory::scan` requires of `list` and the functions.
+        Some(entries) => unsafe { directory::scan(entries, list, filter, compare) },
+        None => -1,
     }
+}
+
+/// All entries of a directory that libc has opened just now; `None` with errno set if it could not
+/// be opened.
+///
+/// # Safety
+/// The directory is null, or nobody else uses it.
+unsafe fn all(directory: *mut DIR) -> Option<Vec<dirent>> {
+    // SAFETY: libc has opened the directory just now, and nobody else uses it.
+    (!directory.is_null()).then(|| unsafe { directory::drain(directory::extend(directory, tree)) })
 }

@@ -44,7 +44,7 @@ hooks! {
 }
 
 /// The path in the tree that a descriptor was opened with.
-fn path_of(descriptor: Descriptor) -> Option<&'static str> {
+pub fn path_of(descriptor: Descriptor) -> Option<&'static str> {
     match descriptor {
         Descriptor::Device { minor: PRIMARY, .. } => Some("/dev/dri/card0"),
         Descriptor::Device { .. } => Some("/dev/dri/renderD128"),

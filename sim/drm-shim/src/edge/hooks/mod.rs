@@ -3,7 +3,8 @@
 //! lock the device.
 //!
 //! * [`open`]: open, fopen, lseek; [`status`]: stat, access, extended attributes;
-//! * [`links`]: readlink, realpath; [`directories`]: opendir, readdir, scandir;
+//! * [`links`]: readlink, realpath; [`file_systems`]: statfs;
+//! * [`directories`]: opendir, readdir, scandir;
 //! * [`working`]: chdir, getcwd;
 //! * [`exit`]: _exit; [`ioctl`]: ioctl;
 //! * [`memory`]: mmap, munmap, mremap, madvise; [`heap`]: free, realloc.
@@ -13,6 +14,7 @@
 
 mod directories;
 mod exit;
+mod file_systems;
 mod heap;
 mod ioctl;
 mod links;

@@ -69,8 +69,9 @@ fn open_found(path: &str, node: &Node, flags: c_int) -> Result<c_int, Errno> {
     match node {
         Node::Device(minor) => Ok(session::open(*minor, close_on_exec)?.into_raw_fd()),
         Node::File(contents) => file_of(contents, close_on_exec),
-        Node::Link(_) => Err(Errno::LOOP),
-        Node::Directory => {
+        // With O_PATH, the descriptor stands for the link itself. libudev follows links this way.
+        Node::Link(_) if flags & libc::O_PATH == 0 => Err(Errno::LOOP),
+        Node::Link(_) | Node::Directory => {
             let directory = Descriptor::Directory { id: Id::new(), number: tree().number(path) };
             Ok(directory.create(close_on_exec)?.0.into_raw_fd())
         }

@@ -3,6 +3,7 @@
 use super::{c_path, descriptor, find, find_at, hooks, path};
 use crate::device::descriptor::Descriptor;
 use crate::edge::next::{self, fail};
+use crate::edge::session::tree;
 use crate::tree::{Found, Node};
 use libc::{AT_FDCWD, c_char, c_int, c_uint, c_void, off_t, size_t, ssize_t};
 
@@ -173,9 +174,10 @@ fn descriptor_status(descriptor: Descriptor) -> Option<Status> {
         Descriptor::DmaBuf { size, .. } => {
             Some(Status { mode: libc::S_IFREG | 0o600, device: 0, size })
         }
-        Descriptor::Directory { .. } => {
-            Some(Status { mode: libc::S_IFDIR | 0o755, device: 0, size: 0 })
-        }
+        Descriptor::Directory { number, .. } => match tree().find(tree().path(number)?, false) {
+            Some(Found::Here(_, node)) => Some(node_status(node)),
+            _ => None,
+        },
         Descriptor::Syncobj { .. } | Descriptor::SyncFile { .. } => None,
     }
 }

@@ -1,0 +1,193 @@
+//! The media messages: one message samples a block of pixels at regular distances (SIMD modes
+//! SIMD32 and SIMD64; gen8_facts 4.2, video.md 11).
+//!
+//! * [`picture`]: the pictures of sample_8x8;
+//! * [`scaler`], [`avs`]: the adaptive video scaler;
+//! * [`unorm`]: sample_unorm, which has ordinary surfaces and samplers;
+//! * [`response`]: the registers of responses.
+
+pub mod avs;
+pub mod picture;
+pub mod response;
+pub mod scaler;
+pub mod unorm;
+
+use super::samplers::Samplers;
+use crate::assumptions::SAMPLERS_OF_8X8_ARE_THIS_FAR_APART;
+use crate::eu::Message;
+use crate::eu::regions::Registers;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::machine::observation::Counter;
+use crate::unit::bindings::{Bindings, FIRST_SPECIAL_INDEX};
+use crate::unit::payload::Payload;
+use crate::unit::port::Port;
+use genxml::eu::gen8::eu_payloads::{
+    Sample8x8MessagePayload, Sample8x8MessagePayloadFunction as Function, SamplerMessageHeader,
+};
+use genxml::gen8::media::MediaSurfaceState;
+use genxml::gen8::media_states::SamplerState8x8Avs;
+use genxml::gen8::messages::MessageDescriptorSamplingEngine;
+use picture::Picture;
+use response::{Response, Shape};
+use scaler::Scaler;
+use unorm::Kind;
+
+/// Message type of sample_8x8.
+const SAMPLE_8X8: u64 = 0x0b;
+
+/// Extents of the blocks of sample_8x8, by the field Sequence (video.md 11.1).
+const SHAPES: [Shape; 4] = [
+    Shape { columns: 16, rows: 4 },
+    Shape { columns: 8, rows: 4 },
+    Shape { columns: 16, rows: 8 },
+    Shape { columns: 4, rows: 4 },
+];
+
+/// Maximum number of cached scalers. The limit is needed because a kernel can compute sampler
+/// addresses.
+const MOST_SCALERS: usize = 64;
+
+/// Pictures by binding table index, and scalers by address, that messages have used.
+#[derive(Clone, Debug, Default)]
+pub struct MediaCache {
+    pictures: Vec<(u8, Picture)>,
+    scalers: Vec<(u64, Scaler)>,
+}
+
+/// Executes a media message.
+///
+/// # Errors
+/// Page faults at states and pixels; [`Fault::IllegalInstruction`] for messages that the surface
+/// does not support; [`Fault::Unimplemented`] for functions that no source describes.
+pub fn message(
+    port: &mut Port<'_, '_>,
+    registers: &mut Registers,
+    message: &Message,
+    descriptor: &MessageDescriptorSamplingEngine,
+) -> Result<(), Fault> {
+    let number = descriptor.message_type.bits();
+    if number != SAMPLE_8X8 && Kind::of(number).is_none() {
+        return Err(port.missing(
+            &format!("the sampler's media message {number:#x}"),
+            message,
+            "gen8_facts 4.2: no source has the layout of its response",
+        ));
+    }
+    let index = descriptor.binding_table_index.get() as u8;
+    let name = if number == SAMPLE_8X8 { "sample_8x8" } else { "sample_unorm" };
+    let payload = Payload::open(message, name);
+    // Without a header, all its fields are 0 (2d p.257).
+    let header = payload
+        .header
+        .map(|at| SamplerMessageHeader::unpack_lossy(&registers.dwords(at)))
+        .unwrap_or_default();
+    if index >= FIRST_SPECIAL_INDEX {
+        let why = format!("{name} of binding table index {index}, which is not a surface");
+        return Err(port.illegal(why, message));
+    }
+    let table = payload.header.map(|_| header.sampler_state_pointer.get());
+    let sampler = descriptor.sampler_index.get();
+    match Kind::of(number) {
+        Some(kind) => {
+            let sampler = port.bindings.samplers.address(table, sampler);
+            unorm::message(port, registers, &payload, &header, kind, index, sampler)
+        }
+        None => {
+            let sampler = port
+                .bindings
+                .samplers
+                .address(table, 0)
+                .wrapping_add(SAMPLERS_OF_8X8_ARE_THIS_FAR_APART * sampler);
+            sample_8x8(port, registers, &payload, &header, index, sampler)
+        }
+    }
+}
+
+fn sample_8x8(
+    port: &mut Port<'_, '_>,
+    registers: &mut Registers,
+    payload: &Payload<'_>,
+    header: &SamplerMessageHeader,
+    index: u8,
+    sampler: u64,
+) -> Result<(), Fault> {
+    let message = payload.message;
+    let parameters = Sample8x8MessagePayload::unpack_lossy(&registers.dwords(payload.body));
+    if parameters.function != Function::AVS {
+        let what = match parameters.function.name() {
+            Some(name) => format!("the function {name} of sample_8x8"),
+            None => format!("function {} of sample_8x8", parameters.function.bits()),
+        };
+        let page = "video.md 11.6: no source has the layout of its response";
+        return Err(port.missing(&what, message, page));
+    }
+    if !parameters.ief_bypass {
+        let what = "the detail filter of sample_8x8 (IEF Bypass = 0)";
+        return Err(port.missing(what, message, "video.md 11.5: no source has all its formulas"));
+    }
+    let shape = SHAPES[parameters.sequence.get() as usize % SHAPES.len()];
+    let response = Response::new(header, shape);
+    payload.check(port, 1, response.registers())?;
+    let picture = port.bindings.picture(port.exec, index)?;
+    let scaler = port.bindings.scaler(port.exec, sampler)?;
+    port.exec.device.observed.add(Counter::Sampled, shape.pixels() as u64 / 4);
+    let vm = &port.exec.vm;
+    let done = avs::block(scaler, &picture, vm, &parameters, shape, response.channels);
+    let bytes = done.map(|(block, bytes)| {
+        if let Some(to) = payload.answer() {
+            response.write(registers, to, &block);
+        }
+        bytes
+    });
+    payload.moved(port, false, bytes)
+}
+
+impl Bindings {
+    /// The picture of binding table entry `index`.
+    fn picture(&mut self, exec: &Exec<'_>, index: u8) -> Result<Picture, Fault> {
+        let cache = &mut self.samplers.media.pictures;
+        if let Some((_, picture)) = cache.iter().find(|(known, _)| *known == index) {
+            return Ok(*picture);
+        }
+        let pointer = self
+            .table
+            .entry(index, |address, bytes| exec.vm.read(address, bytes))
+            .map_err(|fault| exec.page(fault, format!("binding table entry {index}")))?;
+        let mut dwords = [0; MediaSurfaceState::DWORDS];
+        exec.vm
+            .read(self.base.wrapping_add(pointer), bytemuck::must_cast_slice_mut(&mut dwords))
+            .map_err(|fault| {
+            exec.page(fault, format!("surface state of binding table entry {index}"))
+        })?;
+        let state = MediaSurfaceState::unpack_lossy(&dwords);
+        let picture = Picture::resolve(&state).map_err(|bad| {
+            let why = format!("MEDIA_SURFACE_STATE of binding table entry {index}: {}", bad.why);
+            exec.bad_field(bad.field, bad.value, why)
+        })?;
+        cache.push((index, picture));
+        Ok(picture)
+    }
+
+    /// The scaler whose state is at a graphics address.
+    fn scaler(&mut self, exec: &Exec<'_>, address: u64) -> Result<&Scaler, Fault> {
+        let Samplers { media: MediaCache { scalers, .. }, .. } = &mut self.samplers;
+        let known = scalers.iter().position(|(known, _)| *known == address);
+        let number = match known {
+            Some(number) => number,
+            None => {
+                let mut dwords = [0; SamplerState8x8Avs::DWORDS];
+                exec.vm
+                    .read(address, bytemuck::must_cast_slice_mut(&mut dwords))
+                    .map_err(|fault| exec.page(fault, "sampler state"))?;
+                let state = SamplerState8x8Avs::unpack_lossy(&dwords);
+                if scalers.len() >= MOST_SCALERS {
+                    scalers.clear();
+                }
+                scalers.push((address, Scaler::resolve(&state)));
+                scalers.len() - 1
+            }
+        };
+        Ok(&scalers[number].1)
+    }
+}
