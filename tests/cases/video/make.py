@@ -71,6 +71,9 @@ RECIPES = {
         'i965', 'exact', 'ivf', 'A key frame and inter frames, partitions.',
         MANDELBROT.format(size='48x32') + ' -frames:v 3 ' + VP8
         + '-b:v 60k -slices 2 -sharpness 2'),
+    'vp8_partitions': (
+        'i965', 'exact', 'ivf', 'Eight partitions.',
+        MANDELBROT.format(size='16x128') + ' -frames:v 2 ' + VP8 + '-b:v 60k -slices 8'),
     'jpeg_420': (
         'i965', 'near', 'jpg', '4:2:0.',
         NOISE.format(size='40x32') + ' -pix_fmt yuvj420p ' + JPEG + '-q:v 8'),

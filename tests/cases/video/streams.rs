@@ -58,6 +58,7 @@ captures! {
     vc1_main_b,
     vc1_simple,
     vp8_inter,
+    vp8_partitions,
     vp8_random_0,
     vp8_random_2,
     vp8_random_4,
@@ -71,7 +72,7 @@ fn host_threads() {
         let run = |threads: usize| {
             let mut model = capture.model();
             model.gpu.set_threads(threads);
-            capture.play(&mut model).unwrap();
+            assert_eq!(capture.submit(&mut model), 0, "{name}");
             capture.memory(&mut model)
         };
         assert!(run(1) == run(2), "{name}");
