@@ -131,6 +131,12 @@ RECIPES = {
     'vp8_random_4': (
         'i965', 'exact', 'ivf', 'Version 3: bilinear filters, whole samples of chroma.',
         'generated: cargo test -p genxml-codecs vp8::generator, seed 4', 2),
+    'vc1_frames': (
+        'i965', 'exact', 'vc1', 'Interlaced frames, a B picture.',
+        'generated: cargo test -p genxml-codecs vc1::compare::interlaced, B, seed 8', 3),
+    'vc1_fields': (
+        'i965', 'exact', 'vc1', 'Fields, B fields.',
+        'generated: cargo test -p genxml-codecs vc1::compare::fields, B, seed 8', 3),
     'vc1_simple': (
         'i965', 'exact', 'rcv', 'Simple profile.',
         'generated: cargo test -p genxml-codecs vc1::simple, seed 8', 3),

@@ -54,6 +54,8 @@ captures! {
     mpeg2_random_5,
     vc1_advanced,
     vc1_advanced_b,
+    vc1_fields,
+    vc1_frames,
     vc1_main,
     vc1_main_b,
     vc1_simple,
