@@ -13,7 +13,10 @@ use genxml::gen8::mfx_avc::{
     MfxAvcSliceStateDirectPredictionType as Direct, MfxAvcSliceStateSliceType as Kind,
     MfxAvcWeightoffsetState,
 };
-use genxml::gen8::mfx_common::{MfxPipeModeSelectStandardSelect as Standard, MfxQmState};
+use genxml::gen8::mfx_common::{
+    MfxPipeModeSelectDecoderShortFormatMode as Format, MfxPipeModeSelectStandardSelect as Standard,
+    MfxQmState,
+};
 use genxml_codecs::avc::{
     self, Entry, MOTION_BYTES, Matrices, Parameters, References, Slice, SliceKind, Weight,
 };
@@ -36,7 +39,11 @@ pub struct Picture {
 /// [`Fault::BadPacket`] for state that contradicts itself; [`Fault::Unimplemented`] for the short
 /// format of slices; [`Fault::Page`] if the data are not mapped.
 pub fn object(exec: &mut Exec<'_>, packet: &MfdAvcBsdObject) -> Result<(), Fault> {
-    mode(exec, Standard::AVC)?;
+    if mode(exec, Standard::AVC)?.decoder_short_format_mode == Format::SHORT_FORMAT_DRIVER_INTERFACE
+    {
+        let what = "slices whose headers the engine reads (Decoder Short Format Mode)";
+        return Err(exec.unimplemented(what, "MFX_PIPE_MODE_SELECT dw1 17"));
+    }
     let length = packet.indirect_bsd_data_length.get();
     let data = bitstream::read(exec, packet.indirect_bsd_data_start_address.get(), length)?;
     let inline = &packet.inline_data;

@@ -71,6 +71,9 @@ RECIPES = {
         'i965', 'exact', 'ivf', 'A key frame and inter frames, partitions.',
         MANDELBROT.format(size='48x32') + ' -frames:v 3 ' + VP8
         + '-b:v 60k -slices 2 -sharpness 2'),
+    'vp8_partitions': (
+        'i965', 'exact', 'ivf', 'Eight partitions.',
+        MANDELBROT.format(size='16x128') + ' -frames:v 2 ' + VP8 + '-b:v 60k -slices 8'),
     'jpeg_420': (
         'i965', 'near', 'jpg', '4:2:0.',
         NOISE.format(size='40x32') + ' -pix_fmt yuvj420p ' + JPEG + '-q:v 8'),
@@ -128,6 +131,12 @@ RECIPES = {
     'vp8_random_4': (
         'i965', 'exact', 'ivf', 'Version 3: bilinear filters, whole samples of chroma.',
         'generated: cargo test -p genxml-codecs vp8::generator, seed 4', 2),
+    'vc1_frames': (
+        'i965', 'exact', 'vc1', 'Interlaced frames, a B picture.',
+        'generated: cargo test -p genxml-codecs vc1::compare::interlaced, B, seed 8', 3),
+    'vc1_fields': (
+        'i965', 'exact', 'vc1', 'Fields, B fields.',
+        'generated: cargo test -p genxml-codecs vc1::compare::fields, B, seed 8', 3),
     'vc1_simple': (
         'i965', 'exact', 'rcv', 'Simple profile.',
         'generated: cargo test -p genxml-codecs vc1::simple, seed 8', 3),

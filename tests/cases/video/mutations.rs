@@ -3,8 +3,7 @@
 //! `GENXML_MUTATIONS_VIDEO` multiplies the number of changes.
 
 use super::capture::{Capture, Step};
-use genxml::engine::EngineId;
-use genxml_cases::{Model, Random};
+use genxml_cases::Random;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Number of changed plays of each capture.
@@ -36,23 +35,6 @@ fn change(capture: &mut Capture, random: &mut Random) {
     }
 }
 
-/// Submits all batches, whatever the results of the earlier ones are. Returns the number of faults.
-fn play(capture: &Capture, model: &mut Model) -> usize {
-    let mut faults = 0;
-    for step in &capture.steps {
-        match step {
-            Step::Put(address, bytes) => model.write(*address, bytes),
-            // The field list must not see these batches.
-            Step::Run(address) => {
-                let result = model.gpu.submit(model.context, EngineId::Video, *address, 0);
-                faults += usize::from(result.is_err());
-            }
-            Step::Map(..) | Step::Frame(..) => {}
-        }
-    }
-    faults
-}
-
 #[test]
 fn changed_captures_end() {
     let factor = std::env::var("GENXML_MUTATIONS_VIDEO").ok().and_then(|text| text.parse().ok());
@@ -63,9 +45,8 @@ fn changed_captures_end() {
             let mut random = Random::new(number << 8 | index as u64);
             let mut changed = capture.clone();
             change(&mut changed, &mut random);
-            // A small limit, so that counts of many macroblocks end.
             let mut model = capture.model();
-            let ended = catch_unwind(AssertUnwindSafe(|| play(&changed, &mut model)));
+            let ended = catch_unwind(AssertUnwindSafe(|| changed.submit(&mut model)));
             let count = ended.unwrap_or_else(|_| panic!("{name}: change {number} panics"));
             plays += 1;
             faults += usize::from(count > 0);

@@ -55,6 +55,9 @@ fn intra(difference: i32) -> String {
 /// A macroblock of a P picture that is a copy: no coefficients, vector 0 (table B.3).
 const COPY: &str = "100111";
 
+/// A copy in a picture that may predict fields: frame_motion_type says that it does not.
+const COPY_OF_FRAME: &str = "10011011";
+
 /// The bytes of bits.
 fn bytes(bits: &str) -> Vec<u8> {
     let byte = |bits: &[u8]| {
@@ -212,6 +215,40 @@ fn a_picture_and_its_copy() {
     assert_eq!(shown(&mut model, OTHER), FOUR);
 }
 
+/// Dual prime prediction in a frame: the mean of the same field and of the other one, whose vector
+/// is scaled by the distance of the fields, and which field is first says that distance (ISO/IEC
+/// 13818-2 7.6.3.6). A vector of two half samples is one half sample from field to field, or three
+/// over two fields.
+#[test]
+fn dual_prime_follows_the_order_of_fields() {
+    for top_field_first in [false, true] {
+        let mut model = model();
+        let mut batch = intra_picture();
+        slices(&mut model, four()).iter().for_each(|slice| push(&mut batch, slice));
+        submit(&mut model, &batch).unwrap();
+        let state =
+            MfxMpeg2PicState { top_field_first, frame_prediction_frame_dct: false, ..state(P) };
+        let mut batch = packets![mode(), surface(), buffers(OTHER, TARGET), coded(0), state];
+        // Dual prime, a vector of 2 and 0, no differential vector; then a copy of a frame: the
+        // vector goes back to 0.
+        let first = format!("1001{}{}{}", "11", "00100", "10");
+        let second = format!("1001{}{}{}", "10", "0011", "1");
+        let data = [first + &second, [COPY_OF_FRAME; 2].concat()];
+        slices(&mut model, data).iter().for_each(|slice| push(&mut batch, slice));
+        submit(&mut model, &batch).unwrap();
+        let surface = model.read(OTHER, 32 * PITCH);
+        let [left, right] = [144, 160];
+        let half = |a: u16, b: u16| (a + b).div_ceil(2);
+        for row in 2..14 {
+            // One half sample before the edge, or one and a half.
+            let near = (row % 2 == 0) == top_field_first;
+            let other = if near { half(left, right) } else { right };
+            let got = surface[y_tiled(15, row, PITCH)];
+            assert_eq!(u16::from(got), half(right, other), "row {row}, {top_field_first}");
+        }
+    }
+}
+
 /// Surfaces may also be linear or in X tiles of 8 rows of 512 bytes.
 #[test]
 fn tilings() {
@@ -305,7 +342,7 @@ fn both_deblocking_outputs() {
     model.map(SPARE, 0x1_0000);
     let address = capture.prepare(&mut model);
     let mut batch = model.get(address, 0x400);
-    let mut find = |header: u32| batch.iter().position(|dword| *dword == header).unwrap();
+    let find = |header: u32| batch.iter().position(|dword| *dword == header).unwrap();
     let (mode, buffers) = (find(0x7000_0003), find(0x7002_003b));
     batch[mode + 1] |= 3 << 8;
     batch[buffers + 1] = SPARE as u32;
@@ -360,6 +397,20 @@ fn modes() {
         assert!(fault.contains(want), "{want}: {fault}");
         assert_eq!(shown(&mut model, TARGET), [OLD; 4]);
     }
+}
+
+/// The short format of AVC leaves slice headers to the engine.
+#[test]
+fn short_format() {
+    let mode = MfxPipeModeSelect {
+        standard_select: MfxPipeModeSelectStandardSelect::AVC,
+        decoder_short_format_mode:
+            MfxPipeModeSelectDecoderShortFormatMode::SHORT_FORMAT_DRIVER_INTERFACE,
+        ..mode()
+    };
+    let batch = packets![mode, surface(), buffers(TARGET, 0), coded(0), MfdAvcBsdObject::new()];
+    let fault = about(submit(&mut model(), &batch).unwrap_err());
+    assert!(fault.contains("Decoder Short Format Mode"), "{fault}");
 }
 
 /// Objects of other standards than that of the picture.

@@ -54,10 +54,13 @@ captures! {
     mpeg2_random_5,
     vc1_advanced,
     vc1_advanced_b,
+    vc1_fields,
+    vc1_frames,
     vc1_main,
     vc1_main_b,
     vc1_simple,
     vp8_inter,
+    vp8_partitions,
     vp8_random_0,
     vp8_random_2,
     vp8_random_4,
@@ -71,7 +74,7 @@ fn host_threads() {
         let run = |threads: usize| {
             let mut model = capture.model();
             model.gpu.set_threads(threads);
-            capture.play(&mut model).unwrap();
+            assert_eq!(capture.submit(&mut model), 0, "{name}");
             capture.memory(&mut model)
         };
         assert!(run(1) == run(2), "{name}");

@@ -154,11 +154,10 @@ pub fn visit(
     let Some(subject) = Subject::new(gpu, context, mapped, engine, address) else { return };
     let found = subject.records();
     let candidates = candidates(&found);
-    let chosen: Vec<&Candidate<'_>> = match job.update {
-        true => candidates.iter().filter(|candidate| job.wants(candidate, case, number)).collect(),
-        false => Vec::new(),
-    };
-    if chosen.is_empty() && rows.is_empty() {
+    // Each call of `wants` counts as a try, so it is made only for fields that there is time for.
+    let wanted = |candidate: &&Candidate<'_>| job.update && job.wants(candidate, case, number);
+    let mut chosen = candidates.iter().filter(wanted).peekable();
+    if chosen.peek().is_none() && rows.is_empty() {
         return;
     }
     let Some(base) = subject.base() else { return };
@@ -170,7 +169,7 @@ pub fn visit(
         }
     }
     // If a batch takes long, only some of its fields are probed.
-    for candidate in chosen.into_iter().take_while(|_| start.elapsed() < MOST_TIME) {
+    for candidate in chosen.take_while(|_| start.elapsed() < MOST_TIME) {
         job.probe(&bench, &candidates, candidate);
     }
 }
