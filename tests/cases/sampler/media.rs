@@ -425,7 +425,7 @@ impl Scaler {
         let (d1, d2, d3) = (w[3] - w[2], w[4] - w[3], w[5] - w[4]);
         let d4 = (((d1 - d2).abs() + (d3 - d2).abs()) / 2).min(most4);
         let ramp = |difference: i64, point: u64, slope: u64| {
-            ((difference - point as i64) * (1 << (8 - slope))).max(0).min(255)
+            ((difference - point as i64) * (1 << (8 - slope))).clamp(0, 255)
         };
         let four = ramp(
             d4,
