@@ -1,7 +1,6 @@
 //! Pictures of surfaces and of decoded video, for the page of `genx decode --format html`.
 
-use genxml::capture::Tiling;
-use genxml::decode::{Chroma, Memory, VideoSurface};
+use genxml::decode::{Chroma, Memory, Tiles, VideoSurface};
 use genxml::gen8::state::RenderSurfaceState;
 use genxml::html::Picture;
 use genxml_sim::surface::display::{PixelConverter, rgb_of_ycbcr};
@@ -80,12 +79,12 @@ pub fn picture(state: &RenderSurfaceState, memory: &dyn Memory) -> Option<Pictur
 /// A picture of decoded video, in colours of BT.601. `None` if its memory is missing, or if all
 /// bytes are 0: the dump is older than the picture then.
 pub fn video(surface: &VideoSurface, memory: &dyn Memory) -> Option<Picture> {
-    let VideoSurface { address, width, height, pitch, tiling, chroma, full_range, .. } = *surface;
+    let VideoSurface { address, width, height, pitch, tiles, chroma, full_range, .. } = *surface;
     let step = width.max(height).div_ceil(MOST).max(1);
-    let tiling = match tiling {
-        Tiling::Linear => TileMode::Linear,
-        Tiling::X => TileMode::X,
-        Tiling::Y => TileMode::Y,
+    let tiling = match tiles {
+        Tiles::Linear => TileMode::Linear,
+        Tiles::X => TileMode::X,
+        Tiles::Y => TileMode::Y,
     };
     if !pitch.is_multiple_of(tiling.pitch_unit()) || memory.tail(address).is_empty() {
         return None;
@@ -206,7 +205,7 @@ mod tests {
             width: 4,
             height: 4,
             pitch: 128,
-            tiling: Tiling::Y,
+            tiles: Tiles::Y,
             chroma: Chroma::Interleaved { row: 32 },
             full_range: false,
         };
@@ -231,7 +230,7 @@ mod tests {
         // Planes of 4:4:4 in rows, and grey.
         let planes = [(0, 4), (0, 8)];
         let chroma = Chroma::Planar { planes, across: 1, down: 1 };
-        let flat = VideoSurface { tiling: Tiling::Linear, chroma, full_range: true, ..surface };
+        let flat = VideoSurface { tiles: Tiles::Linear, chroma, full_range: true, ..surface };
         bytes[..12 * 128].fill(128);
         bytes[2 * 128 + 1] = 76;
         bytes[(4 + 2) * 128 + 1] = 85;

@@ -1,33 +1,19 @@
-//! Coded pictures: what the packets of a picture of the video engine say together. The decoder
-//! emits a summary after the last BSD object of the picture, with its outputs and references.
+//! Coded pictures: what the packets of a picture of the video engine say together.
 
-use super::follow::Follower;
-use super::record::{Kind, Record};
-use super::surface_state::{Chroma, Picture as Layout, VideoSurface};
-use super::surfaces::DECODED;
+use super::effects::CODED_STATE;
+use super::record::Record;
+use super::surface_state::Picture as Layout;
+use super::video_surface::{Chroma, VideoSurface};
 use crate::memory::VA_MASK;
 use genxml_core::bits;
 use genxml_core::reflect::{Container, Type};
-use std::fmt::{self, Write as _};
-use std::io;
+use std::fmt::Write as _;
 
 /// Number of reference pictures in MFX_PIPE_BUF_ADDR_STATE.
-const REFERENCES: usize = 16;
+pub(super) const REFERENCES: usize = 16;
 
-/// The packets with state of a picture that the summary reads.
-const STATE: [&str; 9] = [
-    "MFX_PIPE_MODE_SELECT",
-    "MFX_PIPE_BUF_ADDR_STATE",
-    "MFX_AVC_IMG_STATE",
-    "MFX_AVC_SLICE_STATE",
-    "MFX_AVC_REF_IDX_STATE",
-    "MFX_MPEG2_PIC_STATE",
-    "MFD_VC1_LONG_PIC_STATE",
-    "MFX_VP8_PIC_STATE",
-    "MFX_JPEG_PIC_STATE",
-];
-const MODE: usize = 0;
-const BUFFERS: usize = 1;
+pub(super) const MODE: usize = 0;
+pub(super) const BUFFERS: usize = 1;
 const AVC: usize = 2;
 const SLICE: usize = 3;
 const LIST: usize = 4;
@@ -48,34 +34,15 @@ const FIELD_TYPES: [[&str; 2]; 8] = [
     ["BI", "BI"],
 ];
 
-/// The index of a packet in [`STATE`].
-pub(super) fn state(name: &str) -> Option<usize> {
-    STATE.iter().position(|known| *known == name)
-}
-
-/// True for packets that decode coded data.
-pub(super) fn is_object(name: &str) -> bool {
-    name.starts_with("MFD_") && name.ends_with("_BSD_OBJECT")
-}
-
-/// True for packets that may come between the BSD objects of a picture.
-fn goes_on(name: &str) -> bool {
-    match name {
-        "MFX_PIPE_MODE_SELECT" | "MFX_WAIT" => false,
-        "MI_NOOP" | "MI_BATCH_BUFFER_START" => true,
-        _ => name.starts_with("MFX_") || name.starts_with("MFD_"),
-    }
-}
-
-/// The newest packet of each kind in [`STATE`], and the picture that is being read.
+/// The newest packet of each kind in [`CODED_STATE`], and the picture that is being read.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Coded {
-    packets: [Option<Latched>; STATE.len()],
-    picture: Option<Picture>,
+    packets: [Option<Latched>; CODED_STATE.len()],
+    pub picture: Option<Picture>,
 }
 
 #[derive(Debug, Clone)]
-struct Latched {
+pub(super) struct Latched {
     container: &'static Container,
     dwords: Vec<u32>,
 }
@@ -88,7 +55,7 @@ impl Latched {
             .map_or(0, |field| field.stored.decode(bits::get(&self.dwords, field.start, field.end)))
     }
 
-    fn on(&self, name: &str) -> bool {
+    pub fn on(&self, name: &str) -> bool {
         self.value(name) == 1
     }
 
@@ -104,7 +71,7 @@ impl Latched {
     }
 
     /// The address in a field.
-    fn address(&self, name: &str) -> u64 {
+    pub fn address(&self, name: &str) -> u64 {
         let field = self.container.fields.iter().find(|field| field.name == name);
         field.map_or(0, |field| {
             bits::get(&self.dwords, field.start, field.end) << (field.start % 32) & VA_MASK
@@ -112,7 +79,7 @@ impl Latched {
     }
 
     /// The elements of the packet's first array of this many elements.
-    fn elements(&self, count: usize) -> Vec<u64> {
+    pub fn elements(&self, count: usize) -> Vec<u64> {
         let group = self.container.groups.iter().find(|group| group.count as usize == count);
         let Some((group, field)) = group.and_then(|group| {
             Some((group, group.fields.iter().find(|field| field.name != "Reserved")?))
@@ -131,18 +98,18 @@ impl Latched {
 
 /// The picture whose BSD objects are being read.
 #[derive(Debug, Clone, Default)]
-struct Picture {
+pub(super) struct Picture {
     /// Name of the BSD object.
-    object: &'static str,
+    pub object: &'static str,
     /// Depth and address of the last BSD object.
-    depth: u32,
-    address: u64,
-    slices: u64,
-    bytes: u64,
+    pub depth: u32,
+    pub address: u64,
+    pub slices: u64,
+    pub bytes: u64,
     /// Number of slices of AVC by type: P, B, I.
-    types: [u64; 3],
+    pub types: [u64; 3],
     /// Roles of the reference pictures; empty for those that are not used.
-    roles: [&'static str; REFERENCES],
+    pub roles: [&'static str; REFERENCES],
 }
 
 impl Coded {
@@ -166,7 +133,7 @@ impl Coded {
         self.set(BUFFERS, record, container);
     }
 
-    fn get(&self, index: usize) -> Option<&Latched> {
+    pub fn get(&self, index: usize) -> Option<&Latched> {
         self.packets[index].as_ref()
     }
 
@@ -235,6 +202,7 @@ impl Coded {
         match object {
             "MFD_AVC_BSD_OBJECT" => {
                 match self.picture.as_ref().map_or([0; 3], |picture| picture.types) {
+                    [0, 0, 0] => "?",
                     [0, 0, _] => "I",
                     [_, 0, _] => "P",
                     _ => "B",
@@ -259,7 +227,7 @@ impl Coded {
     }
 
     /// The picture in words: `AVC B, frame of 11 x 9 macroblocks`.
-    fn title(&self, object: &str) -> String {
+    pub fn title(&self, object: &str) -> String {
         let kind = self.kind(object);
         let standard = object.trim_start_matches("MFD_").trim_end_matches("_BSD_OBJECT");
         let index = match standard {
@@ -320,7 +288,7 @@ impl Coded {
     }
 
     /// Slices and bytes in words: `, 3 slices (2 P, 1 I) of 1234 bytes`.
-    fn amount(&self, picture: &Picture) -> String {
+    pub fn amount(&self, picture: &Picture) -> String {
         let Picture { object, slices, bytes, types: [p, b, i], .. } = picture;
         let mut text = String::new();
         let units = match *object {
@@ -341,7 +309,7 @@ impl Coded {
 
     /// The samples at `address`, if they have an arrangement that can be read: as `layout`
     /// describes them, or as the state of a JPEG picture does.
-    fn samples(&self, layout: &Layout, address: u64, object: &str) -> Option<VideoSurface> {
+    pub fn samples(&self, layout: &Layout, address: u64, object: &str) -> Option<VideoSurface> {
         let Layout { samples: surface, planes, .. } = *layout;
         let jpeg = self.get(JPEG).filter(|_| object == "MFD_JPEG_BSD_OBJECT");
         let Some(jpeg) = jpeg else { return Some(VideoSurface { address, ..surface }) };
@@ -356,80 +324,5 @@ impl Coded {
             _ => return None,
         };
         Some(VideoSurface { address, chroma, full_range: true, ..surface })
-    }
-}
-
-impl Follower<'_> {
-    /// Emits the summary of the coded picture, if packet `next` does not belong to it. `None` is
-    /// the end of the batch.
-    #[inline]
-    pub fn end_picture(&mut self, next: Option<&str>) -> io::Result<()> {
-        match self.state.coded.picture {
-            Some(_) if !next.is_some_and(goes_on) => self.coded_picture(),
-            _ => Ok(()),
-        }
-    }
-
-    #[cold]
-    fn coded_picture(&mut self) -> io::Result<()> {
-        let mut coded = std::mem::take(&mut self.state.coded);
-        // Reference lists without a BSD object are those of an encoder.
-        let result = match &coded.picture {
-            Some(picture) if !picture.object.is_empty() && self.options.follow => {
-                self.summary_of(&coded, picture)
-            }
-            _ => Ok(()),
-        };
-        coded.picture = None;
-        self.state.coded = coded;
-        result
-    }
-
-    fn summary_of(&mut self, coded: &Coded, picture: &Picture) -> io::Result<()> {
-        let Picture { object, depth, address, ref roles, .. } = *picture;
-        let (title, amount) = (coded.title(object), coded.amount(picture));
-        self.coded_note(depth + 1, address, None, format_args!("coded picture: {title}{amount}"))?;
-        let layout = self.state.draw.surfaces.pictures[DECODED];
-        let samples = |address| layout.and_then(|layout| coded.samples(&layout, address, object));
-        let Some(buffers) = coded.get(BUFFERS) else { return Ok(()) };
-        let mut outputs = 0;
-        for (enable, field, name) in [
-            ("Pre Deblocking Output Enable", "Pre Deblocking Destination - Address", "before"),
-            ("Post Deblocking Output Enable", "Post Deblocking Destination - Address", "after"),
-        ] {
-            if !coded.get(MODE).is_some_and(|mode| mode.on(enable)) {
-                continue;
-            }
-            outputs += 1;
-            let at = buffers.address(field);
-            let text = format_args!("writes the picture {name} deblocking, at {at:#x}");
-            self.coded_note(depth + 2, at, samples(at), text)?;
-        }
-        if outputs == 0 {
-            self.coded_note(depth + 2, 0, None, format_args!("writes no picture"))?;
-        }
-        let addresses = buffers.elements(REFERENCES);
-        for (index, (role, at)) in roles.iter().zip(addresses).enumerate() {
-            if !role.is_empty() && at != 0 {
-                let text = format_args!("uses reference picture {index} ({role}), at {at:#x}");
-                self.coded_note(depth + 2, at, samples(at), text)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn coded_note(
-        &mut self,
-        depth: u32,
-        address: u64,
-        surface: Option<VideoSurface>,
-        text: fmt::Arguments<'_>,
-    ) -> io::Result<()> {
-        let mut record = self.out.new_record(Kind::Note, depth, address, "");
-        record.surface = surface;
-        _ = fmt::write(&mut record.note, text);
-        let result = self.out.structure(&record, self.memory);
-        self.out.reuse(record);
-        result
     }
 }

@@ -1,6 +1,5 @@
 //! The actions of the decoder for each kind of container, by its name and fields.
 
-use super::coded;
 use genxml_core::address::SpaceKind;
 use genxml_core::reflect::{Container, Field, Kind, Type};
 
@@ -73,7 +72,7 @@ impl Follow {
                 Follow::MoveRegister
             }
             "MI_MATH" => Follow::Math,
-            name if coded::is_object(name) => Follow::CodedData,
+            name if is_coded_object(name) => Follow::CodedData,
             name if name.starts_with("3DSTATE_GATHER_CONSTANT_") => Follow::Gather,
             name if SurfaceUse::of(name).is_some() => {
                 SurfaceUse::of(name).map_or(Follow::Nothing, Follow::Surfaces)
@@ -87,8 +86,8 @@ impl Follow {
             }
             _ if constants(container).is_some() => Follow::Constants,
             _ if located_data(container).next().is_some() => Follow::LocatedData,
-            name if coded::state(name).is_some() => {
-                coded::state(name).map_or(Follow::Nothing, Follow::CodedState)
+            name if coded_state(name).is_some() => {
+                coded_state(name).map_or(Follow::Nothing, Follow::CodedState)
             }
             name if Sets::of(name).is_some() => {
                 Sets::of(name).map_or(Follow::Nothing, Follow::DrawState)
@@ -243,4 +242,27 @@ pub(super) fn located_data(
         };
         container.fields.iter().find(is_length).map(|length| (start, length, name))
     })
+}
+
+/// The packets with state of a picture that the summary reads.
+pub(super) const CODED_STATE: [&str; 9] = [
+    "MFX_PIPE_MODE_SELECT",
+    "MFX_PIPE_BUF_ADDR_STATE",
+    "MFX_AVC_IMG_STATE",
+    "MFX_AVC_SLICE_STATE",
+    "MFX_AVC_REF_IDX_STATE",
+    "MFX_MPEG2_PIC_STATE",
+    "MFD_VC1_LONG_PIC_STATE",
+    "MFX_VP8_PIC_STATE",
+    "MFX_JPEG_PIC_STATE",
+];
+
+/// The index of a packet in [`CODED_STATE`].
+pub(super) fn coded_state(name: &str) -> Option<usize> {
+    CODED_STATE.iter().position(|known| *known == name)
+}
+
+/// True for packets that decode coded data.
+pub(super) fn is_coded_object(name: &str) -> bool {
+    name.starts_with("MFD_") && name.ends_with("_BSD_OBJECT")
 }

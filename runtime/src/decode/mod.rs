@@ -30,6 +30,7 @@
 mod bases;
 mod buffer;
 mod coded;
+mod coded_summary;
 mod condition;
 mod constants;
 mod cursor;
@@ -66,6 +67,7 @@ mod tables;
 mod tee;
 mod text;
 mod vertex;
+mod video_surface;
 mod walk;
 
 pub use fields::Unread;
@@ -78,10 +80,10 @@ pub(crate) use plan::PlanId;
 pub use record::{DATA_NAMES, Item, Kind, Record, Uses, Value};
 pub use sink::{Sink, Summary};
 pub use state::State;
-pub use surface_state::{Chroma, VideoSurface};
 pub use tables::{Tables, generation_name};
 pub use tee::Tee;
 pub use text::TextWriter;
+pub use video_surface::{Chroma, Tiles, VideoSurface};
 
 pub use crate::memory::Memory;
 

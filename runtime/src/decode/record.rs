@@ -8,7 +8,7 @@
 use super::buffer::Key;
 use super::issue::Issue;
 use super::plan::PlanId;
-use super::surface_state::VideoSurface;
+use super::video_surface::VideoSurface;
 use genxml_core::address::SpaceKind;
 use genxml_core::reflect::{Container, RegisterAt};
 use genxml_core::rule::Roles;

@@ -1,7 +1,7 @@
 //! Layouts of surfaces that packets set for later packets.
 
 use super::record::{Item, Origin, Record};
-use crate::capture::Tiling;
+use super::video_surface::{Chroma, Tiles, VideoSurface};
 use genxml_core::bits;
 use genxml_core::reflect::{Container, Type};
 use std::fmt;
@@ -10,46 +10,6 @@ use std::fmt;
 pub(super) const STREAM_BUFFERS: usize = 4;
 /// Number of pictures that MFX_SURFACE_STATE and VEBOX_SURFACE_STATE distinguish.
 pub(super) const PICTURES: usize = 6;
-
-/// The samples of a picture of the video engines, in memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct VideoSurface {
-    /// GPU address of the first luma sample.
-    pub address: u64,
-    /// Width in luma samples.
-    pub width: u32,
-    /// Height in luma samples.
-    pub height: u32,
-    /// Bytes from one row to the next, of all planes.
-    pub pitch: u32,
-    /// The tiles.
-    pub tiling: Tiling,
-    /// Where the chroma samples are.
-    pub chroma: Chroma,
-    /// True if the samples have the full range of JPEG; otherwise black is 16, white is 235.
-    pub full_range: bool,
-}
-
-/// Where the chroma samples of a picture are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Chroma {
-    /// There are none.
-    None,
-    /// Cb and Cr alternate in the rows from this row on. There is a pair for 2 x 2 luma samples.
-    Interleaved {
-        /// The first row.
-        row: u32,
-    },
-    /// Each has a plane.
-    Planar {
-        /// Column and row of the first sample of Cb and of Cr.
-        planes: [(u32, u32); 2],
-        /// Luma samples for each chroma sample, horizontally.
-        across: u32,
-        /// Luma samples for each chroma sample, vertically.
-        down: u32,
-    },
-}
 
 /// The layout of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,10 +94,10 @@ impl Surfaces {
             width: short("Width"),
             height: short("Height"),
             pitch: short("Surface Pitch"),
-            tiling: match (value("Tiled Surface"), value("Tile Walk")) {
-                (0, _) => Tiling::Linear,
-                (_, 0) => Tiling::X,
-                (_, _) => Tiling::Y,
+            tiles: match (value("Tiled Surface"), value("Tile Walk")) {
+                (0, _) => Tiles::Linear,
+                (_, 0) => Tiles::X,
+                (_, _) => Tiles::Y,
             },
             chroma: match (format, value("Interleave Chroma")) {
                 ("PLANAR_420_8", 1) => Chroma::Interleaved { row: planes[0].1 },

@@ -22,9 +22,11 @@ assumptions! {
 
     documentation INVERSE_DCT_IS_EXACT;
         question "Which inverse transform do MPEG-2 and JPEG use?";
-        choice "The exact one, rounded to the nearest integer, halves up.";
+        choice "The exact one, rounded to the nearest integer. Halves are rounded up in MPEG-2 and \
+            down in JPEG.";
         reason "ISO/IEC 13818-2 annex A bounds the error and T.83 bounds it loosely; no source \
-            says what the engine has (digests/video.md 1.7).";
+            says what the engine has (digests/video.md 1.7). For halves in JPEG, libjpeg rounds up \
+            and FFmpeg down; the model follows FFmpeg, whose results the tests compare with.";
 
     documentation MPEG2_ROWS_BELOW_THE_PICTURE;
         question "What does a slice below Frame Height In MBs do?";

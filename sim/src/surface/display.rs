@@ -101,7 +101,7 @@ pub fn rgb_of_ycbcr([y, cb, cr]: [u8; 3], full_range: bool) -> [u8; 3] {
         false => (298 * (y - 16), [409, 100, 208, 516]),
     };
     [y + red * cr, y - green_cb * cb - green_cr * cr, y + blue * cb]
-        .map(|value| (value + 128 >> 8).clamp(0, 255) as u8)
+        .map(|value| ((value + 128) >> 8).clamp(0, 255) as u8)
 }
 
 fn integer(numeric: Numeric, value: u32) -> i64 {
@@ -126,8 +126,8 @@ mod tests {
             ([41, 240, 110], [0, 0, 255]),
         ] {
             let found = rgb_of_ycbcr(ycbcr, false);
-            let near = found.iter().zip(rgb).all(|(found, rgb)| rgb.abs_diff(*found) <= 2);
-            assert!(near, "{ycbcr:?}: {found:?}");
+            let near = |(found, rgb): (&u8, u8)| rgb.abs_diff(*found) <= 2;
+            assert!(found.iter().zip(rgb).all(near), "{ycbcr:?}: {found:?}");
         }
         assert_eq!(rgb_of_ycbcr([255, 128, 128], true), [255; 3]);
         assert_eq!(rgb_of_ycbcr([76, 85, 255], true), [254, 0, 0]);

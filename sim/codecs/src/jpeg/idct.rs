@@ -17,8 +17,9 @@ const FACTORS: [f64; 8] = [
     0.275_899_379_282_943_1,
 ];
 
-/// Added before rounding down, besides one half. The exact result can be halfway between two
-/// integers; an error of the arithmetic must not turn such a result down.
+/// The exact result can be halfway between two integers. Such a result is rounded down, as FFmpeg
+/// does whose factor for coefficient 4 is a little smaller than the exact one. This is more than the
+/// error of the arithmetic, which must not turn such a result up.
 const TIE: f64 = 1.0 / (1 << 30) as f64;
 
 type Matrix = [[f64; 8]; 8];
@@ -50,7 +51,7 @@ pub fn flat(dc: f64) -> u8 {
 /// towards zero and saturates.
 #[inline]
 fn level(value: f64) -> u8 {
-    (value * 0.125 + (128.5 + TIE)) as u8
+    (value * 0.125 + (128.5 - TIE)) as u8
 }
 
 fn transpose(matrix: &Matrix) -> Matrix {

@@ -49,6 +49,9 @@ struct Current {
     kinds: String,
 }
 
+/// Changes a picture before it is decoded.
+pub type Damage = Box<dyn FnMut(&mut Job)>;
+
 /// Why a driver does not decode a stream.
 pub type Refused = String;
 
@@ -78,10 +81,11 @@ pub struct Front {
     /// What FFmpeg logs of each slice: structure, first macroblock, kind, frame_num, counts of the
     /// fields, lengths of the lists, QP.
     pub log: Vec<String>,
-    /// The driver disables the remapping of picture identities.
-    pub no_ids: bool,
+    /// State as drivers may send it too: no identities of pictures, offsets of data after the
+    /// alignment bits of CABAC, a slice without data before the first one.
+    pub alternative: bool,
     /// Changes a picture before it is decoded.
-    pub damage: Option<Box<dyn FnMut(&mut Job)>>,
+    pub damage: Option<Damage>,
 }
 
 impl Front {
@@ -247,7 +251,7 @@ impl Front {
             chroma_qp_offsets: pps.chroma_qp_offset.map(|offset| offset as i8),
             non_reference: header.nal_ref_idc == 0,
             matrices: matrices(&pps.scaling),
-            picture_ids: (!self.no_ids).then_some(ids),
+            picture_ids: (!self.alternative).then_some(ids),
             counts,
             count,
         }
@@ -307,6 +311,15 @@ impl Front {
         let Some(mut picture) = self.picture.take() else { return };
         if let Some(damage) = &mut self.damage {
             damage(&mut picture.job);
+        }
+        if self.alternative {
+            let job = &mut picture.job;
+            for (slice, _) in job.slices.iter_mut().filter(|_| job.parameters.cabac) {
+                slice.data_offset = slice.data_offset.next_multiple_of(8);
+            }
+            if let Some((first, _)) = job.slices.first() {
+                job.slices.insert(0, (first.clone(), Vec::new()));
+            }
         }
         let mut references = References::default();
         for (index, store) in self.dpb.used() {
@@ -497,7 +510,7 @@ fn log_line(header: &Header, picture: &Current) -> String {
     let (width, both) = (picture.sps.width_mbs, picture.job.parameters.mbaff);
     let twice = usize::from(both || header.structure.is_field());
     let row =
-        (header.first_mb / width << twice) + usize::from(header.structure == Structure::Bottom);
+        ((header.first_mb / width) << twice) + usize::from(header.structure == Structure::Bottom);
     format!(
         "{} mb:{} {} frame:{} poc:{}/{} ref:{}/{} qp:{}",
         ["F", "T", "B"][header.structure as usize],

@@ -74,8 +74,8 @@ impl Scaling {
                 if index % 3 == 0 { fallback.small[index] } else { lists.small[index - 1] };
             lists.small[index] = read_list(bits, absent, Self::DEFAULT.small[index])?;
         }
-        for index in 0..large {
-            lists.large[index] = read_list(bits, fallback.large[index], DEFAULT_8X8[index])?;
+        for (index, list) in lists.large.iter_mut().enumerate().take(large) {
+            *list = read_list(bits, fallback.large[index], DEFAULT_8X8[index])?;
         }
         Some(lists)
     }
@@ -91,7 +91,7 @@ fn read_list<const N: usize>(
     }
     let mut list = [0; N];
     let (mut last, mut next) = (8u8, 8u8);
-    for at in 0..N {
+    for (at, element) in list.iter_mut().enumerate() {
         if next != 0 {
             next = last.wrapping_add(bits.se()? as u8);
             if at == 0 && next == 0 {
@@ -101,7 +101,7 @@ fn read_list<const N: usize>(
         if next != 0 {
             last = next;
         }
-        list[at] = last;
+        *element = last;
     }
     Some(list)
 }
@@ -111,8 +111,6 @@ fn read_list<const N: usize>(
 pub struct Sps {
     pub id: u32,
     pub profile_idc: u32,
-    pub constraint_set3: bool,
-    pub level_idc: u32,
     pub chroma_format_idc: u32,
     pub bit_depth: [u32; 2],
     pub lossless: bool,
@@ -134,8 +132,6 @@ pub struct Sps {
     pub direct_8x8_inference: bool,
     /// Left, right, top, bottom in luma samples of the frame.
     pub crop: [usize; 4],
-    /// max_num_reorder_frames and max_dec_frame_buffering, if sent.
-    pub restriction: Option<(u32, u32)>,
 }
 
 impl Sps {
@@ -147,8 +143,8 @@ impl Sps {
     pub fn parse(rbsp: &[u8]) -> Option<Sps> {
         let bits = &mut BitReader::new(rbsp, 8);
         let profile_idc = bits.read(8);
-        let constraints = bits.read(8);
-        let level_idc = bits.read(8);
+        // The constraints and the level do not change the decoding.
+        bits.skip(16);
         let id = bits.ue()?;
         let (mut chroma_format_idc, mut bit_depth, mut lossless, mut scaling) =
             (1, [8, 8], false, None);
@@ -172,8 +168,6 @@ impl Sps {
         let mut sps = Sps {
             id,
             profile_idc,
-            constraint_set3: constraints & 0x10 != 0,
-            level_idc,
             chroma_format_idc,
             bit_depth,
             lossless,
@@ -193,7 +187,6 @@ impl Sps {
             mbaff: false,
             direct_8x8_inference: false,
             crop: [0; 4],
-            restriction: None,
         };
         sps.rest(bits)?;
         Some(sps)
@@ -227,59 +220,7 @@ impl Sps {
                 self.crop[edge] = bits.ue()? as usize * unit;
             }
         }
-        if bits.flag() {
-            self.vui(bits)?;
-        }
-        Some(())
-    }
-
-    /// Annex E.1.1: skips to the restriction of the bitstream. A set that ends early keeps what
-    /// stands before.
-    fn vui(&mut self, bits: &mut BitReader) -> Option<()> {
-        if bits.flag() && bits.read(8) == 255 {
-            bits.skip(32);
-        }
-        if bits.flag() {
-            bits.skip(1);
-        }
-        if bits.flag() {
-            bits.skip(4);
-            if bits.flag() {
-                bits.skip(24);
-            }
-        }
-        if bits.flag() {
-            bits.ue()?;
-            bits.ue()?;
-        }
-        if bits.flag() {
-            bits.skip(65);
-        }
-        let mut hrd = false;
-        for _ in 0..2 {
-            if bits.flag() {
-                hrd = true;
-                let count = bits.ue()?.min(31) + 1;
-                bits.skip(8);
-                for _ in 0..count {
-                    bits.ue()?;
-                    bits.ue()?;
-                    bits.skip(1);
-                }
-                bits.skip(20);
-            }
-        }
-        bits.skip(usize::from(hrd) + 1);
-        if bits.flag() {
-            bits.skip(1);
-            for _ in 0..4 {
-                bits.ue()?;
-            }
-            let (reorder, buffering) = (bits.ue()?, bits.ue()?);
-            if bits.overrun() == 0 {
-                self.restriction = Some((reorder, buffering));
-            }
-        }
+        // The usability information after this is not needed: frames are sorted without limit.
         Some(())
     }
 }

@@ -35,7 +35,7 @@ fn check(seed: u64) -> Option<Result<(), String>> {
 /// Decodes a stream. Returns what is wrong. None without `ffmpeg`.
 fn check_file(path: &Path, units: &[Vec<u8>], seed: u64) -> Option<Result<(), String>> {
     let mut front = Front::default();
-    front.no_ids = seed % 2 == 1;
+    front.alternative = seed % 2 == 1;
     front.keep = number("AVC_SEED").is_some() || std::env::var("AVC_FILE").is_ok();
     let refused = front.decode(units).err();
     if front.keep {

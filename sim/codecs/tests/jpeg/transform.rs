@@ -25,9 +25,9 @@ pub fn definition(coefficients: &[f64; 64]) -> [f64; 64] {
     samples
 }
 
-/// Rounds a sample of the definition. A value halfway between two integers is rounded up.
+/// Rounds a sample of the definition. A value halfway between two integers is rounded down.
 pub fn round(value: f64) -> u8 {
-    (value + 0.5 + 1e-8).floor().clamp(0.0, 255.0) as u8
+    (value + 0.5 - 1e-8).floor().clamp(0.0, 255.0) as u8
 }
 
 /// Oracle: the definition, in double precision.
@@ -48,11 +48,11 @@ fn samples_are_those_of_the_definition() {
 /// Oracle: the definition. Results of coefficients at 0 and 4 are multiples of one eighth, many
 /// of them halfway between two integers.
 #[test]
-fn halves_are_rounded_up() {
+fn halves_are_rounded_down() {
     for dc in -1100..1100_i32 {
         let mut coefficients = [0.0; 64];
         coefficients[0] = f64::from(dc);
-        let want = (dc + 1024 + 4).div_euclid(8).clamp(0, 255) as u8;
+        let want = (dc + 1024 + 3).div_euclid(8).clamp(0, 255) as u8;
         assert_eq!(idct::samples(&coefficients), [want; 64]);
         assert_eq!(idct::flat(coefficients[0]), want);
         coefficients[4] = 4.0;

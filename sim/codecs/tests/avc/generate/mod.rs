@@ -1,9 +1,23 @@
 //! Random valid streams: all of the syntax that the decoder has to know, with meaningless content.
 //!
 //! The generator keeps a model of what the syntax depends on: contexts of neighbours, references,
-//! picture order counts. It knows no sample and no vector.
+//! picture order counts. It knows no sample and no vector. `AVC_DUMP` prints the model of each
+//! macroblock.
+//!
+//! FFmpeg 5.1 is the oracle. Streams do not have what it does in another way than the standard:
+//! * filtered edges between P and B slices, and empty 8x8 blocks of CAVLC that are filtered
+//! * intra macroblocks in slices of fields whose edges are not filtered
+//! * constrained intra prediction beside MBAFF pairs of the other kind that mix intra and inter
+//! * direct mode from the first field of the same frame, and a first field with the higher count
+//! * temporal direct mode from pictures whose slices have different lists
+//! * frames of which one field is a reference; operation 6 in fields; operation 5 with B slices
+//! * more than 16 references in slices of fields
+//! * weights in monochrome are compared for luma only
+//!
+//! Frames that stand for a gap of frame_num, and pictures of which parts are missing, do not occur.
 
 mod bits;
+mod intra;
 mod macroblock;
 mod model;
 mod residual;
@@ -34,7 +48,8 @@ pub fn stream(seed: u64) -> Vec<Vec<u8>> {
         sets.push(pps.expect("a parameter set that can be read"));
         units.push(unit);
     }
-    let frames = random.usize(2..=7);
+    let many = sps.max_num_ref_frames > 4;
+    let frames = random.usize(if many { 10..=24 } else { 2..=7 });
     let b_slices = random.u8(0..8) > 0;
     let mut generator = Generator {
         random,
@@ -102,7 +117,8 @@ struct FrameState {
 
 impl Generator {
     fn frame(&mut self, first: bool) {
-        let idr = first || self.random.u8(0..8) == 0;
+        let rate = if self.sps.max_num_ref_frames > 4 { 30 } else { 8 };
+        let idr = first || self.random.u8(0..rate) == 0;
         // These types of picture order count leave no room for a second frame (8.2.1).
         let fixed = self.sps.poc_type == 2
             || self.sps.poc_type == 1 && self.sps.delta_pic_order_always_zero;
@@ -513,7 +529,9 @@ impl Generator {
             avoid_filter(header);
             return false;
         }
-        header.direct_spatial = header.kind != 1 || self.random.bool();
+        // The filter of FFmpeg does not know references after the first 16 of field pictures.
+        let most = if header.structure.is_field() { present.min(16) } else { present };
+        header.direct_spatial = header.kind != 1 || most < present || self.random.bool();
         // The reference that a colocated macroblock used has to be in list 0.
         let whole = !header.direct_spatial;
         for list in 0..1 + usize::from(header.kind == 1) {

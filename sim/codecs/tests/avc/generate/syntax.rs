@@ -55,11 +55,14 @@ pub fn sps(random: &mut fastrand::Rng) -> Vec<u8> {
             scaling(&mut out, random, 8, largest);
         }
     }
-    out.ue(random.u32(0..3));
+    // The frame numbers of references differ.
+    let many = random.u8(0..8) == 0;
+    out.ue(if many { random.u32(2..6) } else { random.u32(0..3) });
     let poc_type = [0, 0, 1, 2][random.usize(0..4)];
     out.ue(poc_type);
     if poc_type == 0 {
-        out.ue(random.u32(3..8));
+        // Counts differ by less than half of what these bits hold.
+        out.ue(random.u32(6..10));
     }
     if poc_type == 1 {
         let fixed = random.bool();
@@ -74,9 +77,14 @@ pub fn sps(random: &mut fastrand::Rng) -> Vec<u8> {
             out.se(random.i32(6..10));
         }
     }
-    out.ue(random.u32(1..=4));
+    out.ue(random.u32(if many { 5..=16 } else { 1..=4 }));
     out.bit(false);
-    let (width, height) = (random.u32(1..=5), random.u32(1..=4));
+    let wide = random.u8(0..16) == 0;
+    let (width, height) = match (many, wide) {
+        (true, _) => (random.u32(1..=2), random.u32(1..=2)),
+        (_, true) => (random.u32(6..=16), random.u32(1..=8)),
+        _ => (random.u32(1..=5), random.u32(1..=4)),
+    };
     let frames_only = random.u8(0..5) < 2;
     let height = if frames_only { height } else { height.min(3) };
     out.ue(width - 1);
