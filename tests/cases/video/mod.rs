@@ -3,11 +3,13 @@
 //! * [`capture`]: submissions of a driver with the frames that they decode;
 //! * [`streams`]: plays all captures;
 //! * [`mutations`]: plays captures after random changes;
-//! * [`packets`]: small pictures of typed packets, modes, faults and status registers.
+//! * [`packets`]: small pictures of typed packets, modes, faults and status registers;
+//! * [`jpeg`]: JPEG pictures of typed packets.
 //!
 //! `make.py` made the files of `captures`: it plays small streams with unmodified VA-API drivers.
 
 mod capture;
+mod jpeg;
 mod mutations;
 mod packets;
 mod streams;

@@ -16,18 +16,18 @@ use genxml::gen8::mi::{MiFlushDw, MiStoreRegisterMem};
 use genxml_cases::{Model, at, minus_one, packets, push, u};
 use genxml_sim::Fault;
 
-const TARGET: u64 = 0x40_0000;
+pub const TARGET: u64 = 0x40_0000;
 const OTHER: u64 = 0x41_0000;
-const CODED: u64 = 0x42_0000;
+pub const CODED: u64 = 0x42_0000;
 const REGISTERS: u64 = 0x43_0000;
 /// No buffer is here.
 const UNMAPPED: u64 = 0x70_0000;
-const PITCH: usize = 128;
+pub const PITCH: usize = 128;
 
 /// Samples of a picture that was never decoded.
-const OLD: u8 = 77;
+pub const OLD: u8 = 77;
 
-fn model() -> Model {
+pub fn model() -> Model {
     let mut model = Model::new();
     for address in [TARGET, OTHER, CODED, REGISTERS] {
         model.map(address, 0x1_0000);
@@ -91,7 +91,7 @@ fn slices(model: &mut Model, data: [String; 2]) -> [MfdMpeg2BsdObject; 2] {
     })
 }
 
-fn mode() -> MfxPipeModeSelect {
+pub fn mode() -> MfxPipeModeSelect {
     MfxPipeModeSelect {
         standard_select: MfxPipeModeSelectStandardSelect::MPEG2,
         pre_deblocking_output_enable: true,
@@ -99,7 +99,7 @@ fn mode() -> MfxPipeModeSelect {
     }
 }
 
-fn surface() -> MfxSurfaceState {
+pub fn surface() -> MfxSurfaceState {
     MfxSurfaceState {
         width: minus_one(32),
         height: minus_one(32),
@@ -114,7 +114,7 @@ fn surface() -> MfxSurfaceState {
 }
 
 /// The decoded picture, and the picture that P pictures are predicted from.
-fn buffers(target: u64, reference: u64) -> MfxPipeBufAddrState {
+pub fn buffers(target: u64, reference: u64) -> MfxPipeBufAddrState {
     let mut buffers = MfxPipeBufAddrState {
         pre_deblocking_destination_address: at(target),
         ..MfxPipeBufAddrState::new()
@@ -124,7 +124,7 @@ fn buffers(target: u64, reference: u64) -> MfxPipeBufAddrState {
 }
 
 /// Where coded data are; `bound` is the first byte after them.
-fn coded(bound: u64) -> MfxIndObjBaseAddrState {
+pub fn coded(bound: u64) -> MfxIndObjBaseAddrState {
     MfxIndObjBaseAddrState {
         mfx_indirect_bitstream_object_address: at(CODED),
         mfx_indirect_bitstream_object_upper_bound: at(bound),
@@ -176,7 +176,7 @@ fn shown(model: &mut Model, address: u64) -> [u8; 4] {
     })
 }
 
-fn submit(model: &mut Model, batch: &[u32]) -> Result<(), Fault> {
+pub fn submit(model: &mut Model, batch: &[u32]) -> Result<(), Fault> {
     model.submit(EngineId::Video, batch).map(drop)
 }
 
