@@ -1,11 +1,13 @@
 //! AVC (H.264): packets become the values that [`genxml_codecs::avc`] takes.
 
-use super::picture::{Outputs, Picture as AnyPicture};
+use super::bitstream;
+use super::outputs::Outputs;
+use super::status::{decoded, mode};
 use super::surface::{Arrangement, sizes_420};
-use super::{Video, bitstream, decoded, mode};
 use crate::machine::coded::{Codec, CodedPicture, PictureKind};
 use crate::machine::exec::Exec;
 use crate::machine::fault::{Fault, Place};
+use crate::machine::slots::UnitState;
 use genxml::gen8::mfd::{MfdAvcBsdObject, MfdAvcPicidState};
 use genxml::gen8::mfx_avc::{
     MfxAvcDirectmodeState, MfxAvcImgState, MfxAvcImgStateChromaFormatIdc as Chroma,
@@ -24,12 +26,32 @@ use genxml_codecs::{Frame, Structure};
 
 /// A picture and its slices.
 #[derive(Clone, Debug)]
-pub struct Picture {
+struct Picture {
     /// The packet of the last slice.
-    pub at: Place,
+    at: Place,
     parameters: Parameters,
     outputs: Outputs,
     slices: Vec<(Slice, Vec<u8>)>,
+}
+
+/// The picture whose slices are being collected.
+#[derive(Clone, Debug, Default)]
+struct Open(Option<Box<Picture>>);
+
+impl UnitState for Open {}
+
+/// Decodes the picture whose slices were collected, if there is one, and writes it. A fault names
+/// the packet of the last slice.
+///
+/// # Errors
+/// [`Fault::Page`] if a buffer is not mapped; [`Fault::BadPacket`] for a size or state that the
+/// decoder does not have.
+pub fn finish(exec: &mut Exec<'_>) -> Result<(), Fault> {
+    let Some(picture) = exec.state.slots.get_mut::<Open>().0.take() else { return Ok(()) };
+    let at = std::mem::replace(&mut exec.at, picture.at);
+    picture.finish(exec)?;
+    exec.at = at;
+    Ok(())
 }
 
 /// Executes MFD_AVC_BSD_OBJECT: reads the coded data of a slice. The picture is decoded when all
@@ -50,21 +72,18 @@ pub fn object(exec: &mut Exec<'_>, packet: &MfdAvcBsdObject) -> Result<(), Fault
     let offset = 8 * inline.first_mb_byte_offset_of_slice_data_or_slice_header.get()
         + inline.first_macroblock_mb_bit_offset.get();
     let slice = slice(exec, offset as usize);
-    if exec.state.slots.get_mut::<Video>().picture.is_none() {
+    if exec.state.slots.get_mut::<Open>().0.is_none() {
         let parameters = parameters(exec)?;
         let sizes = sizes_420(parameters.width, parameters.height);
         let outputs = Outputs::resolve(exec, sizes, Arrangement::Surface)?;
         let picture = Picture { at: exec.at, parameters, outputs, slices: Vec::new() };
-        exec.state.slots.get_mut::<Video>().picture = Some(AnyPicture::Avc(Box::new(picture)));
+        exec.state.slots.get_mut::<Open>().0 = Some(Box::new(picture));
     }
-    match &mut exec.state.slots.get_mut::<Video>().picture {
-        Some(AnyPicture::Avc(picture)) => {
-            picture.at = exec.at;
-            picture.slices.push((slice, data));
-            Ok(())
-        }
-        _ => Err(super::mixed(exec)),
+    if let Some(picture) = &mut exec.state.slots.get_mut::<Open>().0 {
+        picture.at = exec.at;
+        picture.slices.push((slice, data));
     }
+    Ok(())
 }
 
 /// The picture's parameters from latched packets.
@@ -188,7 +207,7 @@ impl Picture {
     /// # Errors
     /// [`Fault::Page`] if a buffer is not mapped; [`Fault::BadPacket`] for a size that the decoder
     /// does not have.
-    pub fn finish(self, exec: &mut Exec<'_>) -> Result<(), Fault> {
+    fn finish(self, exec: &mut Exec<'_>) -> Result<(), Fault> {
         let Picture { parameters, outputs, slices, .. } = &self;
         exec.spend(256 * (parameters.width * parameters.height) as u64)?;
         let used = |store: usize| {

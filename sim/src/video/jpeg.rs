@@ -1,9 +1,10 @@
 //! JPEG: packets become the values that [`genxml_codecs::jpeg`] takes. Each scan is decoded by
 //! itself: the picture is in memory between scans.
 
-use super::picture::Outputs;
+use super::bitstream;
+use super::outputs::Outputs;
+use super::status::{decoded, mode};
 use super::surface::Arrangement;
-use super::{bitstream, decoded, mode};
 use crate::machine::coded::{Codec, CodedPicture, PictureKind};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;

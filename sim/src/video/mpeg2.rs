@@ -1,11 +1,13 @@
 //! MPEG-2: packets become the values that [`genxml_codecs::mpeg2`] takes.
 
-use super::picture::{Outputs, Picture as AnyPicture};
+use super::bitstream;
+use super::outputs::Outputs;
+use super::status::{decoded, mode};
 use super::surface::{Arrangement, sizes_420};
-use super::{Video, bitstream, decoded, mode};
 use crate::machine::coded::{Codec, CodedPicture, PictureKind};
 use crate::machine::exec::Exec;
 use crate::machine::fault::{Fault, Place};
+use crate::machine::slots::UnitState;
 use genxml::gen8::mfd::MfdMpeg2BsdObject;
 use genxml::gen8::mfx_common::{
     MfxPipeBufAddrState, MfxPipeModeSelectStandardSelect as Standard, MfxQmState,
@@ -21,12 +23,38 @@ use genxml_codecs::mpeg2::{
 
 /// A picture and its slices.
 #[derive(Clone, Debug)]
-pub struct Picture {
+struct Picture {
     /// The packet of the last slice.
-    pub at: Place,
+    at: Place,
     parameters: Parameters,
     outputs: Outputs,
     slices: Vec<(Slice, Vec<u8>)>,
+}
+
+/// The newest picture, if it was a field: its address and its rows.
+#[derive(Clone, Copy, Debug, Default)]
+struct LastField(Option<(u64, Structure)>);
+
+impl UnitState for LastField {}
+
+/// The picture whose slices are being collected.
+#[derive(Clone, Debug, Default)]
+struct Open(Option<Box<Picture>>);
+
+impl UnitState for Open {}
+
+/// Decodes the picture whose slices were collected, if there is one, and writes it. A fault names
+/// the packet of the last slice.
+///
+/// # Errors
+/// [`Fault::Page`] if a buffer is not mapped; [`Fault::BadPacket`] for a size or state that the
+/// decoder does not have.
+pub fn finish(exec: &mut Exec<'_>) -> Result<(), Fault> {
+    let Some(picture) = exec.state.slots.get_mut::<Open>().0.take() else { return Ok(()) };
+    let at = std::mem::replace(&mut exec.at, picture.at);
+    picture.finish(exec)?;
+    exec.at = at;
+    Ok(())
 }
 
 /// Executes MFD_MPEG2_BSD_OBJECT: reads the coded data of a slice. The picture is decoded when all
@@ -46,21 +74,18 @@ pub fn object(exec: &mut Exec<'_>, packet: &MfdMpeg2BsdObject) -> Result<(), Fau
         quantiser_scale_code: inline.quantizer_scale_code.get() as u8,
         bit_offset: inline.first_macroblock_bit_offset.get() as usize,
     };
-    if exec.state.slots.get_mut::<Video>().picture.is_none() {
+    if exec.state.slots.get_mut::<Open>().0.is_none() {
         let parameters = parameters(exec)?;
         let sizes = sizes_420(parameters.width, parameters.height);
         let outputs = Outputs::resolve(exec, sizes, Arrangement::Surface)?;
         let picture = Picture { at: exec.at, parameters, outputs, slices: Vec::new() };
-        exec.state.slots.get_mut::<Video>().picture = Some(AnyPicture::Mpeg2(Box::new(picture)));
+        exec.state.slots.get_mut::<Open>().0 = Some(Box::new(picture));
     }
-    match &mut exec.state.slots.get_mut::<Video>().picture {
-        Some(AnyPicture::Mpeg2(picture)) => {
-            picture.at = exec.at;
-            picture.slices.push((slice, data));
-            Ok(())
-        }
-        _ => Err(super::mixed(exec)),
+    if let Some(picture) = &mut exec.state.slots.get_mut::<Open>().0 {
+        picture.at = exec.at;
+        picture.slices.push((slice, data));
     }
+    Ok(())
 }
 
 /// The picture's parameters from latched packets.
@@ -144,9 +169,9 @@ fn sources(exec: &mut Exec<'_>, parameters: &Parameters, outputs: &Outputs) -> [
     let addresses = buffers.reference_picture.map(|address| address.get());
     let own = outputs.before.or(outputs.after).unwrap_or_default();
     let structure = parameters.structure;
-    let video = exec.state.slots.get_mut::<Video>();
-    let second = structure.is_field() && video.field == Some((own, structure.opposite()));
-    video.field = structure.is_field().then_some((own, structure));
+    let LastField(last) = exec.state.slots.get_mut::<LastField>();
+    let second = structure.is_field() && *last == Some((own, structure.opposite()));
+    *last = structure.is_field().then_some((own, structure));
     let predicted = parameters.picture_type == PictureType::P;
     let source = |index: usize, instead: Source| match addresses[index] {
         0 => instead,
@@ -171,7 +196,7 @@ impl Picture {
     /// # Errors
     /// [`Fault::Page`] if a buffer is not mapped; [`Fault::BadPacket`] for parameters that the
     /// decoder does not have.
-    pub fn finish(self, exec: &mut Exec<'_>) -> Result<(), Fault> {
+    fn finish(self, exec: &mut Exec<'_>) -> Result<(), Fault> {
         let Picture { at, mut parameters, mut outputs, slices } = self;
         parameters.height = height(&parameters, &outputs, &slices);
         outputs.sizes = sizes_420(parameters.width, parameters.height);

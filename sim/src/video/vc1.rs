@@ -1,11 +1,13 @@
 //! VC-1: packets become the values that [`genxml_codecs::vc1`] takes.
 
-use super::picture::{Outputs, Picture as AnyPicture};
+use super::bitstream;
+use super::outputs::Outputs;
+use super::status::{decoded, mode};
 use super::surface::{Arrangement, sizes_420};
-use super::{Video, bitstream, decoded, mode};
 use crate::machine::coded::{Codec, CodedPicture, PictureKind};
 use crate::machine::exec::Exec;
 use crate::machine::fault::{Fault, Place};
+use crate::machine::slots::UnitState;
 use genxml::gen8::mfd::{
     MfdVc1BsdObject, MfdVc1LongPicState, MfdVc1LongPicStateFrameCodingMode as Rows,
     MfdVc1LongPicStateUnifiedMvMode as Vectors, MfdVc1LongPicStateVc1Profile as Profile,
@@ -23,12 +25,32 @@ use genxml_core::U;
 
 /// A picture and its slices.
 #[derive(Clone, Debug)]
-pub struct Picture {
+struct Picture {
     /// The packet of the last slice.
-    pub at: Place,
+    at: Place,
     parameters: Parameters,
     outputs: Outputs,
     slices: Vec<(Slice, Vec<u8>)>,
+}
+
+/// The picture whose slices are being collected.
+#[derive(Clone, Debug, Default)]
+struct Open(Option<Box<Picture>>);
+
+impl UnitState for Open {}
+
+/// Decodes the picture whose slices were collected, if there is one, and writes it. A fault names
+/// the packet of the last slice.
+///
+/// # Errors
+/// [`Fault::Page`] if a buffer is not mapped; [`Fault::BadPacket`] for a size or state that the
+/// decoder does not have.
+pub fn finish(exec: &mut Exec<'_>) -> Result<(), Fault> {
+    let Some(picture) = exec.state.slots.get_mut::<Open>().0.take() else { return Ok(()) };
+    let at = std::mem::replace(&mut exec.at, picture.at);
+    picture.finish(exec)?;
+    exec.at = at;
+    Ok(())
 }
 
 /// Executes MFD_VC1_BSD_OBJECT: reads the coded data of a slice. The picture is decoded when all
@@ -48,22 +70,19 @@ pub fn object(exec: &mut Exec<'_>, packet: &MfdVc1BsdObject) -> Result<(), Fault
         first_row: packet.slice_start_vertical_position.get() as usize,
         end_row: packet.next_slice_vertical_position.get() as usize,
     };
-    if exec.state.slots.get_mut::<Video>().picture.is_none() {
+    if exec.state.slots.get_mut::<Open>().0.is_none() {
         let parameters = parameters(exec)?;
         let fields = if parameters.coding.is_field() { 2 } else { 1 };
         let sizes = sizes_420(parameters.width_in_mbs, fields * parameters.height_in_mbs);
         let outputs = Outputs::resolve(exec, sizes, Arrangement::Surface)?;
         let picture = Picture { at: exec.at, parameters, outputs, slices: Vec::new() };
-        exec.state.slots.get_mut::<Video>().picture = Some(AnyPicture::Vc1(Box::new(picture)));
+        exec.state.slots.get_mut::<Open>().0 = Some(Box::new(picture));
     }
-    match &mut exec.state.slots.get_mut::<Video>().picture {
-        Some(AnyPicture::Vc1(picture)) => {
-            picture.at = exec.at;
-            picture.slices.push((slice, data));
-            Ok(())
-        }
-        _ => Err(super::mixed(exec)),
+    if let Some(picture) = &mut exec.state.slots.get_mut::<Open>().0 {
+        picture.at = exec.at;
+        picture.slices.push((slice, data));
     }
+    Ok(())
 }
 
 /// The picture's parameters from latched packets.
@@ -212,7 +231,7 @@ impl Picture {
     /// # Errors
     /// [`Fault::Page`] if a buffer is not mapped; [`Fault::BadPacket`] for parameters that the
     /// decoder does not have.
-    pub fn finish(self, exec: &mut Exec<'_>) -> Result<(), Fault> {
+    fn finish(self, exec: &mut Exec<'_>) -> Result<(), Fault> {
         let Picture { at, parameters, outputs, slices } = self;
         let macroblocks = parameters.width_in_mbs * parameters.height_in_mbs;
         exec.spend(256 * macroblocks as u64)?;

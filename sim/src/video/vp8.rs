@@ -1,8 +1,9 @@
 //! VP8: packets become the values that [`genxml_codecs::vp8`] takes.
 
-use super::picture::Outputs;
+use super::bitstream;
+use super::outputs::Outputs;
+use super::status::{decoded, mode};
 use super::surface::{Arrangement, sizes_420};
-use super::{bitstream, decoded, mode};
 use crate::machine::coded::{Codec, CodedPicture, PictureKind};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;

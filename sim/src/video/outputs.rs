@@ -1,49 +1,11 @@
-//! The picture being decoded, and the pictures that it refers to.
+//! Where a picture is written, and the pictures that it refers to.
 
-use super::avc;
-use super::mpeg2;
 use super::surface::{Arrangement, Layout, Sizes};
-use super::vc1;
 use crate::machine::exec::Exec;
-use crate::machine::fault::{Fault, Place};
+use crate::machine::fault::Fault;
 use genxml::gen8::mfx_common::{MfxPipeBufAddrState, MfxPipeModeSelect};
 use genxml_codecs::Frame;
 use std::sync::Arc;
-
-/// The slices of a picture that have several, with what they share. They are decoded together at
-/// the end of the picture.
-#[derive(Clone, Debug)]
-pub enum Picture {
-    /// AVC.
-    Avc(Box<avc::Picture>),
-    /// MPEG-2.
-    Mpeg2(Box<mpeg2::Picture>),
-    /// VC-1.
-    Vc1(Box<vc1::Picture>),
-}
-
-impl Picture {
-    /// The packet of the last slice, which faults name.
-    pub fn at(&self) -> Place {
-        match self {
-            Picture::Avc(picture) => picture.at,
-            Picture::Mpeg2(picture) => picture.at,
-            Picture::Vc1(picture) => picture.at,
-        }
-    }
-
-    /// Decodes the slices and writes the picture.
-    ///
-    /// # Errors
-    /// [`Fault::Page`] if a buffer of the picture is not mapped.
-    pub fn finish(self, exec: &mut Exec<'_>) -> Result<(), Fault> {
-        match self {
-            Picture::Avc(picture) => picture.finish(exec),
-            Picture::Mpeg2(picture) => picture.finish(exec),
-            Picture::Vc1(picture) => picture.finish(exec),
-        }
-    }
-}
 
 /// Where a decoded picture is written.
 #[derive(Clone, Debug)]
