@@ -13,6 +13,23 @@ assumptions! {
         reason "Sources describe the fields of these packets, but not how to encode and enhance \
             video to the bit.";
 
+    documentation SHORT_FORMAT_OF_SLICES;
+        question "What do AVC slices in the short format do, whose headers the engine reads?";
+        choice "Fault.";
+        reason "No driver for Linux sends them (digests/video.md 2.1).";
+
+    documentation RECORDS_OF_DECODED_MACROBLOCKS;
+        question "What does Stream-Out Enable do in a decoder?";
+        choice "Fault.";
+        reason "No driver for Linux uses the records (digests/video.md 2.10).";
+
+    documentation OTHER_FORMATS_OF_DECODED_PICTURES;
+        question "What do formats of MFX_SURFACE_STATE other than planar 4:2:0 with interleaved \
+            chroma and Y8 do in a decoder, except for JPEG?";
+        choice "Fault.";
+        reason "The coding standards that Gen8 decodes have 4:2:0 and monochrome pictures, and \
+            drivers use no other arrangement (digests/video.md 1.3).";
+
     documentation THE_SECOND_VIDEO_ENGINE;
         question "What does a list, a ring or a semaphore signal for the second video engine \
             (VCS2) or for an unknown engine do?";

@@ -198,6 +198,9 @@ const FAULTS: &[(&str, &[&str])] = &[
             "THE_DETAIL_FILTER_OF_SAMPLE_8X8",
         ],
     ),
+    ("video/avc.rs", &["SHORT_FORMAT_OF_SLICES"]),
+    ("video/status.rs", &["RECORDS_OF_DECODED_MACROBLOCKS"]),
+    ("video/surface.rs", &["OTHER_FORMATS_OF_DECODED_PICTURES"]),
 ];
 
 /// Files with functions that make the fault of a caller, and how often they do so themselves.

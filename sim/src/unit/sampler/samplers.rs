@@ -1,6 +1,6 @@
 //! The samplers of the threads of one packet, and the views that messages have used.
 
-use super::media::MediaCache;
+use super::media::cache::MediaCache;
 use super::view::View;
 
 /// Bytes of a sampler state.

@@ -7,6 +7,7 @@
 //! * [`response`]: the registers of responses.
 
 pub mod avs;
+pub mod cache;
 pub mod picture;
 pub mod response;
 pub mod scaler;
@@ -22,6 +23,7 @@ use crate::machine::observation::Counter;
 use crate::unit::bindings::{Bindings, FIRST_SPECIAL_INDEX};
 use crate::unit::payload::Payload;
 use crate::unit::port::Port;
+use cache::MediaCache;
 use genxml::eu::gen8::eu_payloads::{
     Sample8x8MessagePayload, Sample8x8MessagePayloadFunction as Function, SamplerMessageHeader,
 };
@@ -47,13 +49,6 @@ const SHAPES: [Shape; 4] = [
 /// Maximum number of cached scalers. The limit is needed because a kernel can compute sampler
 /// addresses.
 const MOST_SCALERS: usize = 64;
-
-/// Pictures by binding table index, and scalers by address, that messages have used.
-#[derive(Clone, Debug, Default)]
-pub struct MediaCache {
-    pictures: Vec<(u8, Picture)>,
-    scalers: Vec<(u64, Scaler)>,
-}
 
 /// Executes a media message.
 ///
