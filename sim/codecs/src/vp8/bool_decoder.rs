@@ -1,6 +1,6 @@
 //! The boolean entropy decoder (RFC 6386 section 7).
 
-use super::Start;
+use super::parameters::Start;
 
 /// Decodes bits, each of which has a probability of being zero. Bytes after the end of the data
 /// read as zero.

@@ -1,8 +1,7 @@
 //! Prediction from reference frames (RFC 6386 section 18).
 
-use super::modes::{Macroblock, Mode};
+use super::macroblock::{Macroblock, Mode, Vector};
 use super::tables::SIX_TAP;
-use super::vectors::Vector;
 use crate::Plane;
 
 /// How samples between samples are computed.

@@ -1,6 +1,6 @@
 //! Prediction from samples of the same frame (RFC 6386 section 12).
 
-use super::modes::Intra;
+use super::macroblock::Intra;
 
 /// Samples above the picture (RFC 6386 12.2).
 const ABOVE_PICTURE: u8 = 127;

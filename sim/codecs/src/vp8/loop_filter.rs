@@ -1,7 +1,7 @@
 //! The loop filter (RFC 6386 section 15).
 
-use super::modes::{Macroblock, Mode};
-use super::{FilterType, Parameters};
+use super::macroblock::{Macroblock, Mode};
+use super::parameters::{FilterType, Parameters};
 use crate::Plane;
 
 /// How the edges of a macroblock are filtered.

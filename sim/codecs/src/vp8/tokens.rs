@@ -1,8 +1,8 @@
 //! The coefficients of macroblocks (RFC 6386 section 13).
 
 use super::bool_decoder::BoolDecoder;
+use super::parameters::{CoefficientProbabilities, Quantiser};
 use super::tables::{BANDS, EXTRA_BITS, ZIGZAG};
-use super::{CoefficientProbabilities, Quantiser};
 
 /// Probabilities by kind of block, position in zigzag order, context and node. The position after
 /// the last has an entry too, which is not used.

@@ -1,31 +1,9 @@
 //! Motion vectors (RFC 6386 sections 16.2, 16.3, 17).
 
-use super::Parameters;
 use super::bool_decoder::BoolDecoder;
-use super::modes::{Macroblock, Mode};
+use super::macroblock::{Macroblock, Mode, Neighbours, Vector};
+use super::parameters::Parameters;
 use super::tables;
-
-/// A motion vector in quarter samples of luma.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Vector {
-    pub x: i16,
-    pub y: i16,
-}
-
-impl Vector {
-    const ZERO: Vector = Vector { x: 0, y: 0 };
-
-    fn plus(self, other: Vector) -> Vector {
-        Vector { x: self.x.wrapping_add(other.x), y: self.y.wrapping_add(other.y) }
-    }
-}
-
-/// The macroblocks beside the one that is read.
-pub struct Neighbours<'a> {
-    pub above: &'a Macroblock,
-    pub left: &'a Macroblock,
-    pub above_left: &'a Macroblock,
-}
 
 /// What the neighbours suggest: vectors and weights. Index 0 is the best vector (and the weight of
 /// the vector zero), 1 the nearest, 2 the near one; weight 3 is that of split macroblocks.
