@@ -5,15 +5,16 @@
 //! lines are steps:
 //!
 //! * `map ADDRESS BYTES` maps memory, all zeros;
-//! * `put ADDRESS HEX` writes bytes, as the driver did;
+//! * `put ADDRESS BASE64` writes bytes, as the driver did;
 //! * `run ADDRESS` submits the batch at this address to the video engine;
 //! * `frame ADDRESS PITCH PLANES md5 HEX` expects a picture in Y tiles. A plane is
 //!   `ROWxWIDTHxHEIGHT`: rows before it, and its bytes and rows. The sum is that of the bytes of
 //!   all planes in turn;
-//! * `frame ADDRESS PITCH PLANES near MOST HEX` is the same with the bytes themselves, and the
+//! * `frame ADDRESS PITCH PLANES near MOST BASE64` is the same with the bytes themselves, and the
 //!   largest difference: the standard leaves the last bit of the inverse transform open, and errors
 //!   add up from picture to picture.
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use genxml::engine::EngineId;
 use genxml_cases::Model;
 use genxml_sim::{Fault, Gpu};
@@ -60,8 +61,8 @@ fn number(text: &str) -> u64 {
     }
 }
 
-fn bytes(hex: &str) -> Vec<u8> {
-    (0..hex.len() / 2).map(|n| u8::from_str_radix(&hex[2 * n..2 * n + 2], 16).unwrap()).collect()
+fn bytes(text: &str) -> Vec<u8> {
+    BASE64_STANDARD.decode(text).unwrap()
 }
 
 impl Step {
@@ -69,7 +70,7 @@ impl Step {
         let words: Vec<&str> = line.split(' ').collect();
         match words[..] {
             ["map", address, length] => Step::Map(number(address), number(length)),
-            ["put", address, hex] => Step::Put(number(address), bytes(hex)),
+            ["put", address, text] => Step::Put(number(address), bytes(text)),
             ["run", address] => Step::Run(number(address)),
             ["frame", address, pitch, planes, ref want @ ..] => {
                 let plane = |text: &str| {
@@ -82,7 +83,7 @@ impl Step {
                     Picture { address: number(address), pitch: number(pitch) as usize, planes };
                 let want = match *want {
                     ["md5", hex] => Want::Md5(hex.to_owned()),
-                    ["near", most, hex] => Want::Near(number(most) as u8, bytes(hex)),
+                    ["near", most, text] => Want::Near(number(most) as u8, bytes(text)),
                     _ => panic!("neither md5 nor near: {line}"),
                 };
                 Step::Frame(picture, want)

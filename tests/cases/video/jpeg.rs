@@ -39,13 +39,13 @@ fn bytes(bits: &str) -> Vec<u8> {
 }
 
 /// DC codes: 0 is category 0, 10 is category 5. AC codes: 0 ends a block, 161 others have 16 bits,
-/// the last of which is for a coefficient of one bit after no zeros.
-fn tables() -> MfxJpegHuffTableState {
+/// the last of which has the value `last`.
+fn tables(last: u64) -> MfxJpegHuffTableState {
     let mut tables = MfxJpegHuffTableState::new();
     (tables.dc_bits[0], tables.dc_bits[1], tables.dc_huffval[1]) = (u(1), u(1), u(5));
     (tables.ac_bits[0], tables.ac_bits[15]) = (u(1), u(161));
     tables.ac_huffval[1..].fill(u(0x11));
-    tables.ac_huffval2 = [u(0x11), u(0x01)];
+    tables.ac_huffval2 = [u(0x11), u(last)];
     tables
 }
 
@@ -54,8 +54,8 @@ fn last_code() -> String {
     format!("{:016b}", 0x8000 + 160)
 }
 
-/// Decodes a scan of `count` blocks from block `first` on.
-fn decode(model: &mut Model, data: &[u8], object: MfdJpegBsdObject) {
+/// Decodes a scan. `last` is the value of the last AC code.
+fn decode(model: &mut Model, data: &[u8], object: MfdJpegBsdObject, last: u64) {
     model.write(CODED + 0x100, data);
     let mode =
         MfxPipeModeSelect { standard_select: MfxPipeModeSelectStandardSelect::JPEG, ..mode() };
@@ -68,7 +68,7 @@ fn decode(model: &mut Model, data: &[u8], object: MfdJpegBsdObject) {
     let dword = u(QUANTISER * 0x0101_0101);
     let matrix = MfxQmState { forward_quantizer_matrix: [dword; 16], ..MfxQmState::new() };
     let mut batch =
-        packets![mode, surface(), buffers(TARGET, 0), coded(0), picture, matrix, tables()];
+        packets![mode, surface(), buffers(TARGET, 0), coded(0), picture, matrix, tables(last)];
     push(
         &mut batch,
         &MfdJpegBsdObject {
@@ -105,7 +105,7 @@ fn object(count: u64) -> MfdJpegBsdObject {
 fn differences_add_up() {
     let mut model = model();
     let data = bytes(&[flat(16), flat(20), flat(-30), flat(0)].concat());
-    decode(&mut model, &data, object(4));
+    decode(&mut model, &data, object(4), 0);
     assert_eq!(shown(&mut model), [144, 164, 134, 134]);
 }
 
@@ -116,7 +116,7 @@ fn restarts() {
     let mut data = bytes(&[flat(16), flat(20)].concat());
     data.extend([0xff, 0xd0]);
     data.extend(bytes(&[flat(-30), flat(0)].concat()));
-    decode(&mut model, &data, MfdJpegBsdObject { restart_interval: u(2), ..object(4) });
+    decode(&mut model, &data, MfdJpegBsdObject { restart_interval: u(2), ..object(4) }, 0);
     assert_eq!(shown(&mut model), [144, 164, 98, 98]);
 }
 
@@ -130,19 +130,19 @@ fn positions() {
             scan_vertical_position: u(vertical),
             ..object(1)
         };
-        decode(&mut model, &bytes(&flat(16)), object);
+        decode(&mut model, &bytes(&flat(16)), object, 0);
         let mut want = [OLD; 4];
         want[(2 * vertical + horizontal) as usize] = 144;
         assert_eq!(shown(&mut model), want);
     }
 }
 
-/// The last of 162 AC codes, for the first coefficient in a row of the block.
+/// The last of 162 AC codes, for a coefficient of one bit after no zeros.
 #[test]
 fn the_last_ac_value() {
     let mut model = model();
     let data = bytes(&[dc(0), last_code(), "1".to_owned(), "0".to_owned()].concat());
-    decode(&mut model, &data, object(1));
+    decode(&mut model, &data, object(1), 0x01);
     let sample = |x: usize| {
         // T.81 A.3.3 with one coefficient: C(0) C(1) / 4 times a cosine.
         let angle = (2 * x + 1) as f64 * std::f64::consts::PI / 16.0;

@@ -9,7 +9,7 @@ the model (`GENX shim --capture`). The submissions of the video engine and the m
 driver wrote go to FOLDER/NAME.txt; capture.rs describes the format. The expected frames are those
 of FFmpeg's software decoder. --i965 names the folder of that driver if it is not installed.
 """
-import argparse, glob, hashlib, json, os, shutil, subprocess, tempfile
+import argparse, base64, glob, hashlib, json, os, shutil, subprocess, tempfile
 
 MANDELBROT = '-f lavfi -i mandelbrot=s={size}:r=25:start_scale=1:end_scale=0.05:end_pts=6'
 NOISE = '-f lavfi -i testsrc2=s={size}:r=25 -vf noise=alls=20:allf=t'
@@ -136,7 +136,7 @@ RECIPES = {
         'generated: cargo test -p genxml-codecs vc1::compare::interlaced, B, seed 8', 3),
     'vc1_fields': (
         'i965', 'exact', 'vc1', 'Fields, B fields.',
-        'generated: cargo test -p genxml-codecs vc1::compare::fields, B, seed 8', 3),
+        'generated: cargo test -p genxml-codecs vc1::compare::fields, B, seed 18', 3),
     'vc1_simple': (
         'i965', 'exact', 'rcv', 'Simple profile.',
         'generated: cargo test -p genxml-codecs vc1::simple, seed 8', 3),
@@ -266,6 +266,10 @@ class Memory:
         return [int.from_bytes(data[at:at + 4], 'little') for at in range(0, 4 * count, 4)]
 
 
+def text(data):
+    return base64.b64encode(data).decode()
+
+
 def differences(old, new):
     """Ranges in which two pages differ; gaps of a few bytes belong to a range."""
     ranges = []
@@ -308,7 +312,7 @@ def convert(folder):
                 new = new.ljust(4096, b'\0')
                 if old != new:
                     for low, high in differences(old, new):
-                        lines.append(f'put {(page << 12) + low:#x} {new[low:high].hex()}')
+                        lines.append(f'put {(page << 12) + low:#x} {text(new[low:high])}')
                     memory.pages[page] = new
         if event['engine'] == 'video':
             address = number(event['batch_address'])
@@ -373,7 +377,7 @@ def make(options, work, name, driver, kind, end, text, arguments, most=None):
         if kind != 'near':
             shown = f'md5 {hashlib.md5(want).hexdigest()}'
         else:
-            shown = f'near {4 if end == "jpg" else 2} {want.hex()}'
+            shown = f'near {4 if end == "jpg" else 2} {text(want)}'
         lines.append(f'frame {address:#x} {pitch} {",".join(places)} {shown}')
     assert next(frames, None) is None or most, 'frames left'
     path = os.path.join(options.folder, f'{name}.txt')

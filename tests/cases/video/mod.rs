@@ -4,7 +4,8 @@
 //! * [`streams`]: plays all captures;
 //! * [`mutations`]: plays captures after random changes;
 //! * [`packets`]: small pictures of typed packets, modes, faults and status registers;
-//! * [`jpeg`]: JPEG pictures of typed packets.
+//! * [`jpeg`]: JPEG pictures of typed packets;
+//! * [`vc1`]: compensated references of VC-1.
 //!
 //! `make.py` made the files of `captures`: it plays small streams with unmodified VA-API drivers.
 
@@ -13,3 +14,4 @@ mod jpeg;
 mod mutations;
 mod packets;
 mod streams;
+mod vc1;

@@ -196,6 +196,10 @@ impl Job {
         let mut hash = DefaultHasher::new();
         candidate.found.record.dwords.hash(&mut hash);
         candidate.instance.start.hash(&mut hash);
+        if self.seed != 0 {
+            // The same packet may have an effect in another batch.
+            number.hash(&mut hash);
+        }
         // Each seed chooses other cases and, in cases with many batches, other batches.
         let sample = |what: &str| {
             let mut sample = DefaultHasher::new();
