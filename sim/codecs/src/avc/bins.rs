@@ -2,7 +2,7 @@
 
 use super::cabac::Arithmetic;
 use super::cabac_tables::{LAST_8X8, SIGNIFICANT_8X8};
-use super::slice::Decoder;
+use super::state::Decoder;
 use super::syntax::{Block, Entropy, Levels};
 use super::{Macroblock, Prediction, SliceKind};
 

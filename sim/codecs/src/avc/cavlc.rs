@@ -4,7 +4,7 @@ use super::SliceKind;
 use super::cavlc_tables::{
     COEFF_TOKEN, COEFF_TOKEN_CHROMA_DC, Code, RUN_BEFORE, TOTAL_ZEROS, TOTAL_ZEROS_CHROMA_DC,
 };
-use super::slice::Decoder;
+use super::state::Decoder;
 use super::syntax::{Block, Entropy, Levels};
 use crate::bits::BitReader;
 

@@ -7,8 +7,8 @@
 //! Index, identity and vectors are those of list 0, or of list 1 for blocks without reference in
 //! list 0.
 
-use super::slice::Decoder;
-use super::vectors::Motion;
+use super::motion_cache::Motion;
+use super::state::Decoder;
 use super::weight::dist_scale_factor;
 use super::{Entry, MOTION_BYTES};
 use crate::Structure;

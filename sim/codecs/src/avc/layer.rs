@@ -1,6 +1,6 @@
 //! Parsing of a macroblock (7.3.5, 7.4.5) up to its coefficients.
 
-use super::slice::Decoder;
+use super::state::Decoder;
 use super::syntax::Entropy;
 use super::{Prediction, SliceKind};
 

@@ -7,14 +7,18 @@
 //! In reading order:
 //! * [`parameters`]: what the packets of the engine state.
 //! * [`macroblock`]: what is kept of a macroblock.
-//! * `slice`: the macroblocks of a slice in order, and what their contexts are.
+//! * `picture`: a picture from its start to its end.
+//! * `slice`: the macroblocks of a slice in order.
+//! * `layer`, `residual`: parsing of a macroblock and of its coefficients.
 //! * `syntax`: what the two entropy codes have in common. `cavlc` and `cavlc_tables`; `bins`,
 //!   `cabac` and `cabac_tables`.
-//! * `layer`, `residual`: parsing of a macroblock and of its coefficients.
-//! * `neighbours`, `vectors`, `direct`: blocks around a macroblock, and motion derived from them
-//!   and from other pictures.
+//! * `vectors`, `direct`: motion derived from the blocks around a macroblock and from other
+//!   pictures.
 //! * `reconstruct`: prediction plus residual, by means of [`transform`], [`intra`],
 //!   [`interpolate`] and [`weight`].
+//! * `state`: a slice in decoding, which all these stages change. `context`: what the macroblocks
+//!   around say about syntax elements. `neighbours`, `motion_cache`: which those are, and their
+//!   motion.
 //! * [`deblock`]: the filter over the whole picture.
 //!
 //! Streams that the engine does not decode (more than eight bits, 4:2:2, 4:4:4, slice groups,
@@ -25,17 +29,21 @@ mod cabac;
 mod cabac_tables;
 mod cavlc;
 mod cavlc_tables;
+mod context;
 pub mod deblock;
 mod direct;
 pub mod interpolate;
 pub mod intra;
 mod layer;
 pub mod macroblock;
+mod motion_cache;
 mod neighbours;
 pub mod parameters;
+mod picture;
 mod reconstruct;
 mod residual;
 mod slice;
+mod state;
 mod syntax;
 #[cfg(test)]
 mod tests;
@@ -44,184 +52,7 @@ mod vectors;
 pub mod weight;
 
 pub use macroblock::{Macroblock, Prediction, SliceFilter};
-pub use parameters::{Entry, Matrices, Parameters, References, Slice, SliceKind, Weight};
-
-use crate::{Frame, Report, emulation};
-use neighbours::Neighbours;
-use slice::Decoder;
-use std::fmt;
-use transform::LevelScale;
-use vectors::MotionCache;
-
-/// Bytes of motion per macroblock of the frame.
-/// intel/media-driver allocates no more.
-pub const MOTION_BYTES: usize = 64;
-
-/// Why a picture cannot be decoded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Error {
-    /// Width and height of the frame in macroblocks.
-    Size(usize, usize),
-    /// Width and height of the target's luma plane in samples.
-    Target(usize, usize),
-    /// Fields or MBAFF in a frame of an odd number of macroblock rows.
-    OddHeight(usize),
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Size(width, height) => {
-                write!(f, "frame of {width} x {height} macroblocks; use 1 to 256 each")
-            }
-            Error::Target(width, height) => write!(
-                f,
-                "target of {width} x {height} samples does not fit the picture; use multiples of \
-                 16 and chroma of half the size"
-            ),
-            Error::OddHeight(height) => {
-                write!(f, "fields in a frame of {height} macroblock rows; use an even number")
-            }
-        }
-    }
-}
-
-impl std::error::Error for Error {}
-
-/// Which frames [`Picture::finish`] returns ("Pre" and "Post Deblocking Output Enable").
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outputs {
-    /// The frame before the deblocking filter.
-    pub unfiltered: bool,
-    /// The frame after the deblocking filter.
-    pub filtered: bool,
-}
-
-/// A decoded picture.
-#[derive(Clone, Debug, Default)]
-pub struct Output {
-    /// The frame before the deblocking filter, if asked for.
-    pub unfiltered: Option<Frame>,
-    /// The frame after the deblocking filter, if asked for.
-    pub filtered: Option<Frame>,
-    /// Motion for the direct mode of later pictures: [`MOTION_BYTES`] for each macroblock of the
-    /// frame. A field changes only its half.
-    pub motion: Vec<u8>,
-    /// What was decoded.
-    pub report: Report,
-}
-
-/// A picture in decoding.
-#[derive(Debug)]
-pub struct Picture<'a> {
-    parameters: &'a Parameters,
-    references: References<'a>,
-    frame: Frame,
-    motion: Vec<u8>,
-    scale: LevelScale,
-    macroblocks: Vec<Macroblock>,
-    slices: Vec<SliceFilter>,
-    errors: u32,
-}
-
-impl<'a> Picture<'a> {
-    /// Starts a picture. `frame` is what the target surface holds: macroblocks that are not decoded
-    /// and, for a field, the rows of the other field stay as they are. `motion` is what the write
-    /// buffer of the motion holds; it is brought to its size.
-    pub fn new(
-        parameters: &'a Parameters,
-        references: References<'a>,
-        frame: Frame,
-        mut motion: Vec<u8>,
-    ) -> Result<Self, Error> {
-        let (width, height) = (parameters.width, parameters.height);
-        if !(1..=256).contains(&width) || !(1..=256).contains(&height) {
-            return Err(Error::Size(width, height));
-        }
-        if height % 2 != 0 && (parameters.structure.is_field() || parameters.mbaff) {
-            return Err(Error::OddHeight(height));
-        }
-        let fits = frame.planes.iter().zip([16, 8, 8]).all(|(plane, size)| {
-            plane.width == size * width
-                && plane.height == size * height
-                && plane.data.len() == plane.width * plane.height
-        });
-        let luma = &frame.planes[0];
-        let luma_fits = luma.width == 16 * width
-            && luma.height == 16 * height
-            && luma.data.len() == luma.width * luma.height;
-        if !(fits || parameters.monochrome && luma_fits) {
-            return Err(Error::Target(luma.width, luma.height));
-        }
-        motion.resize(MOTION_BYTES * width * height, 0);
-        Ok(Picture {
-            parameters,
-            references,
-            frame,
-            motion,
-            scale: LevelScale::new(&parameters.matrices),
-            macroblocks: vec![Macroblock::default(); width * parameters.picture_height()],
-            slices: Vec::new(),
-            errors: 0,
-        })
-    }
-
-    /// Decodes a slice. `data` is the NAL unit from its header byte on, with emulation prevention
-    /// bytes. Empty data are the phantom slice of drivers and change nothing.
-    pub fn slice(&mut self, slice: &Slice, data: &[u8]) {
-        if data.is_empty() {
-            return;
-        }
-        let Ok(index) = u16::try_from(self.slices.len()) else {
-            self.errors = self.errors.saturating_add(1);
-            return;
-        };
-        self.slices.push(SliceFilter {
-            disable: slice.deblocking.min(2),
-            alpha: 2 * slice.deblocking_offsets[0].clamp(-6, 6),
-            beta: 2 * slice.deblocking_offsets[1].clamp(-6, 6),
-        });
-        let mut decoder = Decoder {
-            parameters: self.parameters,
-            slice,
-            references: &self.references,
-            scale: &self.scale,
-            macroblocks: &mut self.macroblocks,
-            frame: &mut self.frame,
-            motion: &mut self.motion,
-            index,
-            mbaff: self.parameters.mbaff && !self.parameters.structure.is_field(),
-            x: 0,
-            y: 0,
-            field_coded: false,
-            neighbours: Neighbours::default(),
-            current: Macroblock::default(),
-            cache: MotionCache::new(),
-            coefficients: [0; 24 * 16],
-            with_ac: 0,
-            with_any: 0,
-            intra_16x16_mode: 0,
-            qp: 0,
-            quantiser_changed: false,
-            errors: 0,
-        };
-        decoder.run(&emulation::remove(data));
-        self.errors = self.errors.saturating_add(decoder.errors);
-    }
-
-    /// Filters the picture and returns what `outputs` asks for.
-    pub fn finish(mut self, outputs: Outputs) -> Output {
-        let macroblocks = self.macroblocks.iter().filter(|found| found.decoded).count() as u32;
-        let unfiltered = outputs.unfiltered.then(|| self.frame.clone());
-        let filtered = outputs.filtered.then(|| {
-            deblock::filter(self.parameters, &self.macroblocks, &self.slices, &mut self.frame);
-            self.frame
-        });
-        let report = Report {
-            macroblocks,
-            concealed: self.macroblocks.len() as u32 - macroblocks,
-            errors: self.errors,
-        };
-        Output { unfiltered, filtered, motion: self.motion, report }
-    }
-}
+pub use parameters::{
+    Entry, MOTION_BYTES, Matrices, Parameters, References, Slice, SliceKind, Weight,
+};
+pub use picture::{Error, Output, Outputs, Picture};

@@ -4,6 +4,10 @@
 
 use crate::{Frame, Structure};
 
+/// Bytes of motion per macroblock of the frame.
+/// intel/media-driver allocates no more.
+pub const MOTION_BYTES: usize = 64;
+
 /// State of a picture: `MFX_AVC_IMG_STATE`, the matrices of `MFX_QM_STATE`, `MFX_AVC_PICID_STATE`
 /// and the picture order counts of `MFX_AVC_DIRECTMODE_STATE`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use super::intra::{
     predict_4x4, predict_8x8, predict_16x16, predict_chroma,
 };
 use super::residual::raster;
-use super::slice::Decoder;
+use super::state::Decoder;
 use super::transform::{add_4x4, add_4x4_dc, add_8x8, add_8x8_dc};
 use super::weight;
 use super::{Prediction, SliceKind};

@@ -1,7 +1,7 @@
 //! The coefficients of a macroblock (7.3.5.3) and their scaling (8.5).
 
 use super::Prediction;
-use super::slice::Decoder;
+use super::state::Decoder;
 use super::syntax::{Block, Entropy, Levels};
 use super::transform::{
     FIELD_4X4, FIELD_8X8, ZIGZAG_4X4, ZIGZAG_8X8, chroma_dc, coefficient_4x4, coefficient_8x8,

@@ -1,6 +1,6 @@
 //! What CAVLC and CABAC have in common: the syntax elements of a macroblock (7.3.5).
 
-use super::slice::Decoder;
+use super::state::Decoder;
 
 /// The kinds of blocks of coefficients (ctxBlockCat, table 9-42).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! All samples along an edge are filtered at once: the lanes of arrays that compilers vectorise.
 //! Lanes beyond the samples of the edge have no filter.
 
-use super::SliceFilter;
+use super::super::SliceFilter;
 
 /// Strengths of the filter along an edge, 0 (none) to 4. A macroblock edge has 4 in all places or
 /// in none.
