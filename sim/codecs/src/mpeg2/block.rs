@@ -1,9 +1,9 @@
 //! Coefficients of a block: variable length decoding (7.2), inverse scan (7.3) and inverse
 //! quantisation (7.4).
 
+use super::parameters::{Error, Parameters};
 use super::tables::{ALTERNATE, NONLINEAR_QUANTISER_SCALE, ZIGZAG};
 use super::vlc::{self, Coefficients};
-use super::{Error, Parameters};
 use crate::bits::BitReader;
 
 /// The coefficients of a block as the inverse transform takes them.

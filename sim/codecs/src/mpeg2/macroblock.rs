@@ -2,9 +2,9 @@
 
 use super::block::Block;
 use super::idct;
-use super::motion::Motion;
+use super::motion::{Motion, Prediction};
+use super::parameters::{Parameters, References};
 use super::predict::{Samples, predict};
-use super::{Parameters, References};
 use crate::frame::Frame;
 
 /// A macroblock whose syntax was decoded.
@@ -28,7 +28,7 @@ impl Macroblock {
         intra: true,
         field_dct: false,
         motion: Motion {
-            prediction: super::Prediction::Frame,
+            prediction: Prediction::Frame,
             directions: [false; 2],
             vectors: [[[0; 2]; 2]; 2],
             bottom: [[false; 2]; 2],

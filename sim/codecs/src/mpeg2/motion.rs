@@ -1,8 +1,9 @@
 //! Motion vectors: their syntax (6.2.5.2) and their prediction (7.6.3).
 
+use super::parameters::Parameters;
 use super::vlc;
-use super::{Parameters, Structure};
 use crate::bits::BitReader;
+use crate::frame::Structure;
 
 /// A motion vector: horizontal, vertical; in half samples of the picture or field that it points
 /// into.
@@ -93,6 +94,18 @@ impl Predictors {
 }
 
 impl Motion {
+    /// Motion with zero vectors from the field of the same parity, or from the frame (7.6.6).
+    pub(super) fn still(structure: Structure) -> Self {
+        Motion {
+            prediction: match structure {
+                Structure::Frame => Prediction::Frame,
+                Structure::Top | Structure::Bottom => Prediction::Field,
+            },
+            bottom: [[structure == Structure::Bottom; 2]; 2],
+            ..Motion::default()
+        }
+    }
+
     /// The vectors of dual prime prediction into the field of the other parity (7.6.3.6).
     fn derive_opposite(&mut self, parameters: &Parameters, differential: Vector) {
         let vector = self.vectors[0][0];

@@ -1,8 +1,8 @@
 //! Motion compensation (7.6): from vectors and reference fields to the prediction of a macroblock.
 
 use super::motion::{Motion, Prediction, Vector};
-use super::{Parameters, References, Structure};
-use crate::frame::{Frame, Plane, PlaneRef};
+use super::parameters::{Parameters, References};
+use crate::frame::{Frame, Plane, PlaneRef, Structure};
 
 /// The samples of a macroblock: Y, Cb, Cr, with rows of 16, 8 and 8.
 #[derive(Clone, Debug)]

@@ -2,10 +2,12 @@
 
 use super::macroblock::reconstruct;
 use super::motion::{Motion, Prediction, Predictors};
+use super::parameters::{PictureType, References, Slice};
+use super::picture::Picture;
 use super::tables::{BACKWARD, ESCAPE_INCREMENT, FORWARD, INTRA, PATTERN, QUANT};
-use super::{Picture, PictureType, References, Slice, Structure, vlc};
+use super::vlc;
 use crate::bits::BitReader;
-use crate::frame::Frame;
+use crate::frame::{Frame, Structure};
 
 /// Zero bits at the end of the last macroblock that the data may lack, because the packet's length
 /// ends at the last byte that is not zero. A motion code, its residual and dmvector end in at most
@@ -22,22 +24,27 @@ struct State {
     directions: [bool; 2],
 }
 
-impl Motion {
-    /// Motion with zero vectors from the field of the same parity, or from the frame (7.6.6).
-    pub(super) fn still(structure: Structure) -> Self {
-        Motion {
-            prediction: match structure {
-                Structure::Frame => Prediction::Frame,
-                Structure::Top | Structure::Bottom => Prediction::Field,
-            },
-            bottom: [[structure == Structure::Bottom; 2]; 2],
-            ..Motion::default()
+impl Picture {
+    /// Decodes a slice of `data` into `target`. The slice ends at the next start code prefix, at
+    /// the end of the data (trailing zeros may be missing), at the end of the row, or at an error.
+    pub fn slice(
+        &mut self,
+        slice: &Slice,
+        data: &[u8],
+        references: &References,
+        target: &mut Frame,
+    ) {
+        let rows = self.decoded.len() / self.parameters.width;
+        if slice.row >= rows {
+            self.report.errors += 1;
+            return;
         }
+        decode(self, slice, data, references, target);
     }
 }
 
 /// Decodes a slice whose row is in the picture.
-pub(super) fn decode(
+fn decode(
     picture: &mut Picture,
     slice: &Slice,
     data: &[u8],

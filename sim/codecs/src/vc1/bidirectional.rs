@@ -1,6 +1,6 @@
 //! Macroblocks of progressive B pictures (7.1.3).
 
-use super::slice::{Damaged, Decoded, Decoder};
+use super::decoder::{Damaged, Decoded, Decoder};
 use super::vectors::Difference;
 
 /// BMVTYPE.

@@ -1,16 +1,10 @@
 //! Coefficients of a block (8.1.3.4) and residuals of inter blocks (8.3.6.2).
 
-use super::parameters::Coding;
-use super::slice::{Damaged, Decoded, Decoder, Quantizer};
+use super::compensation::clip;
+use super::decoder::{Damaged, Decoded, Decoder, Escape, Quantizer};
+use super::parameters::{Alternative, Coding};
 use super::tables::{self, Transform};
-use super::{parameters::Alternative, transform};
-
-/// Lengths of escaped coefficients of mode 3, which hold for the rest of the slice.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Escape {
-    level_bits: u32,
-    run_bits: u32,
-}
+use super::transform;
 
 /// A coefficient that is not zero.
 pub(super) struct Coefficient {
@@ -256,7 +250,7 @@ impl Decoder<'_> {
         for (row, residual) in residual.chunks_exact(8).enumerate() {
             let out = &mut samples[start + row * stride..][..8];
             for (out, &value) in out.iter_mut().zip(residual) {
-                *out = super::compensation::clip(i32::from(*out) + value);
+                *out = clip(i32::from(*out) + value);
             }
         }
     }

@@ -1,8 +1,8 @@
 //! The loop filter (8.6). It does not cross the edges of a slice.
 
 use super::compensation::clip;
+use super::decoder::Decoder;
 use super::parameters::{Coding, PictureType};
-use super::slice::Decoder;
 use super::tables::Transform;
 
 /// Distances of samples: across an edge and along it.

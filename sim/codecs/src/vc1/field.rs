@@ -1,9 +1,10 @@
 //! Macroblocks of P and B fields (7.1.3).
 
 use super::bidirectional::Direction;
+use super::decoder::{Damaged, Decoded, Decoder};
 use super::field_vectors::FieldMvData;
-use super::slice::{Damaged, Decoded, Decoder};
-use super::{Mv, VectorMode};
+use super::macroblock::Mv;
+use super::parameters::VectorMode;
 
 /// MBMODE of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! Motion vectors of fields (10.3.5.4, 10.4.5), and differences of interlaced pictures.
 
-use super::parameters::PictureType;
-use super::slice::{Damaged, Decoded, Decoder, vector_bits};
+use super::decoder::{Damaged, Decoded, Decoder};
+use super::macroblock::Mv;
+use super::parameters::{PictureType, VectorMode};
 use super::tables::{self, FieldScale};
-use super::vectors::{Difference, median_mv};
-use super::{Mv, VectorMode};
+use super::vectors::{Difference, median_mv, vector_bits};
 
 /// MVDATA of an interlaced picture.
 #[derive(Clone, Copy, Debug, Default)]

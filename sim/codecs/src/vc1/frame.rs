@@ -2,9 +2,9 @@
 
 use super::bidirectional::Direction;
 use super::compensation::Rows;
+use super::decoder::{Damaged, Decoded, Decoder};
 use super::interpolation::{self, Block, Target};
 use super::predicted::chroma_mv;
-use super::slice::{Damaged, Decoded, Decoder};
 use super::tables::{self, FrameMode, FrameVectors};
 use super::vectors::Difference;
 

@@ -1,8 +1,8 @@
 //! Motion vectors of interlaced frames (10.7).
 
-use super::slice::Decoder;
+use super::decoder::Decoder;
+use super::macroblock::{Macroblock, Mv};
 use super::vectors::{Difference, median_mv};
-use super::{Macroblock, Mv};
 
 /// The mean of two vectors.
 fn mean(a: Mv, b: Mv) -> Mv {

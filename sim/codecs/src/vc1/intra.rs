@@ -1,8 +1,9 @@
 //! Intra blocks: levels, their prediction (8.1.3) and samples.
 
+use super::decoder::{Damaged, Decoded, Decoder, Quantizer};
+use super::macroblock::Macroblock;
 use super::parameters::Coding;
-use super::slice::{Damaged, Decoded, Decoder, Quantizer};
-use super::{Macroblock, tables, transform};
+use super::{tables, transform};
 
 /// How an intra block is coded.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 //! Macroblocks of I and BI pictures (7.1.3).
 
+use super::decoder::{Damaged, Decoded, Decoder};
 use super::intra::IntraBlock;
 use super::parameters::{Coding, Overlap};
-use super::slice::{Damaged, Decoded, Decoder};
 
 impl Decoder<'_> {
     /// Decodes a macroblock of an I or BI picture.

@@ -1,8 +1,8 @@
 //! Overlap smoothing of intra blocks (8.5) and their storage.
 
 use super::compensation::clip;
+use super::decoder::Decoder;
 use super::parameters::{Coding, Overlap};
-use super::slice::Decoder;
 
 impl Decoder<'_> {
     /// Smooths the edges between intra blocks of the rows `rows` of macroblocks: first the vertical

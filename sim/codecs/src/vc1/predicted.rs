@@ -2,13 +2,13 @@
 
 use super::block::Choice;
 use super::compensation::{Reference, Rows};
+use super::decoder::{Damaged, Decoded, Decoder, Quantizer};
 use super::interpolation::{self, Block, Target};
 use super::intra::IntraBlock;
-use super::parameters::Coding;
-use super::slice::{Damaged, Decoded, Decoder, Quantizer};
+use super::macroblock::{Macroblock, Mv};
+use super::parameters::{Coding, VectorMode};
 use super::tables::Transform;
 use super::vectors::Difference;
-use super::{Macroblock, Mv};
 
 /// The chroma vector of a luma vector (8.3.5.4), in quarter samples of chroma.
 pub(super) fn chroma_mv(mv: Mv) -> (i32, i32) {
@@ -36,7 +36,7 @@ impl Decoder<'_> {
     /// Decodes a macroblock of a progressive P picture.
     pub(super) fn predicted_macroblock(&mut self) -> Decoded<()> {
         let raw = self.p.raw;
-        let mixed = self.p.vector_mode == super::VectorMode::Mixed;
+        let mixed = self.p.vector_mode == VectorMode::Mixed;
         let four = mixed && self.flag(raw.mv_type, 2);
         let skipped = self.flag(raw.skip, 1);
         match (four, skipped) {

@@ -1,8 +1,9 @@
 //! Motion vectors of progressive pictures (8.3.5, 8.4.5).
 
-use super::parameters::{Coding, PictureType};
-use super::slice::{Damaged, Decoded, Decoder, vector_bits};
-use super::{Macroblock, Mv, tables};
+use super::decoder::{Damaged, Decoded, Decoder};
+use super::macroblock::{Macroblock, Mv};
+use super::parameters::{Coding, Parameters, PictureType};
+use super::tables;
 
 /// A difference of a motion vector, in units of the picture's vectors.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,6 +20,19 @@ pub(super) struct MvData {
     pub(super) intra: bool,
     /// Coefficients follow.
     pub(super) coded: bool,
+}
+
+/// The range of vectors in quarter samples (8.3.5.2).
+pub(super) fn vector_range(p: &Parameters) -> (i32, i32) {
+    let (bits_x, bits_y) = vector_bits(p);
+    let half = u32::from(p.half_vectors() && p.coding != Coding::Progressive);
+    (1 << (bits_x - 1 + half), 1 << (bits_y - 1 + half))
+}
+
+/// Bits of escaped vectors in quarter samples (8.3.5.2).
+pub(super) fn vector_bits(p: &Parameters) -> (u32, u32) {
+    let range = u32::from(p.mv_range);
+    (range + 9 + (range >> 1), range + 8)
 }
 
 /// The median of three values.
