@@ -305,6 +305,15 @@ impl Decoder<'_, '_> {
     }
 }
 
+/// PicOrderCnt of a frame or field (8.2.1).
+pub(super) fn count_of([top, bottom]: [i32; 2], structure: Structure) -> i32 {
+    match structure {
+        Structure::Frame => top.min(bottom),
+        Structure::Top => top,
+        Structure::Bottom => bottom,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Quarter;
@@ -322,14 +331,5 @@ mod tests {
             let kind = random.u8(0..2);
             assert_eq!(Quarter::unpack(quarter.pack(kind)), (quarter, kind));
         }
-    }
-}
-
-/// PicOrderCnt of a frame or field (8.2.1).
-pub(super) fn count_of([top, bottom]: [i32; 2], structure: Structure) -> i32 {
-    match structure {
-        Structure::Frame => top.min(bottom),
-        Structure::Top => top,
-        Structure::Bottom => bottom,
     }
 }
