@@ -128,6 +128,9 @@ RECIPES = {
     'vp8_random_2': (
         'iHD', 'exact', 'ivf', 'Segments, filters.',
         'generated: cargo test -p genxml-codecs vp8::generator, seed 2', 6),
+    'vp8_random_5': (
+        'i965', 'exact', 'ivf', 'Key frames with segments.',
+        'generated: cargo test -p genxml-codecs vp8::generator, seed 5', 4),
     'vp8_random_4': (
         'i965', 'exact', 'ivf', 'Version 3: bilinear filters, whole samples of chroma.',
         'generated: cargo test -p genxml-codecs vp8::generator, seed 4', 2),
@@ -168,16 +171,16 @@ def encode(name, arguments, end, streams, work):
     return path
 
 
-def software(path, end):
+def software(path, end, limit):
     """Size and planes of FFmpeg's frames, in the order of decoding: rows, width, bytes."""
     probe = json.loads(run(['ffprobe', '-v', 'error', '-show_frames', '-of', 'json', path]))
-    frames = probe['frames']
+    frames = probe['frames'][:int(limit[-1]) if limit else None]
     form = frames[0]['pix_fmt']
     # Vector code of FFmpeg keeps less bits of intermediate values than H.264 and VC-1 allow. Its
     # inverse transform "faani" is the nearest to the exact one.
     transform = ['-flags', 'bitexact', '-idct', 'faani'] if end == 'm2v' else []
     data = run(['ffmpeg', '-v', 'error', '-nostdin', '-cpuflags', '0', *transform, '-threads', '1',
-                '-i', path, '-map', '0:v:0', '-fps_mode', 'passthrough', '-f', 'rawvideo',
+                '-i', path, '-map', '0:v:0', '-fps_mode', 'passthrough', *limit, '-f', 'rawvideo',
                 '-pix_fmt', form, '-'])
     width, height = frames[0]['width'], frames[0]['height']
     half = [(w + 1) // 2 for w in (width, height)]
@@ -351,13 +354,15 @@ def make(options, work, name, driver, kind, end, text, arguments, most=None):
     environment = dict(os.environ, LIBVA_DRIVER_NAME=driver)
     if driver == 'i965' and options.i965:
         environment['LIBVA_DRIVERS_PATH'] = options.i965
+    # Frames of VP8 come out in the order of decoding. Later ones may have another size.
+    limit = ['-frames:v', str(most)] if most and end == 'ivf' else []
     run([options.genx, 'shim', '--capture', work, '--', 'ffmpeg', '-nostdin', '-v', 'error',
          '-threads', '1', '-hwaccel', 'vaapi', '-hwaccel_device', '/dev/dri/renderD128',
          '-hwaccel_output_format', 'vaapi', '-i', path, '-map', '0:v:0',
-         '-fps_mode', 'passthrough', '-f', 'null', '-'], env=environment)
+         '-fps_mode', 'passthrough', *limit, '-f', 'null', '-'], env=environment)
     [folder] = glob.glob(os.path.join(work, 'ffmpeg.*'))
     maps, runs = convert(folder)
-    planes, frames = software(path, end)
+    planes, frames = software(path, end, limit)
     lines = [f'# {text}', f'# {driver}: {arguments}', *maps]
     frames, first = iter(frames[:most]), None
     for number, (changes, (address, pitch, rows, parity)) in enumerate(runs):

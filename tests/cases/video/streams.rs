@@ -64,6 +64,7 @@ captures! {
     vp8_random_0,
     vp8_random_2,
     vp8_random_4,
+    vp8_random_5,
 }
 
 /// Two host threads write the same memory as one.

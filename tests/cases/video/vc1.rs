@@ -111,7 +111,7 @@ fn packet(old: MfxVc1PredPipeState, changes: [[Option<[Intensity; 2]>; 2]; 2]) -
 fn compare(name: &str, number: usize, fields: bool) {
     let capture = Capture::open(name);
     let mut random = Random::new(421);
-    for which in 1..16 {
+    for which in (1..16).rev() {
         let mut change = |bit: usize| {
             let mut one = || (random.below(64) as i32, random.below(64) as i32);
             let top = one();
