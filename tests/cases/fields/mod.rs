@@ -15,7 +15,8 @@
 //! * `void`: the field has no effect on results by its nature;
 //! * `refused`: everything that reads the field ends with a fault;
 //! * `case`: the effect needs several batches, a long batch or the work of a kernel driver; the
-//!   reason is the name of the case that shows it.
+//!   reason is the name of the case that shows it;
+//! * `codec`: the effect needs a coded picture that no case has. Tests of `genxml-codecs` show it.
 //!
 //! The test runs the cases of all rows again, with the unchanged and the changed batch. It fails
 //! if a difference is not seen any more, if an unused field makes a difference, and if a field has
@@ -75,7 +76,7 @@ fn reasons() -> Vec<Reason> {
         let [kind, container, field, why] = columns[..] else {
             panic!("reasons.tsv: {} columns instead of 4: {line}", columns.len());
         };
-        let kinds = ["void", "refused", "case"];
+        let kinds = ["void", "refused", "case", "codec"];
         assert!(kinds.contains(&kind), "reasons.tsv: {kind} is not one of {kinds:?}: {line}");
         assert!(!why.is_empty(), "reasons.tsv: no reason: {line}");
         let [kind, container, field, why] = [kind, container, field, why].map(str::to_owned);
