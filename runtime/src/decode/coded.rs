@@ -10,7 +10,7 @@ use genxml_core::reflect::{Container, Type};
 use std::fmt::Write as _;
 
 /// Number of reference pictures in MFX_PIPE_BUF_ADDR_STATE.
-pub(super) const REFERENCES: usize = 16;
+const REFERENCES: usize = 16;
 
 pub(super) const MODE: usize = 0;
 pub(super) const BUFFERS: usize = 1;
@@ -78,20 +78,17 @@ impl Latched {
         })
     }
 
-    /// The elements of the packet's first array of this many elements.
-    pub fn elements(&self, count: usize) -> Vec<u64> {
-        let group = self.container.groups.iter().find(|group| group.count as usize == count);
-        let Some((group, field)) = group.and_then(|group| {
-            Some((group, group.fields.iter().find(|field| field.name != "Reserved")?))
-        }) else {
-            return Vec::new();
-        };
-        let of = |index: usize| group.start + index as u32 * group.bits;
+    /// The values of a field in all elements of its array. Empty if no array has such a field.
+    pub fn elements(&self, name: &str) -> Vec<u64> {
+        let found =
+            self.container.groups.iter().find_map(|group| {
+                Some((group, group.fields.iter().find(|field| field.name == name)?))
+            });
+        let Some((group, field)) = found else { return Vec::new() };
         let shift = if matches!(field.ty, Type::Address { .. }) { field.start % 32 } else { 0 };
-        (0..count)
-            .map(|index| {
-                bits::get(&self.dwords, of(index) + field.start, of(index) + field.end) << shift
-            })
+        (0..group.count)
+            .map(|index| group.start + index * group.bits)
+            .map(|at| bits::get(&self.dwords, at + field.start, at + field.end) << shift)
             .collect()
     }
 }
@@ -157,15 +154,15 @@ impl Coded {
         }
     }
 
-    /// Marks the references that a list of AVC names. Bit 7 is set in entries that do not exist;
-    /// bits 4:1 are the number of the reference.
+    /// Marks the references that a list of AVC names.
     fn list(&mut self) {
         let Some(list) = self.get(LIST) else { return };
         let second = list.on("Reference Picture List Select");
-        let entries = list.elements(32);
+        let missing = list.elements("Non-Existing");
+        let stores = list.elements("Frame Store Index");
         let roles = &mut self.picture.get_or_insert_default().roles;
-        for entry in entries.into_iter().filter(|entry| entry >> 7 & 1 == 0) {
-            let role = &mut roles[entry as usize >> 1 & 15];
+        for (store, _) in stores.into_iter().zip(missing).filter(|(_, missing)| *missing == 0) {
+            let Some(role) = roles.get_mut(store as usize) else { continue };
             *role = match (*role, second) {
                 ("list 1" | "lists 0 and 1", false) => "lists 0 and 1",
                 (_, false) => "list 0",

@@ -1,7 +1,7 @@
 //! The summary of a coded picture with its outputs and references. The decoder emits it after the
 //! last BSD object of the picture.
 
-use super::coded::{BUFFERS, Coded, MODE, Picture, REFERENCES};
+use super::coded::{BUFFERS, Coded, MODE, Picture};
 use super::follow::Follower;
 use super::record::Kind;
 use super::surfaces::DECODED;
@@ -67,7 +67,7 @@ impl Follower<'_> {
         if outputs == 0 {
             self.coded_note(depth + 2, 0, None, format_args!("writes no picture"))?;
         }
-        let addresses = buffers.elements(REFERENCES);
+        let addresses = buffers.elements("Reference Picture - Address");
         for (index, (role, at)) in roles.iter().zip(addresses).enumerate() {
             if !role.is_empty() && at != 0 {
                 let text = format_args!("uses reference picture {index} ({role}), at {at:#x}");

@@ -14,13 +14,8 @@ pub(super) const PICTURES: usize = 6;
 /// The layout of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Picture {
-    width: u64,
-    height: u64,
     /// Name of the format; empty if the manual has none for the value.
     format: &'static str,
-    /// Bytes from one row to the next.
-    pitch: u64,
-    tiles: &'static str,
     /// The samples, without an address.
     pub samples: VideoSurface,
     /// Column and row of the first sample of Cb and of Cr.
@@ -29,7 +24,8 @@ pub(super) struct Picture {
 
 impl fmt::Display for Picture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Picture { width, height, format, pitch, tiles, .. } = self;
+        let Picture { format, samples: VideoSurface { width, height, pitch, tiles, .. }, .. } =
+            self;
         let format = if format.is_empty() { "unknown format" } else { format };
         write!(f, "{width} x {height} {format}, pitch {pitch} bytes, {tiles}")
     }
@@ -106,19 +102,7 @@ impl Surfaces {
             },
             full_range: false,
         };
-        *picture = Some(Picture {
-            width: value("Width"),
-            height: value("Height"),
-            format,
-            pitch: value("Surface Pitch"),
-            tiles: match (value("Tiled Surface"), value("Tile Walk")) {
-                (0, _) => "linear",
-                (_, 0) => "X-tiled",
-                (_, _) => "Y-tiled",
-            },
-            samples,
-            planes,
-        });
+        *picture = Some(Picture { format, samples, planes });
     }
 }
 

@@ -1,5 +1,7 @@
 //! Where the samples of a picture of the video engines are in memory.
 
+use std::fmt;
+
 /// The samples of a picture of the video engines, in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VideoSurface {
@@ -22,7 +24,7 @@ pub struct VideoSurface {
 /// Where the chroma samples of a picture are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Chroma {
-    /// There are none.
+    /// The picture has no chroma samples.
     None,
     /// Cb and Cr alternate in the rows from this row on. There is a pair for 2 x 2 luma samples.
     Interleaved {
@@ -49,4 +51,14 @@ pub enum Tiles {
     X,
     /// Y-major tiles.
     Y,
+}
+
+impl fmt::Display for Tiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Tiles::Linear => "linear",
+            Tiles::X => "X-tiled",
+            Tiles::Y => "Y-tiled",
+        })
+    }
 }

@@ -135,8 +135,7 @@ pub struct HtmlWriter<'a, W: Write> {
     seen: HashMap<Vec<u8>, usize>,
     seen_bytes: usize,
     /// Indices of pictures by the dwords of the surface state, or by address and size of decoded
-    /// video, for this submission. `None` for a
-    /// surface without a picture.
+    /// video, for this submission. `None` for a surface without a picture.
     looked: HashMap<Vec<u32>, Option<usize>>,
     looks: usize,
 }
@@ -253,8 +252,8 @@ impl<'a, W: Write> HtmlWriter<'a, W> {
 
     /// The index of the picture of a surface. Adds the picture if it is new. `None` if there is no
     /// picture, or if a limit is reached.
-    fn look(&mut self, key: Vec<u32>, picture: impl FnOnce() -> Option<Picture>) -> Option<usize> {
-        if let Some(known) = self.looked.get(&key) {
+    fn look(&mut self, key: &[u32], picture: impl FnOnce() -> Option<Picture>) -> Option<usize> {
+        if let Some(known) = self.looked.get(key) {
             return *known;
         }
         if self.looks >= MAX_LOOKS || self.seen.len() >= MAX_PICTURES {
@@ -275,7 +274,7 @@ impl<'a, W: Write> HtmlWriter<'a, W> {
             self.seen.insert(picture.png, number);
             Some(number)
         });
-        self.looked.insert(key, number);
+        self.looked.insert(key.to_vec(), number);
         number
     }
 }
@@ -295,16 +294,14 @@ impl<W: Write> Sink for HtmlWriter<'_, W> {
 
     fn structure(&mut self, record: &Record, memory: &dyn Memory) -> io::Result<()> {
         let picture = match (record.name, record.surface, self.pictures, self.video) {
-            ("RENDER_SURFACE_STATE", _, Some(pictures), _) => {
-                self.look(record.dwords.clone(), || {
-                    let dwords = record.dwords.first_chunk()?;
-                    pictures(&RenderSurfaceState::unpack_lossy(dwords), memory)
-                })
-            }
+            ("RENDER_SURFACE_STATE", _, Some(pictures), _) => self.look(&record.dwords, || {
+                let dwords = record.dwords.first_chunk()?;
+                pictures(&RenderSurfaceState::unpack_lossy(dwords), memory)
+            }),
             (_, Some(surface), _, Some(video)) => {
                 let VideoSurface { address, width, height, pitch, .. } = surface;
-                let key = vec![address as u32, (address >> 32) as u32, width, height, pitch];
-                self.look(key, || video(&surface, memory))
+                let key = [address as u32, (address >> 32) as u32, width, height, pitch];
+                self.look(&key, || video(&surface, memory))
             }
             _ => None,
         };

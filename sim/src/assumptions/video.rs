@@ -30,18 +30,21 @@ assumptions! {
 
     documentation MPEG2_ROWS_BELOW_THE_PICTURE;
         question "What does a slice below Frame Height In MBs do?";
-        choice "It is decoded if it is the row that makes the height even and the surface has \
-            room for it before its chroma samples. The picture then has this row.";
+        choice "The slice is decoded if both are true: its row makes the number of rows even, and \
+            the surface has room for the row before the chroma samples. The row is then part of \
+            the picture.";
         reason "Frames of interlaced sequences have an even number of rows of macroblocks \
             (ISO/IEC 13818-2 6.3.3), and vectors may point to all of them. i965 states the number \
             of visible rows and sends the slices of all.";
 
     documentation MPEG2_BOTTOM_FIELDS_LEFT_OUT;
         question "Where do bottom fields come from if pictures 2 and 3 have no address?";
-        choice "From the frame of pictures 0 and 1. In a P picture from picture 1, and if it is a \
-            top field that follows the bottom field of the same frame, from this frame.";
-        reason "i965 fills pictures 2 and 3 only if the application does not call the frame \
-            progressive; streams with field pictures that do so exist and play.";
+        choice "Forward from picture 0 and backward from picture 1. In a P picture, forward from \
+            picture 1. If the P picture is the top field after the bottom field of the same frame, \
+            forward from the frame being decoded.";
+        reason "i965 sets pictures 2 and 3 only if the application does not call the frame \
+            progressive. Some streams have field pictures in frames that are called progressive, \
+            and they play.";
 
     documentation MPEG2_COLUMN_OF_A_SLICE_IS_IGNORED;
         question "Is Slice Horizontal Position added to the first address increment of a slice?";

@@ -1,13 +1,12 @@
 //! AVC (H.264): packets become the values that [`genxml_codecs::avc`] takes.
 
-use super::bitstream;
 use super::outputs::Outputs;
 use super::status::{decoded, mode};
 use super::surface::{Arrangement, sizes_420};
-use crate::machine::coded::{Codec, CodedPicture, PictureKind};
+use super::{buffer, slices};
+use crate::machine::coded::{Codec, PictureKind};
 use crate::machine::exec::Exec;
-use crate::machine::fault::{Fault, Place};
-use crate::machine::slots::UnitState;
+use crate::machine::fault::Fault;
 use genxml::gen8::mfd::{MfdAvcBsdObject, MfdAvcPicidState};
 use genxml::gen8::mfx_avc::{
     MfxAvcDirectmodeState, MfxAvcImgState, MfxAvcImgStateChromaFormatIdc as Chroma,
@@ -17,41 +16,25 @@ use genxml::gen8::mfx_avc::{
 };
 use genxml::gen8::mfx_common::{
     MfxPipeModeSelectDecoderShortFormatMode as Format, MfxPipeModeSelectStandardSelect as Standard,
-    MfxQmState,
 };
+use genxml_codecs::Structure;
 use genxml_codecs::avc::{
     self, Entry, MOTION_BYTES, Matrices, Parameters, References, Slice, SliceKind, Weight,
 };
-use genxml_codecs::{Frame, Structure};
+
+/// Name of the buffer for the motion of the picture.
+const MOTION_WRITTEN: &str = "Direct MV Buffer (Write)";
 
 /// A picture and its slices.
-#[derive(Clone, Debug)]
-struct Picture {
-    /// The packet of the last slice.
-    at: Place,
-    parameters: Parameters,
-    outputs: Outputs,
-    slices: Vec<(Slice, Vec<u8>)>,
-}
+type Picture = slices::Picture<Parameters, Slice>;
 
-/// The picture whose slices are being collected.
-#[derive(Clone, Debug, Default)]
-struct Open(Option<Box<Picture>>);
-
-impl UnitState for Open {}
-
-/// Decodes the picture whose slices were collected, if there is one, and writes it. A fault names
-/// the packet of the last slice.
+/// Decodes the picture whose slices were collected, if there is one, and writes it.
 ///
 /// # Errors
-/// [`Fault::Page`] if a buffer is not mapped; [`Fault::BadPacket`] for a size or state that the
-/// decoder does not have.
+/// [`Fault::Page`] if a buffer is not mapped; [`Fault::BadPacket`] for a size that the decoder does
+/// not support.
 pub fn finish(exec: &mut Exec<'_>) -> Result<(), Fault> {
-    let Some(picture) = exec.state.slots.get_mut::<Open>().0.take() else { return Ok(()) };
-    let at = std::mem::replace(&mut exec.at, picture.at);
-    picture.finish(exec)?;
-    exec.at = at;
-    Ok(())
+    slices::finish(exec, decode)
 }
 
 /// Executes MFD_AVC_BSD_OBJECT: reads the coded data of a slice. The picture is decoded when all
@@ -67,23 +50,16 @@ pub fn object(exec: &mut Exec<'_>, packet: &MfdAvcBsdObject) -> Result<(), Fault
         return Err(exec.unimplemented(what, "MFX_PIPE_MODE_SELECT dw1 17"));
     }
     let length = packet.indirect_bsd_data_length.get();
-    let data = bitstream::read(exec, packet.indirect_bsd_data_start_address.get(), length)?;
+    let data = buffer::coded_data(exec, packet.indirect_bsd_data_start_address.get(), length)?;
     let inline = &packet.inline_data;
     let offset = 8 * inline.first_mb_byte_offset_of_slice_data_or_slice_header.get()
         + inline.first_macroblock_mb_bit_offset.get();
     let slice = slice(exec, offset as usize);
-    if exec.state.slots.get_mut::<Open>().0.is_none() {
+    slices::add(exec, (slice, data), |exec| {
         let parameters = parameters(exec)?;
         let sizes = sizes_420(parameters.width, parameters.height);
-        let outputs = Outputs::resolve(exec, sizes, Arrangement::Surface)?;
-        let picture = Picture { at: exec.at, parameters, outputs, slices: Vec::new() };
-        exec.state.slots.get_mut::<Open>().0 = Some(Box::new(picture));
-    }
-    if let Some(picture) = &mut exec.state.slots.get_mut::<Open>().0 {
-        picture.at = exec.at;
-        picture.slices.push((slice, data));
-    }
-    Ok(())
+        Ok((parameters, Outputs::resolve(exec, sizes, Arrangement::Surface)?))
+    })
 }
 
 /// The picture's parameters from latched packets.
@@ -94,7 +70,11 @@ fn parameters(exec: &Exec<'_>) -> Result<Parameters, Fault> {
     let ids: MfdAvcPicidState = latched.read(0);
     if !matches!(image.chroma_format_idc, Chroma::MONOCHROME_PICTURE | Chroma::_4_2_0_PICTURE) {
         let value = image.chroma_format_idc.bits();
-        return Err(exec.bad_field("Chroma Format IDC", value, "the decoder has 4:0:0 and 4:2:0"));
+        return Err(exec.bad_field(
+            "Chroma Format IDC",
+            value,
+            "the decoder supports only 4:0:0 and 4:2:0",
+        ));
     }
     let structure = match image.image_structure {
         Image::FRAME_PICTURE => Structure::Frame,
@@ -134,21 +114,15 @@ fn parameters(exec: &Exec<'_>) -> Result<Parameters, Fault> {
 
 /// The scaling matrices. A matrix that was never sent is flat.
 fn matrices(exec: &Exec<'_>) -> Matrices {
-    let matrix = |index: usize| -> Option<[u8; 64]> {
-        exec.state.latched.get::<MfxQmState>(index)?;
-        let state: MfxQmState = exec.state.latched.read(index);
-        let dwords = state.forward_quantizer_matrix.map(|entries| entries.get() as u32);
-        Some(bytemuck::must_cast(dwords.map(u32::to_le_bytes)))
-    };
     let three = |bytes: [u8; 64]| -> [[u8; 16]; 3] {
         std::array::from_fn(|plane| std::array::from_fn(|at| bytes[16 * plane + at]))
     };
     let flat = Matrices::default();
     Matrices {
-        intra_4x4: matrix(0).map_or(flat.intra_4x4, three),
-        inter_4x4: matrix(1).map_or(flat.inter_4x4, three),
-        intra_8x8: matrix(2).unwrap_or(flat.intra_8x8),
-        inter_8x8: matrix(3).unwrap_or(flat.inter_8x8),
+        intra_4x4: buffer::matrix(exec, 0).map_or(flat.intra_4x4, three),
+        inter_4x4: buffer::matrix(exec, 1).map_or(flat.inter_4x4, three),
+        intra_8x8: buffer::matrix(exec, 2).unwrap_or(flat.intra_8x8),
+        inter_8x8: buffer::matrix(exec, 3).unwrap_or(flat.inter_8x8),
     }
 }
 
@@ -158,14 +132,18 @@ fn slice(exec: &Exec<'_>, data_offset: usize) -> Slice {
     let state: MfxAvcSliceState = latched.read(0);
     let lists = [0, 1].map(|list| {
         let state: MfxAvcRefIdxState = latched.read(list);
-        state.reference_list_entry.map(|entry| Entry::from_byte(entry.get() as u8))
+        state.reference_list_entry.map(|entry| Entry {
+            present: !entry.non_existing,
+            long_term: entry.long_term,
+            store: entry.frame_store_index.get() as u8,
+            bottom: entry.bottom_field,
+        })
     });
     let weights = [0, 1].map(|list| {
         let state: MfxAvcWeightoffsetState = latched.read(list);
-        let weight = |at: usize| {
-            let [weight, offset]: [i16; 2] =
-                bytemuck::must_cast(state.weight_offset[at].get() as u32);
-            Weight { weight, offset }
+        let weight = |at: usize| Weight {
+            weight: state.weight_offset[at].weight.get() as i16,
+            offset: state.weight_offset[at].offset.get() as i16,
         };
         std::array::from_fn(|entry| std::array::from_fn(|plane| weight(3 * entry + plane)))
     });
@@ -201,89 +179,75 @@ fn slice(exec: &Exec<'_>, data_offset: usize) -> Slice {
     }
 }
 
-impl Picture {
-    /// Decodes the slices, filters the picture and writes it and its motion.
-    ///
-    /// # Errors
-    /// [`Fault::Page`] if a buffer is not mapped; [`Fault::BadPacket`] for a size that the decoder
-    /// does not have.
-    fn finish(self, exec: &mut Exec<'_>) -> Result<(), Fault> {
-        let Picture { parameters, outputs, slices, .. } = &self;
-        exec.spend(256 * (parameters.width * parameters.height) as u64)?;
-        let used = |store: usize| {
-            let entries = |slice: &Slice| slice.lists.into_iter().flatten();
-            slices.iter().any(|(slice, _)| {
-                entries(slice).any(|entry| entry.present && usize::from(entry.store) == store)
-            })
-        };
-        let frames = outputs.references(exec, used)?;
-        let direct: MfxAvcDirectmodeState = exec.state.latched.read(0);
-        let bytes = parameters.width * parameters.height * MOTION_BYTES;
-        let colocated = slices.iter().filter(|(slice, _)| slice.kind == SliceKind::B);
-        let colocated: Vec<usize> =
-            colocated.map(|(slice, _)| usize::from(slice.lists[1][0].store)).collect();
-        let mut motion: [Vec<u8>; 16] = Default::default();
-        for (store, motion) in motion.iter_mut().enumerate() {
-            let address = direct.direct_mv_buffer[store].get();
-            if colocated.contains(&store) && address != 0 {
-                motion.resize(bytes, 0);
-                let read = exec.vm.read(address, motion);
-                read.map_err(|fault| exec.page(fault, format!("Direct MV Buffer {store}")))?;
-            }
+/// The motion of the colocated pictures, by frame store. Empty for the other stores.
+fn colocated_motion(exec: &mut Exec<'_>, picture: &Picture) -> Result<[Vec<u8>; 16], Fault> {
+    let direct: MfxAvcDirectmodeState = exec.state.latched.read(0);
+    let mut motion: [Vec<u8>; 16] = Default::default();
+    for (slice, _) in &picture.slices {
+        let store = usize::from(slice.lists[1][0].store);
+        let address = direct.direct_mv_buffer[store].get();
+        if slice.kind == SliceKind::B && address != 0 && motion[store].is_empty() {
+            let name = format!("Direct MV Buffer {store}");
+            motion[store] = buffer::read(exec, address, motion_bytes(&picture.parameters), name)?;
         }
-        let own = direct.direct_mv_buffer_write_address.get();
-        let mut written = Vec::new();
-        if own != 0 && !parameters.non_reference && parameters.structure.is_field() {
-            written.resize(bytes, 0);
-            let read = exec.vm.read(own, &mut written);
-            read.map_err(|fault| exec.page(fault, "Direct MV Buffer (Write)"))?;
-        }
-        let references = References {
-            frames: std::array::from_fn(|store| frames.get(store)),
-            motion: std::array::from_fn(|store| motion[store].as_slice()),
-        };
-        let target = outputs.load(exec)?;
-        let mut picture = match avc::Picture::new(parameters, references, target, written) {
-            Ok(picture) => picture,
-            Err(error) => {
-                let (field, value) = ("Frame Width", parameters.width as u64);
-                return Err(exec.bad_field(field, value, error.to_string()));
-            }
-        };
-        for (slice, data) in slices {
-            picture.slice(slice, data);
-        }
-        let output = picture.finish(avc::Outputs {
-            unfiltered: outputs.before.is_some(),
-            filtered: outputs.after.is_some(),
-        });
-        outputs.store(exec, output.unfiltered.as_ref(), output.filtered.as_ref())?;
-        if own != 0 && !parameters.non_reference {
-            let length = output.motion.len().min(bytes);
-            let write = exec.vm.write(own, &output.motion[..length]);
-            write.map_err(|fault| exec.page(fault, "Direct MV Buffer (Write)"))?;
-        }
-        let (nothing, output_frame) = (Frame::default(), output.filtered.as_ref());
-        let any = |kind| slices.iter().any(|(slice, _)| slice.kind == kind);
-        let coded = CodedPicture {
-            at: self.at,
-            codec: Codec::Avc,
-            kind: match () {
-                () if any(SliceKind::B) => PictureKind::B,
-                () if any(SliceKind::P) => PictureKind::P,
-                () => PictureKind::I,
-            },
-            structure: parameters.structure,
-            // i965 sends a slice without data if the first slice is missing (digests/video.md 2.9).
-            slices: slices.iter().filter(|(_, data)| !data.is_empty()).count() as u32,
-            bytes: slices.iter().map(|(_, data)| data.len() as u64).sum(),
-            references: &frames.addresses,
-            before: outputs.before,
-            after: outputs.after,
-            report: output.report,
-            frame: output_frame.or(output.unfiltered.as_ref()).unwrap_or(&nothing),
-        };
-        decoded(exec, &coded);
-        Ok(())
     }
+    Ok(motion)
+}
+
+/// Bytes of the motion of a frame.
+fn motion_bytes(parameters: &Parameters) -> usize {
+    parameters.width * parameters.height * MOTION_BYTES
+}
+
+/// Decodes the slices, filters the picture and writes it and its motion.
+fn decode(exec: &mut Exec<'_>, picture: Picture) -> Result<(), Fault> {
+    let slices::Picture { parameters, outputs, slices, .. } = &picture;
+    exec.spend(256 * (parameters.width * parameters.height) as u64)?;
+    let used = |store: usize| {
+        let names = |entry: &Entry| entry.present && usize::from(entry.store) == store;
+        slices.iter().any(|(slice, _)| slice.lists.iter().flatten().any(names))
+    };
+    let frames = outputs.references(exec, used)?;
+    let motion = colocated_motion(exec, &picture)?;
+    let direct: MfxAvcDirectmodeState = exec.state.latched.read(0);
+    let own = match direct.direct_mv_buffer_write_address.get() {
+        0 => None,
+        address => (!parameters.non_reference).then_some(address),
+    };
+    // A field leaves the motion of the other field as it is.
+    let mut own_motion = Vec::new();
+    if let Some(address) = own.filter(|_| parameters.structure.is_field()) {
+        own_motion = buffer::read(exec, address, motion_bytes(parameters), MOTION_WRITTEN)?;
+    }
+    let references = References {
+        frames: std::array::from_fn(|store| frames.get(store)),
+        motion: std::array::from_fn(|store| motion[store].as_slice()),
+    };
+    let target = outputs.load(exec)?;
+    let mut decoder =
+        avc::Picture::new(parameters, references, target, own_motion).map_err(|error| {
+            exec.bad_field("Frame Height", parameters.height as u64, error.to_string())
+        })?;
+    for (slice, data) in slices {
+        decoder.slice(slice, data);
+    }
+    let output = decoder.finish(avc::Outputs {
+        unfiltered: outputs.before.is_some(),
+        filtered: outputs.after.is_some(),
+    });
+    outputs.store(exec, output.unfiltered.as_ref(), output.filtered.as_ref())?;
+    if let Some(address) = own {
+        buffer::write(exec, address, &output.motion, MOTION_WRITTEN)?;
+    }
+    let any = |kind| slices.iter().any(|(slice, _)| slice.kind == kind);
+    let kind = match () {
+        () if any(SliceKind::B) => PictureKind::B,
+        () if any(SliceKind::P) => PictureKind::P,
+        () => PictureKind::I,
+    };
+    if let Some(frame) = output.filtered.as_ref().or(output.unfiltered.as_ref()) {
+        let what = (Codec::Avc, kind, parameters.structure);
+        decoded(exec, &picture.coded(what, &frames, output.report, frame));
+    }
+    Ok(())
 }

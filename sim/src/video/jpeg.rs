@@ -1,7 +1,7 @@
 //! JPEG: packets become the values that [`genxml_codecs::jpeg`] takes. Each scan is decoded by
 //! itself: the picture is in memory between scans.
 
-use super::bitstream;
+use super::buffer;
 use super::outputs::Outputs;
 use super::status::{decoded, mode};
 use super::surface::Arrangement;
@@ -9,7 +9,7 @@ use crate::machine::coded::{Codec, CodedPicture, PictureKind};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use genxml::gen8::mfd::MfdJpegBsdObject;
-use genxml::gen8::mfx_common::{MfxPipeModeSelectStandardSelect as Standard, MfxQmState};
+use genxml::gen8::mfx_common::MfxPipeModeSelectStandardSelect as Standard;
 use genxml::gen8::mfx_jpeg::{MfxJpegHuffTableState, MfxJpegPicState};
 use genxml_codecs::Structure;
 use genxml_codecs::jpeg::{
@@ -24,7 +24,7 @@ use genxml_codecs::jpeg::{
 pub fn object(exec: &mut Exec<'_>, packet: &MfdJpegBsdObject) -> Result<(), Fault> {
     mode(exec, Standard::JPEG)?;
     let length = packet.indirect_data_length.get();
-    let data = bitstream::read(exec, packet.indirect_data_start_address.get(), length)?;
+    let data = buffer::coded_data(exec, packet.indirect_data_start_address.get(), length)?;
     let state: MfxJpegPicState = exec.state.latched.read(0);
     let parameters = parameters(exec, &state);
     let output = state.output_format_yuv.get();
@@ -53,13 +53,12 @@ pub fn object(exec: &mut Exec<'_>, packet: &MfdJpegBsdObject) -> Result<(), Faul
         let width = u64::from(parameters.width_in_blocks);
         exec.bad_field("Frame Width In Blocks", width, error.to_string())
     })?;
-    let mut converted = frame.clone();
-    conversion.apply(&mut converted);
-    let sizes = converted.planes.each_ref().map(|plane| (plane.width, plane.height));
+    let [luma, first, second] = frame.planes.each_ref().map(|plane| (plane.width, plane.height));
+    let sizes = [luma, conversion.size(first), conversion.size(second)];
     let outputs = Outputs::resolve(exec, sizes, Arrangement::Jpeg(format, parameters.format))?;
     // A scan of one component leaves the others as earlier scans decoded them. Samples whose
     // subsampling changed cannot be read back, so such scans must have all components.
-    if converted == frame {
+    if sizes == [luma, first, second] {
         frame = outputs.load(exec)?;
     }
     exec.spend(frame.planes.iter().map(|plane| plane.data.len() as u64).sum())?;
@@ -102,11 +101,7 @@ fn parameters(exec: &Exec<'_>, state: &MfxJpegPicState) -> Parameters {
             ac_values,
         })
     };
-    let matrix = |component: usize| -> [u8; 64] {
-        let state: MfxQmState = latched.read(component);
-        let dwords = state.forward_quantizer_matrix.map(|entries| entries.get() as u32);
-        bytemuck::must_cast(dwords.map(u32::to_le_bytes))
-    };
+    let matrix = |component| buffer::matrix(exec, component).unwrap_or([0; 64]);
     Parameters {
         format: InputFormat::from_bits(state.input_format_yuv.bits() as u8),
         width_in_blocks: state.frame_width_in_blocks.get() as u32,

@@ -5,16 +5,17 @@
 //! of plain values that know no packet. Here, one file for each coding standard turns latched
 //! packets into the values that its decoder takes.
 //!
-//! A picture of several slices is open until its end: the next picture, a packet that makes the
-//! engine wait, or the end of the submission. Then the deblocking filter runs and the picture is
-//! written to memory ([`finish`]). No state other than memory goes from picture to picture
+//! A picture of several slices is open until its end: the next picture, a packet that may look at
+//! results ([`ends_picture`]), or the end of the submission. Then the deblocking filter runs and the picture is
+//! written to memory ([`finish`]). Hardware keeps no state other than memory from picture to picture
 //! (digests/video.md 1.1). Row stores are not written: only hardware reads them.
 
 pub mod avc;
-pub mod bitstream;
+pub mod buffer;
 pub mod jpeg;
 pub mod mpeg2;
 pub mod outputs;
+pub mod slices;
 pub mod status;
 pub mod surface;
 pub mod vc1;
@@ -82,7 +83,8 @@ pub fn ends_picture(dwords: &[u32]) -> bool {
 /// Ends the open picture, if there is one: filters it and writes it to memory.
 ///
 /// # Errors
-/// [`Fault::Page`] if a buffer of the picture is not mapped.
+/// [`Fault::Page`] if a buffer of the picture is not mapped; [`Fault::BadPacket`] for a size or
+/// state that the decoder does not support.
 pub fn finish(exec: &mut Exec<'_>) -> Result<(), Fault> {
     avc::finish(exec)?;
     mpeg2::finish(exec)?;

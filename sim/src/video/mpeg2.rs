@@ -1,17 +1,15 @@
 //! MPEG-2: packets become the values that [`genxml_codecs::mpeg2`] takes.
 
-use super::bitstream;
 use super::outputs::Outputs;
 use super::status::{decoded, mode};
 use super::surface::{Arrangement, sizes_420};
-use crate::machine::coded::{Codec, CodedPicture, PictureKind};
+use super::{buffer, slices};
+use crate::machine::coded::{Codec, PictureKind};
 use crate::machine::exec::Exec;
-use crate::machine::fault::{Fault, Place};
+use crate::machine::fault::Fault;
 use crate::machine::slots::UnitState;
 use genxml::gen8::mfd::MfdMpeg2BsdObject;
-use genxml::gen8::mfx_common::{
-    MfxPipeBufAddrState, MfxPipeModeSelectStandardSelect as Standard, MfxQmState,
-};
+use genxml::gen8::mfx_common::{MfxPipeBufAddrState, MfxPipeModeSelectStandardSelect as Standard};
 use genxml::gen8::mfx_mpeg2::{
     MfxMpeg2PicState, MfxMpeg2PicStateIntraVlcFormat as IntraVlc,
     MfxMpeg2PicStatePictureCodingType as Kind, MfxMpeg2PicStatePictureStructure as Rows,
@@ -22,14 +20,7 @@ use genxml_codecs::mpeg2::{
 };
 
 /// A picture and its slices.
-#[derive(Clone, Debug)]
-struct Picture {
-    /// The packet of the last slice.
-    at: Place,
-    parameters: Parameters,
-    outputs: Outputs,
-    slices: Vec<(Slice, Vec<u8>)>,
-}
+type Picture = slices::Picture<Parameters, Slice>;
 
 /// The newest picture, if it was a field: its address and its rows.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,24 +28,13 @@ struct LastField(Option<(u64, Structure)>);
 
 impl UnitState for LastField {}
 
-/// The picture whose slices are being collected.
-#[derive(Clone, Debug, Default)]
-struct Open(Option<Box<Picture>>);
-
-impl UnitState for Open {}
-
-/// Decodes the picture whose slices were collected, if there is one, and writes it. A fault names
-/// the packet of the last slice.
+/// Decodes the picture whose slices were collected, if there is one, and writes it.
 ///
 /// # Errors
-/// [`Fault::Page`] if a buffer is not mapped; [`Fault::BadPacket`] for a size or state that the
-/// decoder does not have.
+/// [`Fault::Page`] if a buffer is not mapped; [`Fault::BadPacket`] for parameters that the decoder
+/// does not support.
 pub fn finish(exec: &mut Exec<'_>) -> Result<(), Fault> {
-    let Some(picture) = exec.state.slots.get_mut::<Open>().0.take() else { return Ok(()) };
-    let at = std::mem::replace(&mut exec.at, picture.at);
-    picture.finish(exec)?;
-    exec.at = at;
-    Ok(())
+    slices::finish(exec, decode)
 }
 
 /// Executes MFD_MPEG2_BSD_OBJECT: reads the coded data of a slice. The picture is decoded when all
@@ -67,25 +47,18 @@ pub fn finish(exec: &mut Exec<'_>) -> Result<(), Fault> {
 pub fn object(exec: &mut Exec<'_>, packet: &MfdMpeg2BsdObject) -> Result<(), Fault> {
     mode(exec, Standard::MPEG2)?;
     let length = packet.indirect_bsd_data_length.get();
-    let data = bitstream::read(exec, packet.indirect_bsd_data_start_address.get(), length)?;
+    let data = buffer::coded_data(exec, packet.indirect_bsd_data_start_address.get(), length)?;
     let inline = &packet.inline_data;
     let slice = Slice {
         row: inline.slice_vertical_position.get() as usize,
         quantiser_scale_code: inline.quantizer_scale_code.get() as u8,
         bit_offset: inline.first_macroblock_bit_offset.get() as usize,
     };
-    if exec.state.slots.get_mut::<Open>().0.is_none() {
+    slices::add(exec, (slice, data), |exec| {
         let parameters = parameters(exec)?;
         let sizes = sizes_420(parameters.width, parameters.height);
-        let outputs = Outputs::resolve(exec, sizes, Arrangement::Surface)?;
-        let picture = Picture { at: exec.at, parameters, outputs, slices: Vec::new() };
-        exec.state.slots.get_mut::<Open>().0 = Some(Box::new(picture));
-    }
-    if let Some(picture) = &mut exec.state.slots.get_mut::<Open>().0 {
-        picture.at = exec.at;
-        picture.slices.push((slice, data));
-    }
-    Ok(())
+        Ok((parameters, Outputs::resolve(exec, sizes, Arrangement::Surface)?))
+    })
 }
 
 /// The picture's parameters from latched packets.
@@ -128,17 +101,9 @@ fn parameters(exec: &Exec<'_>) -> Result<Parameters, Fault> {
         alternate_scan: state.scan_order == Scan::MPEG_ALTERNATE_VERTICAL_SCAN,
         mismatch_control: !state.disable_mismatch && !state.mismatch_control_disable,
         conceal: !state.slice_concealment_disable,
-        intra_matrix: matrix(exec, 0).unwrap_or(tables::DEFAULT_INTRA_MATRIX),
-        non_intra_matrix: matrix(exec, 1).unwrap_or(tables::DEFAULT_NON_INTRA_MATRIX),
+        intra_matrix: buffer::matrix(exec, 0).unwrap_or(tables::DEFAULT_INTRA_MATRIX),
+        non_intra_matrix: buffer::matrix(exec, 1).unwrap_or(tables::DEFAULT_NON_INTRA_MATRIX),
     })
-}
-
-/// A quantiser matrix in raster order, if there was one.
-fn matrix(exec: &Exec<'_>, index: usize) -> Option<[u8; 64]> {
-    exec.state.latched.get::<MfxQmState>(index)?;
-    let state: MfxQmState = exec.state.latched.read(index);
-    let dwords = state.forward_quantizer_matrix.map(|entries| entries.get() as u32);
-    Some(bytemuck::must_cast(dwords.map(u32::to_le_bytes)))
 }
 
 /// Height of the frame in macroblocks. Frames of interlaced sequences have an even number of rows
@@ -160,9 +125,9 @@ enum Source {
     Target,
 }
 
-/// The sources of the top and bottom fields, forward and backward. Pictures 0 and 1 are the sources
-/// of frames and top fields, 2 and 3 those of bottom fields (digests/video.md 3.3). i965 leaves out
-/// the latter if the application says that the frame is progressive
+/// Sources by direction (forward, backward), then by field (top, bottom). Frames and top fields
+/// come from pictures 0 and 1, bottom fields from pictures 2 and 3 (digests/video.md 3.3). i965 does
+/// not set pictures 2 and 3 if the application calls the frame progressive
 /// (assumptions::MPEG2_BOTTOM_FIELDS_LEFT_OUT).
 fn sources(exec: &mut Exec<'_>, parameters: &Parameters, outputs: &Outputs) -> [[Source; 2]; 2] {
     let buffers: MfxPipeBufAddrState = exec.state.latched.read(0);
@@ -190,68 +155,43 @@ fn sources(exec: &mut Exec<'_>, parameters: &Parameters, outputs: &Outputs) -> [
     ]
 }
 
-impl Picture {
-    /// Decodes the slices and writes the picture.
-    ///
-    /// # Errors
-    /// [`Fault::Page`] if a buffer is not mapped; [`Fault::BadPacket`] for parameters that the
-    /// decoder does not have.
-    fn finish(self, exec: &mut Exec<'_>) -> Result<(), Fault> {
-        let Picture { at, mut parameters, mut outputs, slices } = self;
-        parameters.height = height(&parameters, &outputs, &slices);
-        outputs.sizes = sizes_420(parameters.width, parameters.height);
-        exec.spend(256 * (parameters.width * parameters.height) as u64)?;
-        let used = match parameters.picture_type {
-            PictureType::I => [false, false],
-            PictureType::P => [true, false],
-            PictureType::B => [true, true],
-        };
-        let sources = sources(exec, &parameters, &outputs);
-        let pictures = outputs.references(exec, |index| {
-            sources
-                .iter()
-                .flatten()
-                .enumerate()
-                .any(|(at, source)| used[at / 2] && *source == Source::Picture(index))
-        })?;
-        let reference = |source: Source| match source {
-            Source::Target => Reference::Target,
-            Source::Picture(index) => match pictures.get(index) {
-                Some(frame) => Reference::Frame(frame),
-                None => Reference::Missing,
-            },
-        };
-        let [forward, backward] = sources.map(|fields| fields.map(reference));
-        let references = References { forward, backward };
-        let (structure, kind) = (parameters.structure, parameters.picture_type);
-        let precision = parameters.intra_dc_precision;
-        let mut picture = mpeg2::Picture::new(parameters).map_err(|error| {
-            exec.bad_field("Intra DC Precision", u64::from(precision), error.to_string())
-        })?;
-        let mut target = outputs.load(exec)?;
-        for (slice, data) in &slices {
-            picture.slice(slice, data, &references, &mut target);
-        }
-        let report = picture.finish(&references, &mut target);
-        outputs.store(exec, Some(&target), Some(&target))?;
-        let coded = CodedPicture {
-            at,
-            codec: Codec::Mpeg2,
-            kind: match kind {
-                PictureType::I => PictureKind::I,
-                PictureType::P => PictureKind::P,
-                PictureType::B => PictureKind::B,
-            },
-            structure,
-            slices: slices.len() as u32,
-            bytes: slices.iter().map(|(_, data)| data.len() as u64).sum(),
-            references: &pictures.addresses,
-            before: outputs.before,
-            after: outputs.after,
-            report,
-            frame: &target,
-        };
-        decoded(exec, &coded);
-        Ok(())
+/// Decodes the slices and writes the picture.
+fn decode(exec: &mut Exec<'_>, mut picture: Picture) -> Result<(), Fault> {
+    let parameters = &mut picture.parameters;
+    parameters.height = height(parameters, &picture.outputs, &picture.slices);
+    picture.outputs.sizes = sizes_420(parameters.width, parameters.height);
+    let slices::Picture { parameters, outputs, slices, .. } = &picture;
+    exec.spend(256 * (parameters.width * parameters.height) as u64)?;
+    let (used, kind) = match parameters.picture_type {
+        PictureType::I => ([false, false], PictureKind::I),
+        PictureType::P => ([true, false], PictureKind::P),
+        PictureType::B => ([true, true], PictureKind::B),
+    };
+    let sources = sources(exec, parameters, outputs);
+    let pictures = outputs.references(exec, |index| {
+        let directions = sources.iter().zip(used).filter(|(_, used)| *used);
+        directions.flat_map(|(sources, _)| sources).any(|source| *source == Source::Picture(index))
+    })?;
+    let reference = |source: Source| match source {
+        Source::Target => Reference::Target,
+        Source::Picture(index) => match pictures.get(index) {
+            Some(frame) => Reference::Frame(frame),
+            None => Reference::Missing,
+        },
+    };
+    let [forward, backward] = sources.map(|fields| fields.map(reference));
+    let references = References { forward, backward };
+    let mut decoder = mpeg2::Picture::new(parameters.clone()).map_err(|error| {
+        let precision = u64::from(parameters.intra_dc_precision);
+        exec.bad_field("Intra DC Precision", precision, error.to_string())
+    })?;
+    let mut target = outputs.load(exec)?;
+    for (slice, data) in slices {
+        decoder.slice(slice, data, &references, &mut target);
     }
+    let report = decoder.finish(&references, &mut target);
+    outputs.store(exec, Some(&target), Some(&target))?;
+    let what = (Codec::Mpeg2, kind, parameters.structure);
+    decoded(exec, &picture.coded(what, &pictures, report, &target));
+    Ok(())
 }

@@ -46,8 +46,8 @@ impl Outputs {
         Ok(Outputs { layout: Layout::resolve(exec, arrangement)?, sizes, before, after })
     }
 
-    /// The samples that memory holds where the picture will be written. Slices do not change all
-    /// of them if they are a field, or if some are missing.
+    /// Reads the samples at the address of the output before decoding. Decoding does not overwrite
+    /// all of them if the picture is a field or if slices are missing.
     ///
     /// # Errors
     /// [`Fault::Page`] if the picture is not mapped.

@@ -66,8 +66,8 @@ pub fn decoded(exec: &mut Exec<'_>, picture: &CodedPicture<'_>) {
     exec.emit(&Event::Picture(picture));
 }
 
-/// Writes the counts of the current picture to the status registers. Numbers that do not fit their
-/// field are cut off.
+/// Writes the counts of the current picture to the status registers. Counts above 65535 are written
+/// as 65535.
 fn publish(exec: &mut Exec<'_>) {
     let Counts(report) = *exec.state.slots.get_mut::<Counts>();
     let field = |count: u32| U::from_bits(u64::from(count.min(u32::from(u16::MAX))));

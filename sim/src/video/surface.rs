@@ -26,13 +26,13 @@ pub struct Layout {
 /// Where the chroma samples are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Chroma {
-    /// There are none.
+    /// The picture has no chroma samples.
     None,
     /// Cb and Cr alternate in the rows from this row on.
     Interleaved { row: usize },
     /// Each has a plane: byte and row of its first sample.
     Planar([(usize, usize); 2]),
-    /// They alternate with the luma samples of their row; each is for two columns.
+    /// Chroma samples alternate with luma samples in each row. A chroma sample covers two columns.
     Packed {
         /// The first byte is a luma sample (YUY2), otherwise Cb (UYVY).
         luma_first: bool,
@@ -219,10 +219,11 @@ impl Layout {
         })
     }
 
-    /// Calls `each` for pieces of a rectangle: address, indices in the rectangle's samples, and
-    /// the distance of rows in memory. If that is 0, the piece is a run of bytes. Otherwise the
-    /// piece is a column of a Y tile: its rows are the samples at every `width`th index of the
-    /// range, up to 16 of each row.
+    /// Splits a rectangle into pieces and calls `each(address, range, step)` for each piece.
+    /// `range` indexes the samples of the rectangle. If `step` is 0, the piece is contiguous in
+    /// memory. Otherwise the piece is a column of a Y tile, and `step` is the number of bytes from
+    /// row to row in memory. Its rows start at every `width`th index of `range`, and each has at
+    /// most `step` samples.
     fn runs(
         &self,
         address: u64,
@@ -281,7 +282,7 @@ fn unpack(packed: &Plane, luma_first: bool) -> Frame {
     frame
 }
 
-/// Rows with the samples of 4:2:2 planes in turns. The width of luma must be even.
+/// Packs 4:2:2 planes into rows of interleaved luma and chroma. The luma width must be even.
 fn pack(frame: &Frame, luma_first: bool) -> Plane {
     let [samples, first, second] = &frame.planes;
     let mut packed = Plane::new(2 * samples.width, samples.height, 0);

@@ -1,13 +1,12 @@
 //! VC-1: packets become the values that [`genxml_codecs::vc1`] takes.
 
-use super::bitstream;
 use super::outputs::Outputs;
 use super::status::{decoded, mode};
 use super::surface::{Arrangement, sizes_420};
-use crate::machine::coded::{Codec, CodedPicture, PictureKind};
+use super::{buffer, slices};
+use crate::machine::coded::{Codec, PictureKind};
 use crate::machine::exec::Exec;
-use crate::machine::fault::{Fault, Place};
-use crate::machine::slots::UnitState;
+use crate::machine::fault::Fault;
 use genxml::gen8::mfd::{
     MfdVc1BsdObject, MfdVc1LongPicState, MfdVc1LongPicStateFrameCodingMode as Rows,
     MfdVc1LongPicStateUnifiedMvMode as Vectors, MfdVc1LongPicStateVc1Profile as Profile,
@@ -16,41 +15,23 @@ use genxml::gen8::mfx_common::{
     MfxBspBufBaseAddrState, MfxPipeModeSelectStandardSelect as Standard, MfxSurfaceState,
 };
 use genxml::gen8::mfx_vc1::{MfxVc1DirectmodeState, MfxVc1PredPipeState};
+use genxml_codecs::Report;
 use genxml_codecs::vc1::{
     self, Alternative, Coding, Compensation, Input, Intensity, MOTION_BYTES, Overlap, Parameters,
     PictureType, RangeReduction, Raw, Slice, VectorMode,
 };
-use genxml_codecs::{Report, Structure};
 use genxml_core::U;
 
 /// A picture and its slices.
-#[derive(Clone, Debug)]
-struct Picture {
-    /// The packet of the last slice.
-    at: Place,
-    parameters: Parameters,
-    outputs: Outputs,
-    slices: Vec<(Slice, Vec<u8>)>,
-}
+type Picture = slices::Picture<Parameters, Slice>;
 
-/// The picture whose slices are being collected.
-#[derive(Clone, Debug, Default)]
-struct Open(Option<Box<Picture>>);
-
-impl UnitState for Open {}
-
-/// Decodes the picture whose slices were collected, if there is one, and writes it. A fault names
-/// the packet of the last slice.
+/// Decodes the picture whose slices were collected, if there is one, and writes it.
 ///
 /// # Errors
-/// [`Fault::Page`] if a buffer is not mapped; [`Fault::BadPacket`] for a size or state that the
-/// decoder does not have.
+/// [`Fault::Page`] if a buffer is not mapped; [`Fault::BadPacket`] for parameters that the decoder
+/// does not support.
 pub fn finish(exec: &mut Exec<'_>) -> Result<(), Fault> {
-    let Some(picture) = exec.state.slots.get_mut::<Open>().0.take() else { return Ok(()) };
-    let at = std::mem::replace(&mut exec.at, picture.at);
-    picture.finish(exec)?;
-    exec.at = at;
-    Ok(())
+    slices::finish(exec, decode)
 }
 
 /// Executes MFD_VC1_BSD_OBJECT: reads the coded data of a slice. The picture is decoded when all
@@ -64,25 +45,18 @@ pub fn object(exec: &mut Exec<'_>, packet: &MfdVc1BsdObject) -> Result<(), Fault
     let skipped = packet.first_mb_byte_offset_of_slice_data_or_slice_header.get();
     let length = packet.indirect_bsd_data_length.get();
     let offset = packet.indirect_bsd_data_start_address.get();
-    let data = bitstream::read(exec, offset + skipped, length.saturating_sub(skipped))?;
+    let data = buffer::coded_data(exec, offset + skipped, length.saturating_sub(skipped))?;
     let slice = Slice {
         bit_offset: packet.first_mb_bit_offset.get() as usize,
         first_row: packet.slice_start_vertical_position.get() as usize,
         end_row: packet.next_slice_vertical_position.get() as usize,
     };
-    if exec.state.slots.get_mut::<Open>().0.is_none() {
+    slices::add(exec, (slice, data), |exec| {
         let parameters = parameters(exec)?;
         let fields = if parameters.coding.is_field() { 2 } else { 1 };
         let sizes = sizes_420(parameters.width_in_mbs, fields * parameters.height_in_mbs);
-        let outputs = Outputs::resolve(exec, sizes, Arrangement::Surface)?;
-        let picture = Picture { at: exec.at, parameters, outputs, slices: Vec::new() };
-        exec.state.slots.get_mut::<Open>().0 = Some(Box::new(picture));
-    }
-    if let Some(picture) = &mut exec.state.slots.get_mut::<Open>().0 {
-        picture.at = exec.at;
-        picture.slices.push((slice, data));
-    }
-    Ok(())
+        Ok((parameters, Outputs::resolve(exec, sizes, Arrangement::Surface)?))
+    })
 }
 
 /// The picture's parameters from latched packets.
@@ -186,8 +160,8 @@ fn parameters(exec: &Exec<'_>) -> Result<Parameters, Fault> {
     })
 }
 
-/// The intensity compensations of the forward and the backward reference. Bit 0 of an enable is for
-/// the top field, bit 1 for the bottom field.
+/// The intensity compensation of the forward reference, then of the backward reference. In each
+/// enable field, bit 0 is for the top field and bit 1 for the bottom field.
 fn compensations(state: &MfxVc1PredPipeState) -> (Compensation, Compensation) {
     let pair = |enabled: U<2>, scales: [U<6>; 2], shifts: [U<6>; 2]| {
         [0, 1].map(|field| {
@@ -225,88 +199,59 @@ fn compensations(state: &MfxVc1PredPipeState) -> (Compensation, Compensation) {
     )
 }
 
-impl Picture {
-    /// Decodes the slices and writes the picture and its motion.
-    ///
-    /// # Errors
-    /// [`Fault::Page`] if a buffer is not mapped; [`Fault::BadPacket`] for parameters that the
-    /// decoder does not have.
-    fn finish(self, exec: &mut Exec<'_>) -> Result<(), Fault> {
-        let Picture { at, parameters, outputs, slices } = self;
-        let macroblocks = parameters.width_in_mbs * parameters.height_in_mbs;
-        exec.spend(256 * macroblocks as u64)?;
-        let used = match parameters.picture {
-            PictureType::I | PictureType::Bi => [false, false],
-            PictureType::P => [true, false],
-            PictureType::B => [true, true],
-        };
-        let pictures = outputs.references(exec, |index| index < 4 && used[index % 2])?;
-        let bidirectional = parameters.picture == PictureType::B;
-        let direct: MfxVc1DirectmodeState = exec.state.latched.read(0);
-        let buffers: MfxBspBufBaseAddrState = exec.state.latched.read(0);
-        let mut motion = Vec::new();
-        if bidirectional && parameters.motion_present {
-            motion.resize(macroblocks * MOTION_BYTES, 0);
-            let read = exec.vm.read(direct.direct_mv_read_buffer_address.get(), &mut motion);
-            read.map_err(|fault| exec.page(fault, "Direct MV Read Buffer"))?;
-        }
-        let mut bitplanes = Vec::new();
-        if parameters.bitplanes {
-            bitplanes.resize(parameters.bitplane_pitch * parameters.height_in_mbs, 0);
-            let read = exec.vm.read(buffers.bitplane_read_buffer_address.get(), &mut bitplanes);
-            read.map_err(|fault| exec.page(fault, "Bitplane Read Buffer"))?;
-        }
-        let keeps = matches!(parameters.picture, PictureType::I | PictureType::P);
-        let mut own = vec![0; if keeps { macroblocks * MOTION_BYTES } else { 0 }];
-        let (kind, structure) = (parameters.picture, structure(&parameters));
-        let quantizer = u64::from(parameters.quantizer);
-        let mut picture = vc1::Picture::new(parameters)
-            .map_err(|error| exec.bad_field("PQ Value", quantizer, error.to_string()))?;
-        let mut target = outputs.load(exec)?;
-        let mut report = Report::default();
-        for (slice, data) in &slices {
-            let input = Input {
-                data,
-                bitplanes: &bitplanes,
-                references: [0, 1, 2, 3].map(|index| pictures.get(index)),
-                motion: &motion,
-            };
-            report.add(picture.slice(slice, &input, &mut target, &mut own));
-        }
-        outputs.store(exec, Some(&target), Some(&target))?;
-        let address = direct.direct_mv_write_buffer_address.get();
-        if keeps && address != 0 {
-            let write = exec.vm.write(address, &own);
-            write.map_err(|fault| exec.page(fault, "Direct MV Write Buffer"))?;
-        }
-        let coded = CodedPicture {
-            at,
-            codec: Codec::Vc1,
-            kind: match kind {
-                PictureType::I => PictureKind::I,
-                PictureType::P => PictureKind::P,
-                PictureType::B => PictureKind::B,
-                PictureType::Bi => PictureKind::Bi,
-            },
-            structure,
-            slices: slices.len() as u32,
-            bytes: slices.iter().map(|(_, data)| data.len() as u64).sum(),
-            references: &pictures.addresses,
-            before: outputs.before,
-            after: outputs.after,
-            report,
-            frame: &target,
-        };
-        decoded(exec, &coded);
-        Ok(())
+/// Decodes the slices and writes the picture and its motion.
+fn decode(exec: &mut Exec<'_>, picture: Picture) -> Result<(), Fault> {
+    let slices::Picture { parameters, outputs, slices, .. } = &picture;
+    let macroblocks = parameters.width_in_mbs * parameters.height_in_mbs;
+    exec.spend(256 * macroblocks as u64)?;
+    let (used, kind) = match parameters.picture {
+        PictureType::I => ([false, false], PictureKind::I),
+        PictureType::Bi => ([false, false], PictureKind::Bi),
+        PictureType::P => ([true, false], PictureKind::P),
+        PictureType::B => ([true, true], PictureKind::B),
+    };
+    let pictures = outputs.references(exec, |index| index < 4 && used[index % 2])?;
+    let direct: MfxVc1DirectmodeState = exec.state.latched.read(0);
+    let buffers: MfxBspBufBaseAddrState = exec.state.latched.read(0);
+    let length = macroblocks * MOTION_BYTES;
+    let mut motion = Vec::new();
+    if kind == PictureKind::B && parameters.motion_present {
+        let address = direct.direct_mv_read_buffer_address.get();
+        motion = buffer::read(exec, address, length, "Direct MV Read Buffer")?;
     }
-}
-
-/// The rows that a picture has.
-fn structure(parameters: &Parameters) -> Structure {
-    match (parameters.coding, parameters.second_field) {
-        (Coding::TopFieldFirst, false) | (Coding::BottomFieldFirst, true) => Structure::Top,
-        (Coding::TopFieldFirst, true) | (Coding::BottomFieldFirst, false) => Structure::Bottom,
-        _ => Structure::Frame,
+    let mut bitplanes = Vec::new();
+    if parameters.bitplanes {
+        let address = buffers.bitplane_read_buffer_address.get();
+        let length = parameters.bitplane_pitch * parameters.height_in_mbs;
+        bitplanes = buffer::read(exec, address, length, "Bitplane Read Buffer")?;
     }
+    let keeps = matches!(kind, PictureKind::I | PictureKind::P);
+    let mut own = vec![0; if keeps { length } else { 0 }];
+    let mut decoder = vc1::Picture::new(parameters.clone()).map_err(|error| {
+        let (field, value) = match error {
+            vc1::Error::Size(width, _) => ("Picture Width In MBs", width as u64),
+            vc1::Error::Quantizer(value) => ("PQ Value", value.into()),
+            vc1::Error::Table(name, value) => (name, value.into()),
+        };
+        exec.bad_field(field, value, error.to_string())
+    })?;
+    let mut target = outputs.load(exec)?;
+    let mut report = Report::default();
+    for (slice, data) in slices {
+        let input = Input {
+            data,
+            bitplanes: &bitplanes,
+            references: [0, 1, 2, 3].map(|index| pictures.get(index)),
+            motion: &motion,
+        };
+        report.add(decoder.slice(slice, &input, &mut target, &mut own));
+    }
+    outputs.store(exec, Some(&target), Some(&target))?;
+    let address = direct.direct_mv_write_buffer_address.get();
+    if keeps && address != 0 {
+        buffer::write(exec, address, &own, "Direct MV Write Buffer")?;
+    }
+    let what = (Codec::Vc1, kind, decoder.structure());
+    decoded(exec, &picture.coded(what, &pictures, report, &target));
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! VP8: packets become the values that [`genxml_codecs::vp8`] takes.
 
-use super::bitstream;
+use super::buffer;
 use super::outputs::Outputs;
 use super::status::{decoded, mode};
 use super::surface::{Arrangement, sizes_420};
@@ -22,6 +22,8 @@ use genxml_core::U;
 /// the map, so its layout is free; this one fits the smallest buffer that drivers allocate
 /// (digests/video.md 5.3).
 const SEGMENTS_PER_BYTE: usize = 4;
+/// Name of the segment map.
+const SEGMENTS: &str = "Segmentation ID Stream";
 
 /// Executes MFD_VP8_BSD_OBJECT: decodes a frame and writes it.
 ///
@@ -33,10 +35,10 @@ pub fn object(exec: &mut Exec<'_>, packet: &MfdVp8BsdObject) -> Result<(), Fault
     let state: MfxVp8PicState = exec.state.latched.read(0);
     let parameters = parameters(exec, &state)?;
     let [first, rest @ ..] = &partitions(packet);
-    let modes = bitstream::read(exec, first.0, first.1)?;
+    let modes = buffer::coded_data(exec, first.0, first.1)?;
     let mut coefficients = Vec::new();
     for (offset, length) in &rest[..1 << packet.coded_num_of_coeff_token_partitions.get()] {
-        coefficients.push(bitstream::read(exec, *offset, *length)?);
+        coefficients.push(buffer::coded_data(exec, *offset, *length)?);
     }
     let coefficients: Vec<&[u8]> = coefficients.iter().map(Vec::as_slice).collect();
     let start = Start {
@@ -98,7 +100,8 @@ fn partitions(packet: &MfdVp8BsdObject) -> [(u64, u64); 9] {
     ]
 }
 
-/// The segment of each macroblock as the segment map has it; 0 if the picture does not read it.
+/// Reads the segment of each macroblock from the segment map. All segments are 0 if the packet does
+/// not set Segmentation ID Stream-In Enable.
 fn segments(
     exec: &mut Exec<'_>,
     state: &MfxVp8PicState,
@@ -106,9 +109,9 @@ fn segments(
 ) -> Result<Vec<u8>, Fault> {
     let mut segments = vec![0; macroblocks];
     if state.segmentation_id_stream_in_enable {
-        let mut bytes = vec![0; macroblocks.div_ceil(SEGMENTS_PER_BYTE)];
-        let read = exec.vm.read(state.segmentation_id_stream_address.get(), &mut bytes);
-        read.map_err(|fault| exec.page(fault, "Segmentation ID Stream"))?;
+        let address = state.segmentation_id_stream_address.get();
+        let length = macroblocks.div_ceil(SEGMENTS_PER_BYTE);
+        let bytes = buffer::read(exec, address, length, SEGMENTS)?;
         for (index, segment) in segments.iter_mut().enumerate() {
             let shift = 2 * (index % SEGMENTS_PER_BYTE);
             *segment = bytes[index / SEGMENTS_PER_BYTE] >> shift & 3;
@@ -128,8 +131,7 @@ fn store_segments(
     }
     let byte = |four: &[u8]| four.iter().rev().fold(0, |byte, segment| byte << 2 | segment & 3);
     let bytes: Vec<u8> = segments.chunks(SEGMENTS_PER_BYTE).map(byte).collect();
-    let write = exec.vm.write(state.segmentation_id_stream_address.get(), &bytes);
-    write.map_err(|fault| exec.page(fault, "Segmentation ID Stream"))
+    buffer::write(exec, state.segmentation_id_stream_address.get(), &bytes, SEGMENTS)
 }
 
 /// The picture's parameters from MFX_VP8_PIC_STATE and the probabilities in memory.
@@ -203,9 +205,9 @@ fn quantisers(state: &MfxVp8PicState) -> [Quantiser; 4] {
 
 /// The probabilities: those of the packet, and those of coefficients from memory.
 fn probabilities(exec: &mut Exec<'_>, state: &MfxVp8PicState) -> Result<Probabilities, Fault> {
-    let mut bytes = [0; size_of::<CoefficientProbabilities>()];
-    let read = exec.vm.read(state.coeff_probability_stream_in_address.get(), &mut bytes);
-    read.map_err(|fault| exec.page(fault, "CoeffProbability Stream-In"))?;
+    let address = state.coeff_probability_stream_in_address.get();
+    let length = size_of::<CoefficientProbabilities>();
+    let bytes = buffer::read(exec, address, length, "CoeffProbability Stream-In")?;
     let byte = |value: U<8>| value.get() as u8;
     Ok(Probabilities {
         segments: [
@@ -229,15 +231,6 @@ fn probabilities(exec: &mut Exec<'_>, state: &MfxVp8PicState) -> Result<Probabil
             byte(state.uvmode_prob_2),
         ],
         vectors: [state.mvupdate_probs_0.map(byte), state.mvupdate_probs_1.map(byte)],
-        coefficients: nested(&bytes),
-    })
-}
-
-/// The probabilities of coefficients from bytes in the order of RFC 6386 13.3.
-fn nested(bytes: &[u8; size_of::<CoefficientProbabilities>()]) -> CoefficientProbabilities {
-    let mut next = bytes.iter().copied();
-    let mut byte = |_: usize| next.next().unwrap_or(0);
-    std::array::from_fn(|_| {
-        std::array::from_fn(|_| std::array::from_fn(|_| std::array::from_fn(&mut byte)))
+        coefficients: bytemuck::pod_read_unaligned(&bytes),
     })
 }

@@ -29,8 +29,8 @@
 //!
 //!     GENXML_FIELDS_UPDATE=1 cargo test -p genxml-cases fields -- --nocapture
 //!
-//! It also tries random changes of other fields first, which the row then lists. Another number
-//! makes other changes. With `GENXML_FIELDS_CASES=video::`, it only probes cases with such names.
+//! It also tries random changes of other fields first, which the row then lists. A number other
+//! than 0 selects a third of the cases; another number selects others and makes other changes. With `GENXML_FIELDS_CASES=video::`, it only probes cases with such names.
 //!
 //! The oracle is the specification: it lists the fields. The list says that a field has an effect,
 //! not that the effect is right; the cases themselves test that.

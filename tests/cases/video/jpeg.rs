@@ -65,8 +65,7 @@ fn decode(model: &mut Model, data: &[u8], object: MfdJpegBsdObject, last: u64) {
         frame_height_in_blocks: minus_one(2),
         ..MfxJpegPicState::new()
     };
-    let dword = u(QUANTISER * 0x0101_0101);
-    let matrix = MfxQmState { forward_quantizer_matrix: [dword; 16], ..MfxQmState::new() };
+    let matrix = MfxQmState { forward_quantizer_matrix: [u(QUANTISER); 64], ..MfxQmState::new() };
     let mut batch =
         packets![mode, surface(), buffers(TARGET, 0), coded(0), picture, matrix, tables(last)];
     push(

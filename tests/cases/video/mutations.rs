@@ -1,13 +1,13 @@
 //! Captures with random changes: each submission ends with a result or a fault.
 //!
-//! `GENXML_MUTATIONS_VIDEO` multiplies the number of changes.
+//! `GENXML_MUTATIONS` sets the number of changed plays, which all captures share.
 
 use super::capture::{Capture, Step};
 use genxml_cases::Random;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Number of changed plays of each capture.
-const PLAYS: u64 = 200;
+/// Number of changed plays.
+const PLAYS: u64 = 7600;
 
 /// Changes what the driver wrote: packets, coded data and tables.
 fn change(capture: &mut Capture, random: &mut Random) {
@@ -37,11 +37,12 @@ fn change(capture: &mut Capture, random: &mut Random) {
 
 #[test]
 fn changed_captures_end() {
-    let factor = std::env::var("GENXML_MUTATIONS_VIDEO").ok().and_then(|text| text.parse().ok());
+    let count = std::env::var("GENXML_MUTATIONS").map_or(PLAYS, |count| count.parse().unwrap());
     let (mut plays, mut faults) = (0, 0);
-    for (index, name) in Capture::names().iter().enumerate() {
+    let names = Capture::names();
+    for (index, name) in names.iter().enumerate() {
         let capture = Capture::open(name);
-        for number in 0..PLAYS * factor.unwrap_or(1) {
+        for number in 0..count.div_ceil(names.len() as u64) {
             let mut random = Random::new(number << 8 | index as u64);
             let mut changed = capture.clone();
             change(&mut changed, &mut random);

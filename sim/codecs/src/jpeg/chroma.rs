@@ -20,6 +20,13 @@ pub struct Conversion {
 }
 
 impl Conversion {
+    /// The size of a chroma plane after the conversion.
+    pub fn size(self, (width, height): (usize, usize)) -> (usize, usize) {
+        let width = if self.horizontal_down { width.div_ceil(2) } else { width };
+        let height = if self.vertical_down { height.div_ceil(2) } else { height };
+        (width, if self.vertical_up { 2 * height } else { height })
+    }
+
     /// Changes the chroma planes of a decoded picture.
     pub fn apply(self, frame: &mut Frame) {
         for plane in &mut frame.planes[1..] {
@@ -86,6 +93,8 @@ mod tests {
         let plane = Plane { width: 3, height: 3, data: vec![1, 2, 4, 10, 20, 30, 255, 254, 0] };
         let mut frame = Frame { planes: [plane.clone(), plane.clone(), plane.clone()] };
         conversion.apply(&mut frame);
+        let size = (frame.planes[1].width, frame.planes[1].height);
+        assert_eq!(size, conversion.size((plane.width, plane.height)));
         assert_eq!(frame.planes[0], plane);
         assert_eq!(frame.planes[1], frame.planes[2]);
         conversion.apply(&mut Frame::default());

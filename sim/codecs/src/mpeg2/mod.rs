@@ -10,8 +10,8 @@
 //! * `slice`: slices and macroblocks, their syntax (6.2.4, 6.2.5).
 //! * `motion`: motion vectors (7.6.3).
 //! * `block`: coefficients (7.2 to 7.4).
-//! * `macroblock`: prediction plus residual (7.6.8). The model of a mode without variable length
-//!   decoding may call [`reconstruct`] itself.
+//! * `macroblock`: prediction plus residual (7.6.8). [`reconstruct`] is public: an engine mode
+//!   without variable length decoding can be modelled with it.
 //! * `predict`: motion compensation (7.6.4 to 7.6.7).
 //! * [`idct`]: the inverse transform (annex A).
 //! * [`tables`], `vlc`: the tables of annex B, and look-up tables built from them.
