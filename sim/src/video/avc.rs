@@ -202,7 +202,6 @@ fn motion_bytes(parameters: &Parameters) -> usize {
 /// Decodes the slices, filters the picture and writes it and its motion.
 fn decode(exec: &mut Exec<'_>, picture: Picture) -> Result<(), Fault> {
     let slices::Picture { parameters, outputs, slices, .. } = &picture;
-    exec.spend(256 * (parameters.width * parameters.height) as u64)?;
     let used = |store: usize| {
         let names = |entry: &Entry| entry.present && usize::from(entry.store) == store;
         slices.iter().any(|(slice, _)| slice.lists.iter().flatten().any(names))

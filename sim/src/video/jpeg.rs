@@ -11,10 +11,10 @@ use crate::machine::fault::Fault;
 use genxml::gen8::mfd::MfdJpegBsdObject;
 use genxml::gen8::mfx_common::MfxPipeModeSelectStandardSelect as Standard;
 use genxml::gen8::mfx_jpeg::{MfxJpegHuffTableState, MfxJpegPicState};
-use genxml_codecs::Structure;
 use genxml_codecs::jpeg::{
-    Conversion, Decoder, HuffmanTables, InputFormat, OutputFormat, Parameters, Rotation, Scan,
+    self, Conversion, Decoder, HuffmanTables, InputFormat, OutputFormat, Parameters, Rotation, Scan,
 };
+use genxml_codecs::{Frame, Plane, Structure};
 
 /// Executes MFD_JPEG_BSD_OBJECT: decodes a scan and writes it to the picture.
 ///
@@ -31,10 +31,6 @@ pub fn object(exec: &mut Exec<'_>, packet: &MfdJpegBsdObject) -> Result<(), Faul
     let Some(format) = OutputFormat::from_bits(output as u8) else {
         return Err(exec.bad_field("Output Format YUV", output, "there is no such format"));
     };
-    let decoder = Decoder::new(&parameters).map_err(|error| {
-        let width = u64::from(parameters.width_in_blocks);
-        exec.bad_field("Frame Width In Blocks", width, error.to_string())
-    })?;
     let conversion = Conversion {
         vertical_up: state.vertical_up_sampling_enable,
         vertical_down: state.vertical_down_sampling_enable,
@@ -49,23 +45,25 @@ pub fn object(exec: &mut Exec<'_>, packet: &MfdJpegBsdObject) -> Result<(), Faul
         horizontal: packet.scan_horizontal_position.get() as u32,
         vertical: packet.scan_vertical_position.get() as u32,
     };
-    let mut frame = parameters.frame(128).map_err(|error| {
+    let wrong = |error: jpeg::Error| {
         let width = u64::from(parameters.width_in_blocks);
         exec.bad_field("Frame Width In Blocks", width, error.to_string())
-    })?;
-    let [luma, first, second] = frame.planes.each_ref().map(|plane| (plane.width, plane.height));
-    let sizes = [luma, conversion.size(first), conversion.size(second)];
+    };
+    let decoder = Decoder::new(&parameters).map_err(wrong)?;
+    let coded = parameters.sizes().map_err(wrong)?;
+    let sizes = [coded[0], conversion.size(coded[1]), conversion.size(coded[2])];
     let outputs = Outputs::resolve(exec, sizes, Arrangement::Jpeg(format, parameters.format))?;
+    let held = outputs.load(exec)?;
     // A scan of one component leaves the others as earlier scans decoded them. Samples whose
     // subsampling changed cannot be read back, so such scans must have all components.
-    if sizes == [luma, first, second] {
-        frame = outputs.load(exec)?;
-    }
-    exec.spend(frame.planes.iter().map(|plane| plane.data.len() as u64).sum())?;
+    let mut frame = match sizes == coded {
+        true => held,
+        false => Frame { planes: coded.map(|(width, height)| Plane::new(width, height, 128)) },
+    };
     let outcome = decoder.scan(&scan, &data, &mut frame);
     conversion.apply(&mut frame);
     outputs.store(exec, Some(&frame), Some(&frame))?;
-    let coded = CodedPicture {
+    let picture = CodedPicture {
         at: exec.at,
         codec: Codec::Jpeg,
         kind: PictureKind::I,
@@ -78,7 +76,7 @@ pub fn object(exec: &mut Exec<'_>, packet: &MfdJpegBsdObject) -> Result<(), Faul
         report: outcome.report,
         frame: &frame,
     };
-    decoded(exec, &coded);
+    decoded(exec, &picture);
     Ok(())
 }
 

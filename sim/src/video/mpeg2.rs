@@ -161,7 +161,6 @@ fn decode(exec: &mut Exec<'_>, mut picture: Picture) -> Result<(), Fault> {
     parameters.height = height(parameters, &picture.outputs, &picture.slices);
     picture.outputs.sizes = sizes_420(parameters.width, parameters.height);
     let slices::Picture { parameters, outputs, slices, .. } = &picture;
-    exec.spend(256 * (parameters.width * parameters.height) as u64)?;
     let (used, kind) = match parameters.picture_type {
         PictureType::I => ([false, false], PictureKind::I),
         PictureType::P => ([true, false], PictureKind::P),

@@ -3,6 +3,7 @@
 use super::surface::{Arrangement, Layout, Sizes};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::machine::watchdog;
 use genxml::gen8::mfx_common::{MfxPipeBufAddrState, MfxPipeModeSelect};
 use genxml_codecs::Frame;
 use std::sync::Arc;
@@ -50,8 +51,10 @@ impl Outputs {
     /// all of them if the picture is a field or if slices are missing.
     ///
     /// # Errors
-    /// [`Fault::Page`] if the picture is not mapped.
+    /// [`Fault::Page`] if the picture is not mapped; [`Fault::Hang`] if the budget is used up.
     pub fn load(&self, exec: &mut Exec<'_>) -> Result<Frame, Fault> {
+        let (width, height) = self.sizes[0];
+        exec.spend(watchdog::PIXEL * (width * height) as u64)?;
         let address = self.after.or(self.before).unwrap_or_default();
         self.layout
             .read(&exec.vm, address, self.sizes)

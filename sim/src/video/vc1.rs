@@ -203,7 +203,6 @@ fn compensations(state: &MfxVc1PredPipeState) -> (Compensation, Compensation) {
 fn decode(exec: &mut Exec<'_>, picture: Picture) -> Result<(), Fault> {
     let slices::Picture { parameters, outputs, slices, .. } = &picture;
     let macroblocks = parameters.width_in_mbs * parameters.height_in_mbs;
-    exec.spend(256 * macroblocks as u64)?;
     let (used, kind) = match parameters.picture {
         PictureType::I => ([false, false], PictureKind::I),
         PictureType::Bi => ([false, false], PictureKind::Bi),

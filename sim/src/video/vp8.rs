@@ -48,7 +48,6 @@ pub fn object(exec: &mut Exec<'_>, packet: &MfdVp8BsdObject) -> Result<(), Fault
     };
     let data = Data { start, modes: &modes, coefficients: &coefficients };
     let (width, height) = (parameters.width, parameters.height);
-    exec.spend(256 * (width * height) as u64)?;
     let outputs = Outputs::resolve(exec, sizes_420(width, height), Arrangement::Surface)?;
     let references = outputs.references(exec, |index| index < 3 && !parameters.key_frame)?;
     let frames = [0, 1, 2].map(|index| references.get(index));

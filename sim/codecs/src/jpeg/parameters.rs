@@ -1,6 +1,6 @@
 //! What the packets state of a picture and of a scan.
 
-use crate::Frame;
+use crate::{Frame, Plane};
 use std::fmt;
 
 /// Largest size of a picture, in blocks: the fields of `MFX_JPEG_PIC_STATE` have 13 bits.
@@ -196,20 +196,23 @@ impl Parameters {
         )
     }
 
-    /// A frame of the size in blocks, after the rotation. All samples are `value`. A picture of one
-    /// component has no chroma planes.
-    pub fn frame(&self, value: u8) -> Result<Frame, Error> {
+    /// Width and height in samples of the planes, after the rotation. The planes of components that
+    /// the picture lacks are empty.
+    pub fn sizes(&self) -> Result<[(usize, usize); 3], Error> {
         self.check()?;
-        let mut frame = Frame::default();
-        for component in 0..self.format.components() {
-            let (mut width, mut height) = self.blocks(component);
-            if self.rotation.transposes() {
-                (width, height) = (height, width);
-            }
-            frame.planes[component] =
-                crate::Plane::new(8 * width as usize, 8 * height as usize, value);
+        let mut sizes = [(0, 0); 3];
+        for (component, size) in sizes.iter_mut().enumerate().take(self.format.components()) {
+            let (width, height) = self.blocks(component);
+            let samples = (8 * width as usize, 8 * height as usize);
+            *size = if self.rotation.transposes() { (samples.1, samples.0) } else { samples };
         }
-        Ok(frame)
+        Ok(sizes)
+    }
+
+    /// A frame of these sizes. All samples are `value`.
+    pub fn frame(&self, value: u8) -> Result<Frame, Error> {
+        let planes = self.sizes()?.map(|(width, height)| Plane::new(width, height, value));
+        Ok(Frame { planes })
     }
 }
 
