@@ -33,7 +33,7 @@ fn files() {
         let real = std::fs::canonicalize("/sys/class/drm/card0/device").unwrap();
         assert_eq!(real, PathBuf::from("/sys/devices/pci0000:00/0000:00:02.0"));
         assert!(std::fs::metadata("/dev/dri/card7").is_err());
-        // libudev checks that an open directory is on sysfs (magic.h: 0x62656572).
+        // libudev checks that an open directory is on sysfs (Linux magic.h).
         let directory = File::open("/sys/class/drm/card0/device").unwrap();
         // SAFETY: a statfs is a structure of integers, and the call writes only to it.
         let (mut status, result): (libc::statfs, _) = unsafe {
@@ -41,10 +41,19 @@ fn files() {
             let result = libc::fstatfs(directory.as_raw_fd(), &mut status);
             (status, result)
         };
-        assert_eq!((result, status.f_type), (0, 0x6265_6572));
-        // SAFETY: the path is a C string, and the call writes only to the structure.
-        assert_eq!(unsafe { libc::statfs(c"/dev/dri".as_ptr(), &mut status) }, 0);
-        assert_eq!(status.f_type, libc::TMPFS_MAGIC);
+        assert_eq!((result, status.f_type), (0, libc::SYSFS_MAGIC));
+        for (path, expected) in [
+            (c"/dev/dri", libc::TMPFS_MAGIC),
+            (c"/sys/kernel/debug/dri/0", libc::DEBUGFS_MAGIC),
+            (c"/sys/class/../../proc", libc::PROC_SUPER_MAGIC),
+        ] {
+            // SAFETY: the path is a C string, and the call writes only to the structure.
+            assert_eq!(unsafe { libc::statfs(path.as_ptr(), &mut status) }, 0, "{path:?}");
+            assert_eq!(status.f_type, expected, "{path:?}");
+        }
+        // SAFETY: as above.
+        assert_eq!(unsafe { libc::statfs(c"/dev/dri/card7".as_ptr(), &mut status) }, -1);
+        assert_eq!(std::io::Error::last_os_error().raw_os_error(), Some(libc::ENOENT));
         // Other files are not affected.
         assert!(std::fs::read_dir("/sys").unwrap().count() > 3);
         assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
