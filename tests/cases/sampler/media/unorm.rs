@@ -52,10 +52,13 @@ fn blocks() {
         let texture = Texture::plain(&mut random, format, 4, tiling, extent, 1);
         texture.put(&mut model);
         let wrap = [Wrap::WRAP, Wrap::CLAMP][random.below(2) as usize];
-        let state = plain(random.below(2) == 0, wrap);
-        let reference = Filter::of(&state, [0.0; 4]);
+        let [min, mag] = [0; 2].map(|_| plain(random.below(2) == 0, wrap));
+        let state = SamplerState { min_mode_filter: min.min_mode_filter, ..mag };
         let mut part = |reach: f64| (random.below(1 << 10) as f64 / 1024.0 * reach) as f32;
         let (start, step) = ([part(1.0), part(1.0)], [part(0.1), part(0.1)]);
+        // The map is minified if a step is longer than a texel.
+        let minified = (0..2).any(|n| step[n] * extent[n] as f32 > 1.0);
+        let reference = Filter::of(if minified { &min } else { &mag }, [0.0; 4]);
         let header = header(&mut random, 32);
         let (expected, back) = response(&header, 32, |channel, pixel| {
             let at = [(pixel % 8) as f64, (pixel / 8) as f64];
@@ -155,6 +158,8 @@ fn refusals() {
     assert!(!illegal(SurfaceFormat::R8G8B8A8_UNORM, 4, good));
     assert!(illegal(SurfaceFormat::R16G16_UNORM, 4, good));
     assert!(illegal(SurfaceFormat::R8G8B8A8_UINT, 4, good));
-    assert!(illegal(SurfaceFormat::R8G8B8A8_UNORM, 4, plain(true, Wrap::CLAMP_BORDER)));
+    for wrap in [Wrap::CLAMP_BORDER, Wrap::MIRROR, Wrap::MIRROR_ONCE] {
+        assert!(illegal(SurfaceFormat::R8G8B8A8_UNORM, 4, plain(true, wrap)), "{wrap:?}");
+    }
     assert!(illegal(SurfaceFormat::R8G8B8A8_UNORM, 4, sampler(true)));
 }
