@@ -366,8 +366,8 @@ const DRIVERS: [Driver; 6] = [
         files: &["dri/i965_drv_video.so"],
         package: "i965-va-driver",
         hint: "env LIBVA_DRIVER_NAME=i965 vainfo --display drm --device /dev/dri/renderD128",
-        note: "it reads decoded pictures back only with the package i965-va-driver-shaders (non-free); \
-               without it, vaGetImage returns \"not implemented\"",
+        note: "it reads decoded pictures back only with the package i965-va-driver-shaders \
+               (non-free); without it, vaGetImage returns \"not implemented\"",
     },
 ];
 

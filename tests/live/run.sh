@@ -19,7 +19,8 @@ lavapipe=$(ls /usr/share/vulkan/icd.d/lvp_icd.*.json 2>/dev/null | head -1)
 
 # Messages of the device about failed submissions, panics and missing features; also in piglit.py.
 refusal='^genx shim: .*\(submission\( [0-9]*\)\?:\|panicked\|not implemented\)'
-# Runs a command on the model. A fault is a failure, whatever the command's exit code is.
+# Runs a command on the model. A fault is a failure, whatever the command's exit code is. The last
+# line of standard error is the reason of a failure.
 model() {
 	timeout -k 5 "${limit:-120}" "$genx" shim --errors "$work" ${options:-} -- "$@" 2>"$work/stderr" <"${input:-/dev/null}"
 	local code=$?
@@ -27,6 +28,7 @@ model() {
 		grep -a "^genx shim:" "$work/stderr" | head -3 >&2
 		return 99
 	fi
+	((code == 0)) || echo "exit code $code: $(grep -av "^genx shim:" "$work/stderr" | tail -1 | tr -d '\0')" >&2
 	return $code
 }
 client() { gcc -O1 -Wall -I"$work" -I/usr/include/libdrm -o "$1" "$here/$1.c" "${@:2}"; }
@@ -272,7 +274,7 @@ decode_in_software() {
 # The last run with --stats has decoded at least 12 slices on the model, so not in software.
 decoded_on_model() {
 	local slices
-	slices=$(sed -n 's/^genx shim: video: MFD_[A-Z0-9]*_BSD_OBJECT: \([0-9]*\) times.*/\1/p' stderr)
+	slices=$(sed -n 's/^genx shim: .*: [0-9]* pictures, \([0-9]*\) slices of .*/\1/p' stderr)
 	((${slices:-0} >= 12)) || { echo "the model has decoded ${slices:-0} slices for 12 frames" >&2; return 1; }
 }
 # Decodes what `encode` encodes, with a driver of VA-API: video DRIVER LIMIT OPTION...
@@ -308,6 +310,7 @@ test_video_i965() {
 			echo "i965-va-driver-shaders (non-free) is not installed"
 			return $skip
 		}
+		cat out
 		cat reason >&2
 		return 1
 	fi
@@ -362,7 +365,11 @@ for name in "${tests[@]}"; do
 	case $? in
 	0) result=pass ;;
 	"$skip") result=skip ;;
-	*) result=fail detail=$(tail -1 "$work/why") ;;
+	*)
+		result=fail
+		# Without a message, what the test printed last is the reason: the differences of pictures.
+		[ -s "$work/why" ] && detail=$(tail -1 "$work/why")
+		;;
 	esac
 	expected=$(awk -F'\t' -v name="$name" '$1 == name { print $2 }' "$here/expected.tsv")
 	mark=

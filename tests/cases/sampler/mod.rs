@@ -28,7 +28,7 @@ use genxml::gen8::state::{
     InterfaceDescriptorData, InterfaceDescriptorDataSamplerCount, RenderSurfaceState, SamplerState,
     ShaderChannelSelect,
 };
-use genxml_cases::{Compute, DYNAMIC_STATE, Model, at, raw_buffer, u};
+use genxml_cases::{Compute, DYNAMIC_STATE, Model, SURFACE_STATE, at, raw_buffer, u};
 use genxml_sim::Fault;
 
 /// Address of the stored responses.
@@ -40,10 +40,10 @@ const SAMPLERS: u64 = 0x2000;
 /// Offset of the border colour in the dynamic state.
 const BORDER: u64 = 0x3000;
 /// Largest number of response registers.
-const ANSWER: usize = 12;
+const ANSWER: usize = 16;
 
-/// r1: descriptor, channels, descriptor of the stores. r2 to r13: the message. r20 to r31: the
-/// response, which is stored in three parts with the headers r19, r14 and r15.
+/// r1: descriptor, channels, descriptor of the stores. r2 to r13: the message. r20 to r35: the
+/// response, which is stored in four parts with the headers r19 and r14 to r16.
 const KERNEL: &[u32] = &eu! {
     (W) mov (1|M0)    a0.0<1>:ud  r1.0<0;1,0>:ud
     (W) mov (1|M0)    f0.0<1>:uw  r1.2<0;1,0>:uw
@@ -54,9 +54,60 @@ const KERNEL: &[u32] = &eu! {
     (W) send (8|M0)   null   r23    0xA  a0.0
     (W) mov (8|M0)    r27.0<1>:ud  r15.0<8;8,1>:ud
     (W) send (8|M0)   null   r27    0xA  a0.0
+    (W) mov (8|M0)    r31.0<1>:ud  r16.0<8;8,1>:ud
+    (W) send (8|M0)   null   r31    0xA  a0.0
     (W) mov (8|M0)    r127.0<1>:ud  r0.0<8;8,1>:ud
     (W) send (8|M0)   null   r127   0x27  0x02000010  {EOT}
 };
+
+/// Sends a message from the lanes of the mask `channels`, for the surface whose state has the
+/// dwords `surface`. Sets the message length of the descriptor. Returns the response registers.
+fn exchange(
+    model: &mut Model,
+    descriptor: MessageDescriptorSamplingEngine,
+    channels: u16,
+    message: &[[u32; 8]],
+    surface: &[u32],
+    samplers: &[u32],
+) -> Result<[[u32; 8]; ANSWER], Fault> {
+    assert!(message.len() <= 12);
+    let descriptor =
+        MessageDescriptorSamplingEngine { message_length: u(message.len() as u64), ..descriptor };
+    let store = Msd0wOwb {
+        binding_table_index: u(1),
+        data_blocks: MdcDbOw::OW8,
+        header_present: true,
+        message_length: u(5),
+        ..Msd0wOwb::new()
+    };
+    let mut registers = [[0; 8]; 36];
+    registers[1][..3].copy_from_slice(&[descriptor.pack()[0], channels.into(), store.pack()[0]]);
+    registers[2..2 + message.len()].copy_from_slice(message);
+    for (n, register) in [19, 14, 15, 16].into_iter().enumerate() {
+        registers[register] = MhBtsGo { global_offset: u(8 * n as u64) }.pack();
+    }
+    (0..ANSWER).for_each(|n| registers[20 + n] = before(n));
+    model.put(DYNAMIC_STATE + SAMPLERS, samplers);
+    let compute = Compute {
+        surfaces: vec![RenderSurfaceState::new(), raw_buffer(ANSWERS, 32 * ANSWER as u64)],
+        curbe: bytemuck::cast_slice(registers[1..].as_flattened()).to_vec(),
+        shared: 35,
+        simd: GpgpuWalkerSimdSize::SIMD16,
+        descriptor: InterfaceDescriptorData {
+            sampler_state_pointer: at(SAMPLERS),
+            // Hints; decoders use them, because the kernel computes its descriptors.
+            sampler_count: InterfaceDescriptorDataSamplerCount::BETWEEN_1_AND_4_SAMPLERS_USED,
+            binding_table_entry_count: u(2),
+            ..InterfaceDescriptorData::new()
+        },
+        ..Compute::new(KERNEL)
+    };
+    let batch = compute.batch(model);
+    model.put(SURFACE_STATE, surface);
+    model.render(&batch)?;
+    let answers = model.get(ANSWERS, 8 * ANSWER);
+    Ok(std::array::from_fn(|n| answers[8 * n..8 * n + 8].try_into().unwrap()))
+}
 
 /// A message for the sampler.
 #[derive(Clone, Debug)]
@@ -112,8 +163,6 @@ impl Send {
         surface: &RenderSurfaceState,
         samplers: &[SamplerState],
     ) -> Result<[[u32; 8]; ANSWER], Fault> {
-        let message = self.registers();
-        assert!(message.len() <= 12);
         let descriptor = MessageDescriptorSamplingEngine {
             binding_table_index: u(0),
             sampler_index: u(self.sampler),
@@ -121,45 +170,11 @@ impl Send {
             simd_mode_1_0: self.simd,
             header_present: self.header.is_some(),
             response_length: u(self.back as u64),
-            message_length: u(message.len() as u64),
             ..MessageDescriptorSamplingEngine::new()
         };
-        let store = Msd0wOwb {
-            binding_table_index: u(1),
-            data_blocks: MdcDbOw::OW8,
-            header_present: true,
-            message_length: u(5),
-            ..Msd0wOwb::new()
-        };
-        let part = |n: u64| MhBtsGo { global_offset: u(8 * n) }.pack();
-        let mut registers = [[0; 8]; 32];
-        registers[1][..3].copy_from_slice(&[
-            descriptor.pack()[0],
-            self.channels.into(),
-            store.pack()[0],
-        ]);
-        registers[2..2 + message.len()].copy_from_slice(&message);
-        (registers[19], registers[14], registers[15]) = (part(0), part(1), part(2));
-        (0..ANSWER).for_each(|n| registers[20 + n] = before(n));
         let states: Vec<u32> = samplers.iter().flat_map(SamplerState::pack).collect();
-        model.put(DYNAMIC_STATE + SAMPLERS, &states);
-        let compute = Compute {
-            surfaces: vec![*surface, raw_buffer(ANSWERS, 32 * ANSWER as u64)],
-            curbe: bytemuck::cast_slice(registers[1..].as_flattened()).to_vec(),
-            shared: 31,
-            simd: GpgpuWalkerSimdSize::SIMD16,
-            descriptor: InterfaceDescriptorData {
-                sampler_state_pointer: at(SAMPLERS),
-                // Hints; decoders use them, because the kernel computes its descriptors.
-                sampler_count: InterfaceDescriptorDataSamplerCount::BETWEEN_1_AND_4_SAMPLERS_USED,
-                binding_table_entry_count: u(2),
-                ..InterfaceDescriptorData::new()
-            },
-            ..Compute::new(KERNEL)
-        };
-        compute.run(model)?;
-        let answers = model.get(ANSWERS, 8 * ANSWER);
-        Ok(std::array::from_fn(|n| answers[8 * n..8 * n + 8].try_into().unwrap()))
+        let message = self.registers();
+        exchange(model, descriptor, self.channels, &message, &surface.pack(), &states)
     }
 
     /// The colours of all lanes, for a response with all channels.

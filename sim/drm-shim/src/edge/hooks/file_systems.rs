@@ -6,11 +6,6 @@ use crate::edge::next::fail;
 use crate::tree::Found;
 use libc::{c_char, c_int};
 
-/// The types of file systems (Linux include/uapi/linux/magic.h).
-const SYSFS: i64 = 0x6265_6572;
-const DEBUGFS: i64 = 0x6462_6720;
-const TMPFS: i64 = 0x0102_1994;
-
 hooks! {
     fn statfs(name: *const c_char, out: *mut libc::statfs) -> c_int {
         // SAFETY: `statfs` requires a C string and room for a statfs, as `of_path` does.
@@ -35,9 +30,9 @@ fn file_system(path: &str) -> libc::statfs {
     // SAFETY: a statfs is a structure of integers, for which zeros are valid.
     let mut status: libc::statfs = unsafe { std::mem::zeroed() };
     status.f_type = match path {
-        _ if path.starts_with("/dev/") => TMPFS,
-        _ if path.starts_with("/sys/kernel/debug") => DEBUGFS,
-        _ => SYSFS,
+        _ if path.starts_with("/dev/") => libc::TMPFS_MAGIC,
+        _ if path.starts_with("/sys/kernel/debug") => libc::DEBUGFS_MAGIC,
+        _ => libc::SYSFS_MAGIC,
     };
     (status.f_bsize, status.f_frsize, status.f_namelen) = (4096, 4096, 255);
     status
