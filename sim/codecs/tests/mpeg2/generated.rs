@@ -1,7 +1,8 @@
 //! Random valid streams: all picture structures and predictions, all tables.
 
-use super::encoder::{self, Levels, Macroblock, SliceWriter, Writer};
+use super::encoder::{self, Levels, Macroblock, SliceWriter};
 use super::{front, software};
+use crate::bits::BitWriter;
 use fastrand::Rng;
 use genxml_codecs::mpeg2::{
     Motion, Parameters, PictureType, Prediction, Structure, Vector, tables,
@@ -32,7 +33,7 @@ struct Coverage {
 /// A stream being generated.
 struct Generator {
     random: Rng,
-    writer: Writer,
+    writer: BitWriter,
     /// In macroblocks.
     size: (usize, usize),
     interlaced: bool,
@@ -60,7 +61,7 @@ pub fn generate(seed: u64) -> Generated {
     let exact = random.bool();
     let mut generator = Generator {
         random,
-        writer: Writer::default(),
+        writer: BitWriter::default(),
         size,
         interlaced,
         exact,

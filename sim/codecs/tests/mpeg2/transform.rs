@@ -1,11 +1,11 @@
 //! The inverse transform and the inverse quantisation against their definitions.
 
-use super::encoder::{Macroblock, SliceWriter, Writer};
+use super::encoder::{Macroblock, SliceWriter};
+use crate::bits::BitWriter;
 use fastrand::Rng;
 use genxml_codecs::Frame;
 use genxml_codecs::mpeg2::{
-    Block, Motion, Parameters, Picture, PictureType, Reference, References, Slice, Structure, idct,
-    tables,
+    Block, Motion, Parameters, Picture, PictureType, Reference, References, Slice, Structure, idct, tables,
 };
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
@@ -230,7 +230,7 @@ fn residuals_follow_the_formulas() {
             saturated += coefficients.iter().filter(|value| value.abs() >= 2047).count();
             expected.push(by_definition(&coefficients, &cosines));
         }
-        let mut writer = Writer::default();
+        let mut writer = BitWriter::default();
         SliceWriter::new(&mut writer, &parameters, (0, 0), code, &[])
             .macroblock(&mut writer, &macroblock);
         // Start code, quantiser_scale_code and extra_bit_slice are 38 bits.

@@ -6,7 +6,8 @@
 
 use super::headers::{Fcm, Header, MODES, Plane, Sequence};
 use super::parse;
-use super::write::{self, Bits};
+use super::write;
+use crate::bits::BitWriter;
 use fastrand::Rng;
 use genxml_codecs::bits::BitReader;
 use genxml_codecs::vc1::tables::{self, Code};
@@ -351,7 +352,7 @@ fn units(s: &Sequence, h: &Header, code: u8, random: &mut Rng) -> Vec<u8> {
         if row >= height {
             break;
         }
-        let mut bits = Bits::default();
+        let mut bits = BitWriter::default();
         // Rows of the second field follow those of the first one.
         let address = if h.second_field { row + height } else { row };
         bits.put(address as u32, 9);
@@ -410,7 +411,7 @@ fn unused(codes: &[Code]) -> Code {
 }
 
 /// Adds random bits for all macroblocks.
-fn macroblocks(s: &Sequence, bits: &mut Bits, avoided: &[Code], random: &mut Rng) {
+fn macroblocks(s: &Sequence, bits: &mut BitWriter, avoided: &[Code], random: &mut Rng) {
     let (width, height) = s.size_in_mbs(false);
     let count = width * height * 8 * 160;
     let mut string: Vec<bool> = Vec::with_capacity(count);

@@ -28,7 +28,8 @@ use super::dpb::{Dpb, Numbers, Store, fields};
 use super::headers::{Pps, Sps};
 use super::order::Order;
 use super::slice::{Header, Operation, Weights};
-use bits::{Cabac, Writer};
+use crate::bits::BitWriter;
+use bits::Cabac;
 use genxml_codecs::avc::Entry;
 use genxml_codecs::{Structure, emulation};
 use macroblock::{Code, Settings, SliceWriter};
@@ -239,8 +240,8 @@ impl Generator {
         };
         self.lists = Default::default();
         if self.reset || self.random.u8(0..4) == 0 {
-            let mut delimiter = Writer::default();
-            delimiter.bits(3, 7);
+            let mut delimiter = BitWriter::default();
+            delimiter.put(7, 3);
             self.units.push(delimiter.unit(9));
         }
         self.reset = header.resets();
@@ -422,7 +423,7 @@ impl Generator {
         (grid, slice, end): (&mut Grid, u32, usize),
     ) {
         let no_direct = self.slice_header(header, pps, numbers, frame, kinds);
-        let mut out = Writer::default();
+        let mut out = BitWriter::default();
         syntax::header(&mut out, header, &self.sps, pps);
         let code = if pps.cabac {
             out.align(true);
