@@ -11,12 +11,14 @@
 //! * [`frame`]: planes of samples, fields of them, and blocks read across their edges.
 //! * [`bits`]: the bits of a slice, first bit first.
 //! * [`emulation`]: removal of the bytes that keep start codes out of AVC and VC-1 data.
+//! * `idct`: the inverse transform of MPEG-2 and JPEG.
 //! * [`jpeg`], [`mpeg2`], [`vp8`], [`avc`], [`vc1`]: a decoder each.
 
 pub mod avc;
 pub mod bits;
 pub mod emulation;
 pub mod frame;
+mod idct;
 pub mod jpeg;
 pub mod mpeg2;
 pub mod vc1;

@@ -205,7 +205,7 @@ impl Decoder {
         *prediction = prediction.wrapping_add(difference);
         let mut coefficients = [0.0; 64];
         coefficients[0] = f64::from(*prediction) * quantiser[0];
-        let (mut at, mut plain) = (1, true);
+        let (mut at, mut rows) = (1, 0);
         while at < 64 {
             let (symbol, value) = number(ac, reader)?;
             let (run, size) = ((symbol >> 4) as usize, symbol & 15);
@@ -222,12 +222,17 @@ impl Decoder {
                 return Err(Stop::Inconsistent);
             };
             coefficients[usize::from(raster)] = f64::from(value) * quantiser[at];
-            (at, plain) = (at + 1, false);
+            rows |= 1 << (raster / 8);
+            at += 1;
         }
         if reader.overrun() > 0 {
             return Err(Stop::Missing);
         }
-        Ok(if plain { [idct::flat(coefficients[0]); 64] } else { idct::samples(&coefficients) })
+        Ok(match rows {
+            0 => [idct::flat(coefficients[0]); 64],
+            // The first coefficient is in row 0.
+            _ => idct::samples(&coefficients, rows | 1),
+        })
     }
 
     /// Writes the samples of the block at a column and row of blocks, turned with the picture.

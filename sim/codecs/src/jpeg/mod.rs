@@ -8,7 +8,7 @@
 //! * [`parameters`]: what the packets state of a picture and of a scan.
 //! * [`segments`]: finds restart markers in the data, and removes stuffed bytes.
 //! * [`huffman`]: tables of codes.
-//! * [`idct`]: the inverse transform of a block.
+//! * [`idct`]: rounding of the inverse transform, and the level shift.
 //! * [`decoder`]: decodes the minimum coded units of a scan.
 //! * [`chroma`]: changes the subsampling of a decoded picture.
 
