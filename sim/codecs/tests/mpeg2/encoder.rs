@@ -297,14 +297,15 @@ impl<'a> SliceWriter<'a> {
             writer.entry(sizes, size as u8);
             writer.put((difference - i32::from(difference < 0)) as u32, size);
         }
-        let one = intra && self.parameters.intra_vlc_format;
-        let table = if one { &tables::COEFFICIENTS_ONE } else { &tables::COEFFICIENTS_ZERO };
+        let table = usize::from(intra && self.parameters.intra_vlc_format);
         for (index, &(run, level)) in macroblock.levels[block].iter().enumerate() {
-            let row =
-                table.iter().find(|row| row.1 == run && u32::from(row.2) == level.unsigned_abs());
+            let magnitude = level.unsigned_abs();
+            let row = tables::COEFFICIENTS
+                .iter()
+                .find(|row| row.0 == run && u32::from(row.1) == magnitude);
             match row {
                 _ if !intra && index == 0 && run == 0 && level.abs() == 1 => writer.text("1"),
-                Some(row) => writer.text(row.0),
+                Some(row) => writer.text(row.2[table]),
                 None => {
                     writer.text(tables::ESCAPE_COEFFICIENT);
                     writer.put(run.into(), 6);
@@ -314,7 +315,7 @@ impl<'a> SliceWriter<'a> {
             }
             writer.flag(level < 0);
         }
-        writer.text(tables::END_OF_BLOCK[usize::from(one)]);
+        writer.text(tables::END_OF_BLOCK[table]);
     }
 }
 
