@@ -45,8 +45,6 @@ mod residual;
 mod slice;
 mod state;
 mod syntax;
-#[cfg(test)]
-mod tests;
 pub mod transform;
 mod vectors;
 pub mod weight;

@@ -185,28 +185,14 @@ impl Generator {
         let mut header = Header {
             nal_ref_idc: if frame.reference { self.random.u32(1..=3) } else { 0 },
             idr: frame.idr && !second,
-            first_mb: 0,
             kind: 2,
             pps: pps.id,
             frame_num: frame.frame_num,
             structure,
             idr_pic_id: if frame.idr && !second { self.idr_pic_id } else { 0 },
-            poc_lsb: 0,
-            delta_poc_bottom: 0,
-            delta_poc: [0; 2],
-            redundant_pic_cnt: 0,
             direct_spatial: true,
-            num_ref_idx: [0; 2],
-            modifications: Default::default(),
-            weights: None,
-            long_term_reference: false,
-            operations: None,
-            cabac_init_idc: 0,
             qp: 26,
-            deblocking_idc: 0,
-            alpha_offset_div2: 0,
-            beta_offset_div2: 0,
-            data: 0,
+            ..Header::default()
         };
         self.count_syntax(&mut header, &pps, frame);
         let counts = self.order.counts(&header, &self.sps);
