@@ -8,7 +8,7 @@
 //! decode and counts it in a [`Report`].
 //!
 //! In reading order:
-//! * [`frame`]: planes of samples, fields of them, and blocks read across their edges.
+//! * `frame`: planes of samples, fields of them, and blocks read across their edges.
 //! * [`bits`]: the bits of a slice, first bit first.
 //! * [`emulation`]: removal of the bytes that keep start codes out of AVC and VC-1 data.
 //! * `idct`: the inverse transform of MPEG-2 and JPEG.
@@ -17,14 +17,15 @@
 pub mod avc;
 pub mod bits;
 pub mod emulation;
-pub mod frame;
+mod frame;
 mod idct;
 pub mod jpeg;
 pub mod mpeg2;
 pub mod vc1;
 pub mod vp8;
 
-pub use frame::{Frame, Plane, PlaneMut, PlaneRef, Structure};
+pub use frame::{Frame, Plane, Structure};
+use frame::{PlaneMut, PlaneRef};
 
 /// What the decoder of a picture did, for the status registers of the engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

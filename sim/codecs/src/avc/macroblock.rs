@@ -32,8 +32,6 @@ pub struct Macroblock {
     pub slice: u16,
     /// Field macroblock of an MBAFF frame. False in frames without MBAFF and in fields.
     pub field: bool,
-    /// Intra prediction.
-    pub intra: bool,
     /// `transform_size_8x8_flag`.
     pub transform_8x8: bool,
     /// Quantisers as the deblocking filter averages them (8.7.2.2): QPY, then QPC of it for Cb and
@@ -80,7 +78,6 @@ impl Default for Macroblock {
             decoded: false,
             slice: 0,
             field: false,
-            intra: false,
             transform_8x8: false,
             qp: [0; 3],
             coefficients: 0,
@@ -98,6 +95,13 @@ impl Default for Macroblock {
             dc: 0,
             differences: [[[0; 2]; 16]; 2],
         }
+    }
+}
+
+impl Macroblock {
+    /// True for intra prediction.
+    pub fn is_intra(&self) -> bool {
+        self.prediction != Prediction::Inter
     }
 }
 

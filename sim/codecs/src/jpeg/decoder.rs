@@ -47,8 +47,8 @@ pub struct Outcome {
 
 /// Decodes the scans of a picture.
 #[derive(Clone, Debug)]
-pub struct Decoder {
-    parameters: Parameters,
+pub struct Decoder<'a> {
+    parameters: &'a Parameters,
     /// DC and AC codes of component 0 and of the others.
     codes: [Option<(Codes, Codes)>; 2],
     /// Quantiser matrix of each component, in the order of the data.
@@ -78,7 +78,7 @@ struct Layout {
 
 /// The decoding of a scan.
 struct Run<'a> {
-    decoder: &'a Decoder,
+    decoder: &'a Decoder<'a>,
     layout: Layout,
     /// Number of the first unit in the grid, row by row.
     first: u64,
@@ -96,9 +96,9 @@ enum Stop {
     Missing,
 }
 
-impl Decoder {
+impl<'a> Decoder<'a> {
     /// A decoder of the picture that `parameters` describe.
-    pub fn new(parameters: &Parameters) -> Result<Self, Error> {
+    pub fn new(parameters: &'a Parameters) -> Result<Self, Error> {
         parameters.check()?;
         let codes = parameters.huffman.each_ref().map(|tables| {
             tables.as_ref().map(|tables| {
@@ -117,7 +117,7 @@ impl Decoder {
                 f64::from(matrix[usize::from(at)])
             })
         });
-        Ok(Decoder { parameters: parameters.clone(), codes, quantisers })
+        Ok(Decoder { parameters, codes, quantisers })
     }
 
     /// Decodes the scan of which `data` has the entropy-coded segments: all from the end of the

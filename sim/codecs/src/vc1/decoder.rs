@@ -6,7 +6,7 @@ use super::macroblock::{Macroblock, Mv};
 use super::parameters::{Alternative, Parameters};
 use super::vlc::Codes;
 use crate::bits::BitReader;
-use crate::{Frame, Plane, PlaneMut, Structure};
+use crate::{Frame, PlaneMut, Structure};
 
 /// The end of a slice: no code matches, or the data ended.
 #[derive(Clone, Copy, Debug)]
@@ -144,7 +144,7 @@ impl Decoder<'_> {
     /// Stores a row of samples in the target; those outside are dropped.
     #[inline]
     pub(super) fn store_row(&mut self, plane: usize, column: usize, row: usize, samples: &[u8]) {
-        let mut view = view(&mut self.target.planes[plane], self.structure);
+        let mut view = self.target_view(plane);
         let count = samples.len().min(view.width.saturating_sub(column));
         let out = view.row(column, row, count);
         out.iter_mut().zip(samples).for_each(|(out, sample)| *out = *sample);
@@ -152,7 +152,7 @@ impl Decoder<'_> {
 
     /// The rows of a plane of the target.
     pub(super) fn target_view(&mut self, plane: usize) -> PlaneMut<'_> {
-        view(&mut self.target.planes[plane], self.structure)
+        self.target.planes[plane].view_mut(self.structure)
     }
 
     /// Stores the predicted samples of the current macroblock in the target.
@@ -180,9 +180,4 @@ impl Decoder<'_> {
         let mv = |n: usize| Mv { x: value(n), y: value(n + 2) };
         ([mv(0), mv(4)], bytes[8] & 1 != 0)
     }
-}
-
-/// The rows of a plane that a picture consists of.
-fn view(plane: &mut Plane, structure: Structure) -> PlaneMut<'_> {
-    plane.view_mut(structure)
 }

@@ -2,7 +2,7 @@
 //! B), refuse what the engine cannot decode, and fill the parameters.
 
 use genxml_codecs::jpeg::{
-    Decoder, HuffmanTables, InputFormat, Outcome, Parameters, Rotation, Scan, decoder::ZIGZAG,
+    Decoder, HuffmanTables, InputFormat, Outcome, Parameters, Rotation, Scan, ZIGZAG,
 };
 
 use genxml_codecs::{Frame, Plane};

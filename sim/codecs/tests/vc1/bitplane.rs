@@ -4,7 +4,7 @@ use super::headers::Plane;
 use super::write;
 use crate::bits::BitWriter;
 use genxml_codecs::bits::BitReader;
-use genxml_codecs::vc1::tables::Code;
+use genxml_codecs::vc1::Code;
 
 /// Coding modes of a plane, in the order of [`MODE_CODES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,8 +10,9 @@ use super::write;
 use crate::bits::BitWriter;
 use fastrand::Rng;
 use genxml_codecs::bits::BitReader;
-use genxml_codecs::vc1::tables::{self, Code};
-use genxml_codecs::vc1::{Alternative, Intensity, Overlap, PictureType, VectorMode};
+use genxml_codecs::vc1::{
+    Alternative, COEFFICIENTS, Code, Intensity, MVDATA, Overlap, PictureType, VectorMode,
+};
 
 /// Features of a stream.
 #[derive(Clone, Copy, Debug)]
@@ -368,17 +369,17 @@ fn avoided(s: &Sequence, h: &Header, random: &mut Rng) -> Vec<Code> {
     let mut avoided = Vec::new();
     // The second vector of an interpolated macroblock must not be intra.
     if h.kind == PictureType::B && h.fcm == Fcm::Progressive && random.u8(0..4) > 0 {
-        let codes = tables::MVDATA[h.mv_table as usize];
+        let codes = MVDATA[h.mv_table as usize];
         avoided.extend([codes[35], codes[72]]);
     }
     // Escapes of mode 3 have up to 11 bits, and 8 bits with PQUANT of 8 and above.
     let small = matches!(h.pquant(s), 1 | 8..=12) && h.alternative == Alternative::None;
     if !small {
-        let escapes = tables::COEFFICIENTS.iter().map(|codes| codes[codes.len() - 1]);
+        let escapes = COEFFICIENTS.iter().map(|codes| codes[codes.len() - 1]);
         avoided.extend(escapes.map(|(code, length)| (code << 2, length + 2)));
     }
     // An escape of mode 1 or 2 of an escape.
-    for codes in &tables::COEFFICIENTS {
+    for codes in &COEFFICIENTS {
         let (code, length) = codes[codes.len() - 1];
         avoided.push((code << (length + 1) | 1 << length | code, 2 * length + 1));
         avoided.push((code << (length + 2) | 1 << length | code, 2 * length + 2));
@@ -387,7 +388,7 @@ fn avoided(s: &Sequence, h: &Header, random: &mut Rng) -> Vec<Code> {
     let used = |inter: usize| h.chroma_set == 2 || (inter == 0 && h.luma_set == 2);
     for inter in 0..2 {
         if used(inter) {
-            avoided.push(unused(tables::COEFFICIENTS[4 + inter]));
+            avoided.push(unused(COEFFICIENTS[4 + inter]));
         }
     }
     avoided

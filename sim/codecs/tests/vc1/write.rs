@@ -4,7 +4,7 @@ use super::bitplane::{self, Group, MODE_CODES, MODES as PLANE_MODES, Mode};
 use super::headers::{Fcm, Header, MODES, Plane, Sequence};
 use super::player::escape;
 use crate::bits::BitWriter;
-use genxml_codecs::vc1::tables::Code;
+use genxml_codecs::vc1::Code;
 use genxml_codecs::vc1::{Alternative, Intensity, Overlap, PictureType, VectorMode};
 
 impl BitWriter {

@@ -187,7 +187,7 @@ impl Oracle<'_> {
     ) -> usize {
         let (p_mb, q_mb) = (&self.macroblocks[p], &self.macroblocks[q]);
         let mixed = self.mbaff && p != q && self.is_field(p) != self.is_field(q);
-        let any_intra = p_mb.intra || q_mb.intra;
+        let any_intra = p_mb.is_intra() || q_mb.is_intra();
         let frames = !self.is_field(p) && !self.is_field(q);
         if any_intra && p != q && (frames || edge.vertical) {
             return 4;
@@ -318,7 +318,6 @@ fn random_macroblock(random: &mut fastrand::Rng, slices: u16) -> Macroblock {
     let mut macroblock = Macroblock {
         decoded: random.u8(0..40) > 0,
         slice: random.u16(0..slices),
-        intra,
         transform_8x8,
         qp: std::array::from_fn(|_| random.u8(10..52)),
         prediction: if intra { Prediction::Intra4x4 } else { Prediction::Inter },
