@@ -1,8 +1,8 @@
 //! The decoders of the video engine, without the engine.
 //!
 //! A decoder takes what the packets of the engine state about a picture, the bytes of the picture's
-//! slices, and the reference pictures. It reconstructs a [`Frame`]. It knows no packet, no memory
-//! and no surface: the model of the engine translates those.
+//! slices, and the reference pictures. It reconstructs a [`Frame`]. It uses no packets, memory or
+//! surfaces: the model of the engine translates those.
 //!
 //! Damaged data never panics and never reads outside a buffer: a decoder conceals what it cannot
 //! decode and counts it in a [`Report`].

@@ -42,9 +42,9 @@ pub struct Macroblock {
     pub coefficients: u16,
     /// Reference index of each 8x8 block in lists 0 and 1; -1 for none.
     pub references: [[i8; 4]; 2],
-    /// Picture that each 8x8 block refers to, to compare pictures: frame store * 2, + 1 for a bottom
-    /// field. Field macroblocks, and all of field pictures, refer to fields, others to frames.
-    /// -1 for none.
+    /// Picture that each 8x8 block refers to, to compare pictures: frame store * 2, + 1 for a
+    /// bottom field. Field macroblocks, and all of field pictures, refer to fields, others to
+    /// frames. -1 for none.
     pub pictures: [[i8; 4]; 2],
     /// Motion vectors of the 4x4 blocks in lists 0 and 1: x, y in quarter samples; 0 without
     /// reference.

@@ -183,9 +183,9 @@ pub struct Weight {
 /// `MFX_AVC_DIRECTMODE_STATE`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct References<'a> {
-    /// The frames, of the size of the picture's frame. For the second field of a frame, the store of
-    /// its first field holds a copy of the frame as it is before the second field.
+    /// The frames, of the size of the picture's frame. For the second field of a frame, the store
+    /// of its first field holds a copy of the frame as it is before the second field.
     pub frames: [Option<&'a Frame>; 16],
-    /// What [`super::Output::motion`] was of the frame. Empty if there is none.
+    /// What [`super::Output::motion`] was of the frame. Empty if it is missing.
     pub motion: [&'a [u8]; 16],
 }

@@ -124,7 +124,7 @@ impl<'a> Decoder<'a> {
     /// scan's header on. Writes the samples that are inside of `target`, whose planes may be
     /// smaller or larger than the picture.
     ///
-    /// Units are lost from an error to the next restart marker. Numbers of restart markers tell
+    /// Units are lost from an error to the next restart marker. Numbers of restart markers show
     /// when one or two segments are missing.
     pub fn scan(&self, scan: &Scan, data: &[u8], target: &mut Frame) -> Outcome {
         let layout = self.layout(scan);

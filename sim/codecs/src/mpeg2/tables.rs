@@ -205,10 +205,10 @@ pub const DC_SIZE_CHROMA: [(&str, u8); 12] = [
     ("1111111111", 11),
 ];
 
-/// Tables B.14 and B.15: a run of zeros, the magnitude of the coefficient after it, and the codes of
-/// both by table. A sign bit follows. Intra blocks use table B.15 if intra_vlc_format is 1. In table
-/// B.14 the code of run 0 and magnitude 1 is "1" in the first place of a block that is not intra,
-/// where no end of block is possible.
+/// Tables B.14 and B.15: a run of zeros, the magnitude of the coefficient after it, and the code of
+/// both in each table. A sign bit follows. Intra blocks use table B.15 if intra_vlc_format is 1. At
+/// the start of a block that is not intra, no end of block is possible: the code of run 0 and
+/// magnitude 1 in table B.14 is "1" there.
 pub const COEFFICIENTS: [(u8, u8, [&str; 2]); 111] = [
     (0, 1, ["11", "10"]),
     (0, 2, ["0100", "110"]),

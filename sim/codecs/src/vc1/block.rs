@@ -181,8 +181,8 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// The transform of an inter block: [`Transform::Whole`], `Halves`, `Sides` or `Quarters`, and a
-    /// bit per coded part of it, the first part in the highest bit (7.1.4).
+    /// The transform of an inter block: [`Transform::Whole`], `Halves`, `Sides` or `Quarters`, and
+    /// a bit per coded part of it, the first part in the highest bit (7.1.4).
     fn block_transform(&mut self, choice: Choice, first: bool) -> Decoded<(Transform, u32)> {
         let transform = match choice {
             Choice::Picture(transform)

@@ -268,8 +268,8 @@ impl Decoder<'_> {
         self.predict(0, (start, 8), at, (x & 3, y & 3), source);
     }
 
-    /// Predicts a square from its position `at` in the reference. `place`: first sample of the
-    /// square in the macroblock's plane, and its size.
+    /// Predicts a square from its position `at` in the reference. `place`: index of the square's
+    /// first sample in the macroblock's plane, and its size.
     fn predict(
         &mut self,
         plane: usize,

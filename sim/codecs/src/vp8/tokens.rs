@@ -33,7 +33,7 @@ pub struct Coefficients {
 }
 
 impl Coefficients {
-    /// Reads the coefficients of a macroblock. Returns false if there are none.
+    /// Reads the coefficients of a macroblock. Returns false if it has no coefficients.
     pub fn read(
         &mut self,
         decoder: &mut BoolDecoder,
@@ -78,7 +78,7 @@ pub fn clear_context(context: &mut Context, second_order: bool) {
 }
 
 /// Reads a block from position `first` on; `steps` are the quantisers of the first coefficient and
-/// of the others. Returns the position after the last coefficient; 0 if there is none.
+/// of the others. Returns the position after the last coefficient; 0 without any.
 #[inline]
 fn read_block(
     decoder: &mut BoolDecoder,

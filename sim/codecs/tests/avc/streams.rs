@@ -137,7 +137,7 @@ fn software_log(stream: &[u8]) -> Option<Vec<String>> {
     let options = ["-v", "debug", "-debug", "pict", "-f", "h264"];
     let run = support::ffmpeg(stream, &options, &["-f", "null", "-"])?;
     let text = String::from_utf8_lossy(&run.stderr);
-    // Each decoder has an address; one of them decodes the start only, to know the format.
+    // Each decoder has an address; one of them decodes only the start, to find the format.
     let mut decoders: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for line in text.lines() {
         let Some((decoder, line)) = line.split_once("] slice:") else { continue };

@@ -4,8 +4,8 @@ use super::front::Sequence;
 use crate::support;
 use genxml_codecs::Frame;
 
-/// The planar 4:2:0 frames of a stream one after the other, each [`frame_bytes`] long. `options` are
-/// those of the decoder. `None` if FFmpeg is not installed.
+/// The planar 4:2:0 frames of a stream one after the other, each [`frame_bytes`] long. `options`
+/// are those of the decoder. `None` if FFmpeg is not installed.
 pub fn decode(stream: &[u8], options: &[&str]) -> Option<Vec<u8>> {
     let (frames, errors) = support::software(stream, &[options, &["-f", "mpegvideo"]].concat())?;
     if !errors.trim().is_empty() {

@@ -1,8 +1,8 @@
 //! Random streams.
 //!
 //! Headers and bit planes are chosen field by field. Macroblocks are random bits: the codes of the
-//! standard are complete, so that any bits are valid macroblocks. Only strings that hold an escape to
-//! large numbers are left out, because software decoders keep 16 bits of coefficients.
+//! standard are complete, so that any bits are valid macroblocks. Only strings that hold an escape
+//! to large numbers are left out, because software decoders keep 16 bits of coefficients.
 
 use super::headers::{Fcm, Header, MODES, Plane, Sequence};
 use super::parse;
@@ -82,8 +82,8 @@ pub fn stream(features: Features, count: usize, random: &mut Rng) -> Stream {
         if may_swap && (stream.frames.is_empty() || !features.b) {
             top_first = random.bool();
         }
-        // The software decoder does not keep motion of skipped pictures, nor does it tell their
-        // intensity compensation from that of the picture before.
+        // The software decoder does not keep motion of skipped pictures, nor does it distinguish
+        // their intensity compensation from that of the picture before.
         let may_skip = stream.sequence.is_advanced() && !features.b && fcm != Fcm::Field;
         let skipped = may_skip
             && kind == PictureType::P

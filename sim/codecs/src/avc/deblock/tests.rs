@@ -34,8 +34,8 @@ impl Oracle<'_> {
         self.field_pic || self.mbaff && self.macroblocks[index].field
     }
 
-    /// The macroblock that holds a sample, and the sample's place in it. `size`: 16 for luma, 8 for
-    /// chroma.
+    /// The macroblock that holds a sample, and the sample's position in it. `size`: 16 for luma, 8
+    /// for chroma.
     fn macroblock_at(&self, x: usize, y: usize, size: usize) -> (usize, usize, usize) {
         let column = x / size;
         let upper = y / size / 2 * 2 * self.width + column;

@@ -6,7 +6,7 @@ use crate::bits::BitWriter;
 
 impl SliceWriter<'_> {
     /// True if intra prediction may use one macroblock of the left pair only, and the rows of that
-    /// pair alternate in another way: FFmpeg knows halves only.
+    /// pair alternate in another way: FFmpeg handles halves only.
     pub(super) fn mixed(&self, at: usize) -> bool {
         let Some((left, ..)) = self.grid.locate(at, -1, 0, 16) else { return false };
         if !self.grid.mbaff {

@@ -301,7 +301,7 @@ impl SliceWriter<'_> {
 
     fn inter(&mut self, at: usize) {
         let b = self.settings.kind == 1;
-        // Whether partitions are none smaller than 8x8, so the transform may be 8x8.
+        // No partition is smaller than 8x8, so the transform may be 8x8.
         let mut coarse = true;
         let mut parts = Vec::new();
         if b && !self.settings.no_direct && self.random.u8(0..6) == 0 {

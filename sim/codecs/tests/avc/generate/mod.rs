@@ -1,7 +1,7 @@
-//! Random valid streams: all of the syntax that the decoder has to know, with meaningless content.
+//! Random valid streams: all syntax that the decoder must support, with meaningless content.
 //!
 //! The generator keeps a model of what the syntax depends on: contexts of neighbours, references,
-//! picture order counts. It knows no sample and no vector. `AVC_DUMP` prints the model of each
+//! picture order counts. It models no samples and no vectors. `AVC_DUMP` prints the model of each
 //! macroblock.
 //!
 //! FFmpeg 5.1 is the oracle. Streams do not have what it does in another way than the standard:
@@ -516,7 +516,7 @@ impl Generator {
             avoid_filter(header);
             return false;
         }
-        // The filter of FFmpeg does not know references after the first 16 of field pictures.
+        // The filter of FFmpeg ignores references after the first 16 of field pictures.
         let most = if header.structure.is_field() { present.min(16) } else { present };
         header.direct_spatial = header.kind != 1 || most < present || self.random.bool();
         // The reference that a colocated macroblock used has to be in list 0.
