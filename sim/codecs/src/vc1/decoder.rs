@@ -16,12 +16,17 @@ pub(super) struct Damaged;
 pub(super) type Decoded<T> = Result<T, Damaged>;
 
 /// The quantiser of a macroblock.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Quantizer {
-    /// 1 to 31.
-    pub(super) value: u8,
     /// Twice the value, plus 1 for a half step.
     pub(super) step: u8,
+}
+
+impl Quantizer {
+    /// 1 to 31.
+    pub(super) fn value(self) -> u8 {
+        self.step / 2
+    }
 }
 
 /// Lengths of escaped coefficients of mode 3, which hold for the rest of the slice.
@@ -104,7 +109,7 @@ impl Decoder<'_> {
     /// The quantiser of a macroblock with coefficients (7.1.3).
     pub(super) fn quantizer(&mut self) -> Quantizer {
         let p = self.p;
-        let other = |value: u8| Quantizer { value, step: value * 2 };
+        let other = |value: u8| Quantizer { step: value * 2 };
         match p.alternative {
             Alternative::None => {}
             Alternative::Edges(mask) => {
@@ -137,8 +142,7 @@ impl Decoder<'_> {
 
     /// PQUANT.
     pub(super) fn picture_quantizer(&self) -> Quantizer {
-        let value = self.p.quantizer;
-        Quantizer { value, step: value * 2 + u8::from(self.p.half_step) }
+        Quantizer { step: self.p.quantizer * 2 + u8::from(self.p.half_step) }
     }
 
     /// Stores a row of samples in the target; those outside are dropped.

@@ -122,9 +122,7 @@ impl Decoder<'_> {
 
     /// Keeps the quantiser of the current macroblock for the prediction of later ones.
     pub(super) fn set_quantizer(&mut self, quantizer: Quantizer) {
-        let current = self.current();
-        current.quantizer = quantizer.value;
-        current.step = quantizer.step;
+        self.current().quantizer = quantizer;
     }
 
     /// The coded blocks of an inter macroblock, after CBPCY and MQUANT.
