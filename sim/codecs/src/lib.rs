@@ -11,6 +11,7 @@
 //! * `frame`: planes of samples, fields of them, and blocks read across their edges.
 //! * [`bits`]: the bits of a slice, first bit first.
 //! * [`emulation`]: removal of the bytes that keep start codes out of AVC and VC-1 data.
+//! * [`zigzag`]: the scan that most of the codecs have in common.
 //! * `idct`: the inverse transform of MPEG-2 and JPEG.
 //! * [`jpeg`], [`mpeg2`], [`vp8`], [`avc`], [`vc1`]: a decoder each.
 
@@ -23,6 +24,7 @@ pub mod jpeg;
 pub mod mpeg2;
 pub mod vc1;
 pub mod vp8;
+pub mod zigzag;
 
 pub use frame::{Frame, Plane, Structure};
 use frame::{PlaneMut, PlaneRef};

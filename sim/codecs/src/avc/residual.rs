@@ -4,9 +4,9 @@ use super::Prediction;
 use super::state::Decoder;
 use super::syntax::{Block, Entropy, Levels};
 use super::transform::{
-    FIELD_4X4, FIELD_8X8, ZIGZAG_4X4, ZIGZAG_8X8, chroma_dc, coefficient_4x4, coefficient_8x8,
-    interleaved, luma_dc,
+    FIELD_4X4, FIELD_8X8, chroma_dc, coefficient_4x4, coefficient_8x8, interleaved, luma_dc,
 };
+use crate::zigzag::{ZIGZAG_4X4, ZIGZAG_8X8};
 
 /// Raster position of a 4x4 luma block by its order of decoding (figure 6-10).
 pub(super) fn raster(block: usize) -> usize {

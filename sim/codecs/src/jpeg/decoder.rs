@@ -5,16 +5,9 @@ use super::idct;
 use super::parameters::{Error, Parameters, Rotation, Scan};
 use super::segments::Segments;
 use crate::bits::BitReader;
+use crate::zigzag::ZIGZAG_8X8;
 use crate::{Frame, Plane, Report};
 use std::ops::Range;
-
-/// The position in a block, in raster order, of each coefficient in the order of the data (T.81
-/// figure A.6).
-pub const ZIGZAG: [u8; 64] = [
-    0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20,
-    13, 6, 7, 14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59,
-    52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
-];
 
 /// The largest number of bits of a difference or a coefficient that is decoded. Baseline pictures
 /// have at most 11 (T.81 tables F.1 and F.2).
@@ -112,7 +105,7 @@ impl<'a> Decoder<'a> {
         // asks for it. This decoder dequantises first, so it exchanges those of the matrix.
         let transposed = parameters.rotation.transposes();
         let quantisers = parameters.quantisers.map(|matrix| {
-            ZIGZAG.map(|raster| {
+            ZIGZAG_8X8.map(|raster| {
                 let at = if transposed { raster % 8 * 8 + raster / 8 } else { raster };
                 f64::from(matrix[usize::from(at)])
             })
@@ -218,7 +211,7 @@ impl<'a> Decoder<'a> {
                 continue;
             }
             at += run;
-            let Some(&raster) = ZIGZAG.get(at) else {
+            let Some(&raster) = ZIGZAG_8X8.get(at) else {
                 return Err(Stop::Inconsistent);
             };
             coefficients[usize::from(raster)] = f64::from(value) * quantiser[at];

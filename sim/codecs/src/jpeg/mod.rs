@@ -20,5 +20,5 @@ mod parameters;
 mod segments;
 
 pub use chroma::Conversion;
-pub use decoder::{Decoder, Outcome, Status, ZIGZAG};
+pub use decoder::{Decoder, Outcome, Status};
 pub use parameters::{Error, HuffmanTables, InputFormat, OutputFormat, Parameters, Rotation, Scan};

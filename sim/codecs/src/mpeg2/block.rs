@@ -3,9 +3,10 @@
 
 use super::idct;
 use super::parameters::{Error, Parameters};
-use super::tables::{ALTERNATE, NONLINEAR_QUANTISER_SCALE, ZIGZAG};
+use super::tables::{ALTERNATE, NONLINEAR_QUANTISER_SCALE};
 use super::vlc::{self, Coefficients};
 use crate::bits::BitReader;
+use crate::zigzag::ZIGZAG_8X8;
 
 /// The coefficients of a block as the inverse transform takes them.
 #[derive(Clone, Debug)]
@@ -77,7 +78,7 @@ impl BlockRules {
             return Err(Error::DcPrecision(parameters.intra_dc_precision));
         }
         Ok(BlockRules {
-            scan: if parameters.alternate_scan { &ALTERNATE } else { &ZIGZAG },
+            scan: if parameters.alternate_scan { &ALTERNATE } else { &ZIGZAG_8X8 },
             matrices: [parameters.intra_matrix, parameters.non_intra_matrix],
             intra_table: if parameters.intra_vlc_format { &vlc::ONE } else { &vlc::ZERO },
             dc_precision: parameters.intra_dc_precision.into(),

@@ -329,14 +329,6 @@ pub const ESCAPE_COEFFICIENT: &str = "000001";
 /// Code of the end of a block in tables B.14 and B.15.
 pub const END_OF_BLOCK: [&str; 2] = ["10", "0110"];
 
-/// Raster positions in zigzag order (figure 7-2).
-pub const ZIGZAG: [u8; 64] = [
-    0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, //
-    12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21, 28, //
-    35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, //
-    58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
-];
-
 /// Raster positions in the order of the alternate scan (figure 7-3).
 pub const ALTERNATE: [u8; 64] = [
     0, 8, 16, 24, 1, 9, 2, 10, 17, 25, 32, 40, 48, 56, 57, 49, //

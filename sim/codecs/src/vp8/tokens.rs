@@ -2,7 +2,8 @@
 
 use super::bool_decoder::BoolDecoder;
 use super::parameters::{CoefficientProbabilities, Quantiser};
-use super::tables::{BANDS, EXTRA_BITS, ZIGZAG};
+use super::tables::{BANDS, EXTRA_BITS};
+use crate::zigzag::ZIGZAG_4X4;
 
 /// Probabilities by kind of block, position in zigzag order, context and node. The position after
 /// the last has an entry too, which is not used.
@@ -105,7 +106,7 @@ fn read_block(
         let step = i32::from(steps[usize::from(position > 0)]);
         let value = magnitude.wrapping_mul(step);
         let value = if decoder.read(128) { -value } else { value };
-        out[usize::from(ZIGZAG[position])] = value as i16;
+        out[usize::from(ZIGZAG_4X4[position])] = value as i16;
         node = &probabilities[next][context];
         position = next;
         if next == 16 || !decoder.read(node[0]) {

@@ -5,6 +5,7 @@ use crate::bits::BitWriter;
 use genxml_codecs::mpeg2::{
     Motion, Parameters, PictureType, Prediction, Structure, Vector, tables,
 };
+use genxml_codecs::zigzag::ZIGZAG_8X8;
 
 impl BitWriter {
     /// The bits of `text`.
@@ -61,7 +62,7 @@ fn load(writer: &mut BitWriter, matrices: [Option<&[u8; 64]>; 2]) {
     for matrix in matrices {
         writer.flag(matrix.is_some());
         if let Some(matrix) = matrix {
-            for at in tables::ZIGZAG {
+            for at in ZIGZAG_8X8 {
                 writer.put(matrix[usize::from(at)].into(), 8);
             }
         }

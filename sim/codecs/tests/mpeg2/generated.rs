@@ -8,6 +8,7 @@ use fastrand::Rng;
 use genxml_codecs::mpeg2::{
     Motion, Parameters, PictureType, Prediction, Structure, Vector, tables,
 };
+use genxml_codecs::zigzag::ZIGZAG_8X8;
 
 /// What the streams used, to see that the test covers it.
 #[derive(Debug, Default)]
@@ -310,7 +311,7 @@ impl Generator {
         };
         let (matrix, scan) = (
             if intra { &parameters.intra_matrix } else { &parameters.non_intra_matrix },
-            if parameters.alternate_scan { &tables::ALTERNATE } else { &tables::ZIGZAG },
+            if parameters.alternate_scan { &tables::ALTERNATE } else { &ZIGZAG_8X8 },
         );
         let mut levels = Levels::new();
         let mut at = usize::from(intra);
