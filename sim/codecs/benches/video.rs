@@ -9,8 +9,14 @@
 #[path = "../tests/avc/mod.rs"]
 mod avc;
 #[allow(dead_code, unused_imports, reason = "a benchmark takes the front end only")]
+#[path = "../tests/bits.rs"]
+mod bits;
+#[allow(dead_code, unused_imports, reason = "a benchmark takes the front end only")]
 #[path = "../tests/jpeg/mod.rs"]
 mod jpeg;
+#[allow(dead_code, unused_imports, reason = "a benchmark takes the front end only")]
+#[path = "../tests/matroska.rs"]
+mod matroska;
 #[allow(dead_code, unused_imports, reason = "a benchmark takes the front end only")]
 #[path = "../tests/mpeg2/mod.rs"]
 mod mpeg2;

@@ -20,7 +20,7 @@ impl Plane {
     }
 
     /// The rows of a frame or of a field.
-    pub fn view(&self, structure: Structure) -> PlaneRef<'_> {
+    pub(crate) fn view(&self, structure: Structure) -> PlaneRef<'_> {
         let rows = structure.rows(self.height);
         PlaneRef {
             width: self.width,
@@ -31,7 +31,7 @@ impl Plane {
     }
 
     /// The rows of a frame or of a field, for writing.
-    pub fn view_mut(&mut self, structure: Structure) -> PlaneMut<'_> {
+    pub(crate) fn view_mut(&mut self, structure: Structure) -> PlaneMut<'_> {
         let rows = structure.rows(self.height);
         PlaneMut {
             width: self.width,
@@ -98,7 +98,7 @@ impl Structure {
 
 /// The rows of a frame or of one of its fields.
 #[derive(Clone, Copy, Debug)]
-pub struct PlaneRef<'a> {
+pub(crate) struct PlaneRef<'a> {
     /// Samples in a row.
     pub width: usize,
     /// Rows.
@@ -140,7 +140,7 @@ impl PlaneRef<'_> {
 
 /// The rows of a frame or of one of its fields, for writing.
 #[derive(Debug)]
-pub struct PlaneMut<'a> {
+pub(crate) struct PlaneMut<'a> {
     /// Samples in a row.
     pub width: usize,
     /// Rows.
@@ -152,11 +152,6 @@ pub struct PlaneMut<'a> {
 }
 
 impl PlaneMut<'_> {
-    /// The same rows for reading.
-    pub fn as_ref(&self) -> PlaneRef<'_> {
-        PlaneRef { width: self.width, height: self.height, stride: self.stride, data: self.data }
-    }
-
     /// Columns `x..x + width` of row `y`. Empty if any of them is outside the plane.
     #[inline]
     pub fn row(&mut self, x: usize, y: usize, width: usize) -> &mut [u8] {

@@ -1,8 +1,11 @@
-//! Streams of the corpus with the expected frames.
+//! What the tests of all codecs need: streams of the corpus with the expected frames, the software
+//! decoder, and settings in environment variables.
 
 use genxml_codecs::Frame;
 use md5::{Digest, Md5};
+use std::io::Write as _;
 use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
 
 /// A stream of the corpus (`video/README.md` there).
 pub struct Stream {
@@ -68,4 +71,51 @@ pub fn md5(
         }
     }
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The number in an environment variable. `GENXML_STREAMS` is the number of random streams of a
+/// test, `GENXML_MUTATIONS` the number of its damaged slices or pictures.
+///
+/// # Panics
+///
+/// If the variable is set to anything but a number.
+pub fn number(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable}: `{text}` is not a number")))
+}
+
+/// Runs FFmpeg with `data` as its input. `input` are options before the input, `output` those after
+/// it. `None`, with a line on stderr, if FFmpeg is not installed.
+pub fn ffmpeg(data: &[u8], input: &[&str], output: &[&str]) -> Option<Output> {
+    let child = Command::new("ffmpeg")
+        .args(["-v", "error", "-threads", "1"])
+        .args(input)
+        .args(["-i", "-"])
+        .args(output)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut child = match child {
+        Ok(child) => child,
+        Err(error) => {
+            eprintln!("skipped: not compared with FFmpeg: {error}");
+            return None;
+        }
+    };
+    let pipe = child.stdin.take();
+    std::thread::scope(|scope| {
+        // FFmpeg may end before it has read all.
+        scope.spawn(move || pipe.map(|mut pipe| pipe.write_all(data)));
+        Some(child.wait_with_output().expect("the output of FFmpeg"))
+    })
+}
+
+/// The planar frames of FFmpeg's software decoder, one after the other, and what it logs. `input`
+/// are options before the input. `None`, with a line on stderr, if FFmpeg is not installed.
+pub fn software(data: &[u8], input: &[&str]) -> Option<(Vec<u8>, String)> {
+    let options = ["-map", "0:v:0", "-fps_mode", "passthrough", "-autoscale", "0"];
+    let format = ["-f", "rawvideo", "-"];
+    let output = ffmpeg(data, input, &[&options[..], &format].concat())?;
+    Some((output.stdout, String::from_utf8_lossy(&output.stderr).into_owned()))
 }

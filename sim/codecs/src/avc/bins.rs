@@ -194,7 +194,7 @@ impl Cabac<'_> {
             }
         };
         // Outside of the slice, intra macroblocks assume coefficients.
-        let [left, above] = [left, above].map(|flag| flag.unwrap_or(context.current.intra));
+        let [left, above] = [left, above].map(|flag| flag.unwrap_or(context.current.is_intra()));
         self.bins.bin(CODED[kind as usize % 5] + usize::from(left) + 2 * usize::from(above))
     }
 

@@ -93,8 +93,8 @@ impl<'a> Arithmetic<'a> {
         (8 * self.next).saturating_add_signed(-self.spare as isize)
     }
 
-    /// True if bits after the end of the data were read. The last bins of a slice do not need all of
-    /// the nine bits of codIOffset, but the standard reads them.
+    /// True if bits after the end of the data were read. The last bins of a slice do not need all
+    /// of the nine bits of codIOffset, but the standard reads them.
     pub fn overrun(&self) -> bool {
         self.position() > 8 * self.data.len()
     }

@@ -275,8 +275,8 @@ impl Line {
 fn inner_strengths(current: &Macroblock, limit: u16) -> [[Strengths; 3]; 2] {
     let mut out = [[[0; 4]; 3]; 2];
     let edges = if current.transform_8x8 { 2..3 } else { 1..4 };
-    let moves = !current.intra && !uniform(current);
-    if !current.intra && !moves && current.coefficients == 0 {
+    let moves = !current.is_intra() && !uniform(current);
+    if !current.is_intra() && !moves && current.coefficients == 0 {
         return out;
     }
     for edge in edges {
@@ -284,7 +284,7 @@ fn inner_strengths(current: &Macroblock, limit: u16) -> [[Strengths; 3]; 2] {
             let across = (4 * k + edge - 1, 4 * k + edge);
             let down = (4 * edge - 4 + k, 4 * edge + k);
             for (out, (p, q)) in out.iter_mut().zip([across, down]) {
-                out[edge - 1][k] = if current.intra {
+                out[edge - 1][k] = if current.is_intra() {
                     3
                 } else if current.coefficients & (1 << p | 1 << q) != 0 {
                     2
@@ -314,7 +314,7 @@ fn strengths(
     intra: u8,
     limit: u16,
 ) -> Strengths {
-    if p.intra || q.intra {
+    if p.is_intra() || q.is_intra() {
         return [intra; 4];
     }
     let mut out = [0; 4];
@@ -335,7 +335,7 @@ fn mixed_strengths(
     blocks: [(usize, usize); 4],
     intra: u8,
 ) -> Strengths {
-    if p.intra || q.intra {
+    if p.is_intra() || q.is_intra() {
         return [intra; 4];
     }
     blocks.map(|(before, after)| {

@@ -81,39 +81,6 @@ impl<const N: usize, const A: usize> Edge<N, A> {
     }
 }
 
-/// Neighbours that an Intra_4x4 or Intra_8x8 mode needs.
-const NEEDED: [u8; 9] = [
-    ABOVE,
-    LEFT,
-    0,
-    ABOVE,
-    LEFT | ABOVE | CORNER,
-    LEFT | ABOVE | CORNER,
-    LEFT | ABOVE | CORNER,
-    ABOVE,
-    LEFT,
-];
-
-/// True if the neighbours that an Intra_4x4 or Intra_8x8 mode (0..=8, tables 8-2 and 8-3) needs are
-/// available. A mode that needs others is an error of the stream.
-pub fn allowed_4x4(mode: u8, available: u8) -> bool {
-    NEEDED.get(usize::from(mode)).is_some_and(|&needed| available & needed == needed)
-}
-
-/// True if the neighbours that an Intra_16x16 mode (0..=3, table 8-4) needs are available.
-pub fn allowed_16x16(mode: u8, available: u8) -> bool {
-    [ABOVE, LEFT, 0, LEFT | ABOVE | CORNER]
-        .get(usize::from(mode))
-        .is_some_and(|&needed| available & needed == needed)
-}
-
-/// True if the neighbours that a chroma mode (0..=3, table 8-5) needs are available.
-pub fn allowed_chroma(mode: u8, available: u8) -> bool {
-    [0, LEFT, ABOVE, LEFT | ABOVE | CORNER]
-        .get(usize::from(mode))
-        .is_some_and(|&needed| available & needed == needed)
-}
-
 /// Rows of `N` samples at the start of `dst`.
 fn rows<const N: usize>(dst: &mut [u8], stride: usize) -> impl Iterator<Item = &mut [u8; N]> {
     dst.chunks_mut(stride.max(1)).take(N).filter_map(|row| row.first_chunk_mut::<N>())
@@ -442,6 +409,19 @@ mod tests {
         }
     }
 
+    /// Neighbours that an Intra_4x4 or Intra_8x8 mode needs.
+    const NEEDED: [u8; 9] = [
+        ABOVE,
+        LEFT,
+        0,
+        ABOVE,
+        LEFT | ABOVE | CORNER,
+        LEFT | ABOVE | CORNER,
+        LEFT | ABOVE | CORNER,
+        ABOVE,
+        LEFT,
+    ];
+
     /// Oracle: the equations of 8.3.1.2.1 to 8.3.1.2.9.
     #[test]
     fn modes_of_4x4_follow_the_equations() {
@@ -596,8 +576,5 @@ mod tests {
             let edge = EdgeChroma { available, ..random_edge(&mut random) };
             predict_chroma(mode, &edge, &mut dst, stride);
         }
-        assert!(allowed_4x4(8, LEFT) && !allowed_4x4(8, LEFT_UPPER) && !allowed_4x4(9, 255));
-        assert!(allowed_16x16(2, 0) && !allowed_16x16(3, LEFT | ABOVE) && !allowed_16x16(4, 255));
-        assert!(allowed_chroma(0, 0) && allowed_chroma(2, ABOVE) && !allowed_chroma(1, ABOVE));
     }
 }

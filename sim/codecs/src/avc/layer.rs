@@ -88,7 +88,6 @@ impl Decoder<'_, '_> {
         let mut samples = [0; 384];
         let count = if self.parameters.monochrome { 256 } else { 384 };
         entropy.samples(&mut samples[..count])?;
-        self.current.intra = true;
         self.current.prediction = Prediction::Pcm;
         self.current.pattern = 0x2f;
         self.current.counts = [16; 24];
@@ -103,7 +102,6 @@ impl Decoder<'_, '_> {
 
     /// The prediction of an intra macroblock (table 7-11).
     fn intra<E: Entropy>(&mut self, entropy: &mut E, number: u8) -> Option<()> {
-        self.current.intra = true;
         if number == 0 {
             self.current.prediction = Prediction::Intra4x4;
             if self.parameters.transform_8x8 && entropy.transform_flag(self) {
@@ -146,7 +144,7 @@ impl Decoder<'_, '_> {
     fn predicted_mode(&self, x: usize, y: usize) -> u8 {
         let mode = |near: usize, at: usize| {
             let near = &self.macroblocks[near];
-            let hidden = !near.intra && self.parameters.constrained_intra;
+            let hidden = !near.is_intra() && self.parameters.constrained_intra;
             (!hidden).then_some(near.modes[at])
         };
         let left = match x {

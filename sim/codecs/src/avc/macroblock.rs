@@ -32,8 +32,6 @@ pub struct Macroblock {
     pub slice: u16,
     /// Field macroblock of an MBAFF frame. False in frames without MBAFF and in fields.
     pub field: bool,
-    /// Intra prediction.
-    pub intra: bool,
     /// `transform_size_8x8_flag`.
     pub transform_8x8: bool,
     /// Quantisers as the deblocking filter averages them (8.7.2.2): QPY, then QPC of it for Cb and
@@ -44,9 +42,9 @@ pub struct Macroblock {
     pub coefficients: u16,
     /// Reference index of each 8x8 block in lists 0 and 1; -1 for none.
     pub references: [[i8; 4]; 2],
-    /// Picture that each 8x8 block refers to, to compare pictures: frame store * 2, + 1 for a bottom
-    /// field. Field macroblocks, and all of field pictures, refer to fields, others to frames.
-    /// -1 for none.
+    /// Picture that each 8x8 block refers to, to compare pictures: frame store * 2, + 1 for a
+    /// bottom field. Field macroblocks, and all of field pictures, refer to fields, others to
+    /// frames. -1 for none.
     pub pictures: [[i8; 4]; 2],
     /// Motion vectors of the 4x4 blocks in lists 0 and 1: x, y in quarter samples; 0 without
     /// reference.
@@ -80,7 +78,6 @@ impl Default for Macroblock {
             decoded: false,
             slice: 0,
             field: false,
-            intra: false,
             transform_8x8: false,
             qp: [0; 3],
             coefficients: 0,
@@ -98,6 +95,13 @@ impl Default for Macroblock {
             dc: 0,
             differences: [[[0; 2]; 16]; 2],
         }
+    }
+}
+
+impl Macroblock {
+    /// True for intra prediction.
+    pub fn is_intra(&self) -> bool {
+        self.prediction != Prediction::Inter
     }
 }
 

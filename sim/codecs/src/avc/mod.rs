@@ -5,24 +5,26 @@
 //! of the frame.
 //!
 //! In reading order:
-//! * [`parameters`]: what the packets of the engine state.
-//! * [`macroblock`]: what is kept of a macroblock.
+//! * `parameters`: what the packets of the engine state.
+//! * `macroblock`: what is kept of a macroblock.
 //! * `picture`: a picture from its start to its end.
 //! * `slice`: the macroblocks of a slice in order.
+//! * `state`: the state of the slice that is being decoded. All stages below change it.
+//! * `neighbours`: finds the neighbouring macroblocks and blocks.
+//! * `motion_cache`: motion of the current macroblock and of the blocks around it.
+//! * `context`: what the neighbouring macroblocks determine about syntax elements.
 //! * `layer`, `residual`: parsing of a macroblock and of its coefficients.
-//! * `syntax`: what the two entropy codes have in common. `cavlc` and `cavlc_tables`; `bins`,
-//!   `cabac` and `cabac_tables`.
+//! * `syntax`: what the two entropy codes have in common.
+//! * `cavlc`, `cavlc_tables`: the CAVLC decoder.
+//! * `bins`, `cabac`, `cabac_tables`: the CABAC decoder.
 //! * `vectors`, `direct`: motion derived from the blocks around a macroblock and from other
 //!   pictures.
-//! * `reconstruct`: prediction plus residual, by means of [`transform`], [`intra`],
-//!   [`interpolate`] and [`weight`].
-//! * `state`: a slice in decoding, which all these stages change. `context`: what the macroblocks
-//!   around say about syntax elements. `neighbours`, `motion_cache`: which those are, and their
-//!   motion.
-//! * [`deblock`]: the filter over the whole picture.
+//! * `reconstruct`: prediction plus residual. It uses `transform`, `intra`, `interpolate` and
+//!   `weight`.
+//! * `deblock`: the filter over the whole picture.
 //!
-//! Streams that the engine does not decode (more than eight bits, 4:2:2, 4:4:4, slice groups,
-//! redundant slices) have no parameters here.
+//! The parameters cannot describe streams that the engine does not decode: more than eight bits,
+//! 4:2:2, 4:4:4, slice groups, redundant slices.
 
 mod bins;
 mod cabac;
@@ -30,28 +32,26 @@ mod cabac_tables;
 mod cavlc;
 mod cavlc_tables;
 mod context;
-pub mod deblock;
+mod deblock;
 mod direct;
-pub mod interpolate;
-pub mod intra;
+mod interpolate;
+mod intra;
 mod layer;
-pub mod macroblock;
+mod macroblock;
 mod motion_cache;
 mod neighbours;
-pub mod parameters;
+mod parameters;
 mod picture;
 mod reconstruct;
 mod residual;
 mod slice;
 mod state;
 mod syntax;
-#[cfg(test)]
-mod tests;
-pub mod transform;
+mod transform;
 mod vectors;
-pub mod weight;
+mod weight;
 
-pub use macroblock::{Macroblock, Prediction, SliceFilter};
+use macroblock::{Macroblock, Prediction, SliceFilter};
 pub use parameters::{
     Entry, MOTION_BYTES, Matrices, Parameters, References, Slice, SliceKind, Weight,
 };

@@ -79,7 +79,7 @@ impl Default for Parameters {
 
 impl Parameters {
     /// Height of the picture in macroblocks: of a field, half of that of the frame.
-    pub fn picture_height(&self) -> usize {
+    pub(crate) fn picture_height(&self) -> usize {
         self.height / self.structure.step()
     }
 }
@@ -157,7 +157,7 @@ pub struct Slice {
     pub data_offset: usize,
 }
 
-/// An entry of a reference list. Bit 5 of the packet's byte is not used.
+/// An entry of a reference list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
     /// False for an entry that is not in use or a frame that does not exist.
@@ -168,18 +168,6 @@ pub struct Entry {
     pub store: u8,
     /// For fields: the bottom field.
     pub bottom: bool,
-}
-
-impl Entry {
-    /// The entry that a byte of `MFX_AVC_REF_IDX_STATE` states.
-    pub fn from_byte(byte: u8) -> Self {
-        Entry {
-            present: byte & 0x80 == 0,
-            long_term: byte & 0x40 != 0,
-            store: byte >> 1 & 15,
-            bottom: byte & 1 != 0,
-        }
-    }
 }
 
 /// Weight and offset of a component of a reference (8.4.2.3).
@@ -195,9 +183,9 @@ pub struct Weight {
 /// `MFX_AVC_DIRECTMODE_STATE`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct References<'a> {
-    /// The frames, of the size of the picture's frame. For the second field of a frame, the store of
-    /// its first field holds a copy of the frame as it is before the second field.
+    /// The frames, of the size of the picture's frame. For the second field of a frame, the store
+    /// of its first field holds a copy of the frame as it is before the second field.
     pub frames: [Option<&'a Frame>; 16],
-    /// What [`super::Output::motion`] was of the frame. Empty if there is none.
+    /// What [`super::Output::motion`] was of the frame. Empty if it is missing.
     pub motion: [&'a [u8]; 16],
 }

@@ -163,7 +163,10 @@ impl<'a> Picture<'a> {
     /// Filters the picture and returns what `outputs` asks for.
     pub fn finish(mut self, outputs: Outputs) -> Output {
         let macroblocks = self.macroblocks.iter().filter(|found| found.decoded).count() as u32;
-        let unfiltered = outputs.unfiltered.then(|| self.frame.clone());
+        let unfiltered = outputs.unfiltered.then(|| match outputs.filtered {
+            true => self.frame.clone(),
+            false => std::mem::take(&mut self.frame),
+        });
         let filtered = outputs.filtered.then(|| {
             deblock::filter(self.parameters, &self.macroblocks, &self.slices, &mut self.frame);
             self.frame

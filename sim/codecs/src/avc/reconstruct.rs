@@ -58,7 +58,7 @@ impl Decoder<'_, '_> {
 
     /// Predicts the macroblock and adds its residual.
     pub fn reconstruct(&mut self) {
-        if self.current.intra {
+        if self.current.is_intra() {
             self.reconstruct_intra();
         } else {
             self.predict_inter();
@@ -149,7 +149,7 @@ impl Decoder<'_, '_> {
     /// Neighbours of the macroblock that intra prediction may use.
     fn available(&self) -> u8 {
         let usable =
-            |near: usize| self.macroblocks[near].intra || !self.parameters.constrained_intra;
+            |near: usize| self.macroblocks[near].is_intra() || !self.parameters.constrained_intra;
         let mut available = 0;
         let neighbours = &self.neighbours;
         if neighbours.left.is_some() {

@@ -4,9 +4,9 @@ use super::Prediction;
 use super::state::Decoder;
 use super::syntax::{Block, Entropy, Levels};
 use super::transform::{
-    FIELD_4X4, FIELD_8X8, ZIGZAG_4X4, ZIGZAG_8X8, chroma_dc, coefficient_4x4, coefficient_8x8,
-    interleaved, luma_dc,
+    FIELD_4X4, FIELD_8X8, chroma_dc, coefficient_4x4, coefficient_8x8, interleaved, luma_dc,
 };
+use crate::zigzag::{ZIGZAG_4X4, ZIGZAG_8X8};
 
 /// Raster position of a 4x4 luma block by its order of decoding (figure 6-10).
 pub(super) fn raster(block: usize) -> usize {
@@ -91,7 +91,7 @@ impl Decoder<'_, '_> {
         }
         self.current.counts[position] = levels.count as u8;
         self.current.coefficients |= 1 << position;
-        let scale = self.scale.four(!self.current.intra, 0, self.qp);
+        let scale = self.scale.four(!self.current.is_intra(), 0, self.qp);
         self.put_4x4(levels, usize::from(kind == Block::LumaAc), block, scale);
         Some(())
     }
@@ -143,7 +143,7 @@ impl Decoder<'_, '_> {
 
     /// Scales the levels of an 8x8 block. `order`: position in coding order of the 8x8 block.
     fn put_8x8(&mut self, levels: &Levels, block: usize, order: impl Fn(usize) -> usize) {
-        let scale = self.scale.eight(!self.current.intra, self.qp);
+        let scale = self.scale.eight(!self.current.is_intra(), self.qp);
         let scan = if self.field_coded { &FIELD_8X8 } else { &ZIGZAG_8X8 };
         for (position, value) in levels.iter() {
             let at = usize::from(scan[order(position) & 63]);
@@ -154,7 +154,7 @@ impl Decoder<'_, '_> {
 
     /// Cb and Cr.
     fn residual_chroma<E: Entropy>(&mut self, entropy: &mut E, levels: &mut Levels) -> Option<()> {
-        let inter = !self.current.intra;
+        let inter = !self.current.is_intra();
         let [_, qp @ ..] = self.current.qp;
         for (plane, qp) in qp.into_iter().enumerate() {
             levels.count = 0;

@@ -5,16 +5,9 @@ use super::idct;
 use super::parameters::{Error, Parameters, Rotation, Scan};
 use super::segments::Segments;
 use crate::bits::BitReader;
+use crate::zigzag::ZIGZAG_8X8;
 use crate::{Frame, Plane, Report};
 use std::ops::Range;
-
-/// The position in a block, in raster order, of each coefficient in the order of the data (T.81
-/// figure A.6).
-pub const ZIGZAG: [u8; 64] = [
-    0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20,
-    13, 6, 7, 14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59,
-    52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
-];
 
 /// The largest number of bits of a difference or a coefficient that is decoded. Baseline pictures
 /// have at most 11 (T.81 tables F.1 and F.2).
@@ -47,8 +40,8 @@ pub struct Outcome {
 
 /// Decodes the scans of a picture.
 #[derive(Clone, Debug)]
-pub struct Decoder {
-    parameters: Parameters,
+pub struct Decoder<'a> {
+    parameters: &'a Parameters,
     /// DC and AC codes of component 0 and of the others.
     codes: [Option<(Codes, Codes)>; 2],
     /// Quantiser matrix of each component, in the order of the data.
@@ -78,7 +71,7 @@ struct Layout {
 
 /// The decoding of a scan.
 struct Run<'a> {
-    decoder: &'a Decoder,
+    decoder: &'a Decoder<'a>,
     layout: Layout,
     /// Number of the first unit in the grid, row by row.
     first: u64,
@@ -96,9 +89,9 @@ enum Stop {
     Missing,
 }
 
-impl Decoder {
+impl<'a> Decoder<'a> {
     /// A decoder of the picture that `parameters` describe.
-    pub fn new(parameters: &Parameters) -> Result<Self, Error> {
+    pub fn new(parameters: &'a Parameters) -> Result<Self, Error> {
         parameters.check()?;
         let codes = parameters.huffman.each_ref().map(|tables| {
             tables.as_ref().map(|tables| {
@@ -112,19 +105,19 @@ impl Decoder {
         // asks for it. This decoder dequantises first, so it exchanges those of the matrix.
         let transposed = parameters.rotation.transposes();
         let quantisers = parameters.quantisers.map(|matrix| {
-            ZIGZAG.map(|raster| {
+            ZIGZAG_8X8.map(|raster| {
                 let at = if transposed { raster % 8 * 8 + raster / 8 } else { raster };
                 f64::from(matrix[usize::from(at)])
             })
         });
-        Ok(Decoder { parameters: parameters.clone(), codes, quantisers })
+        Ok(Decoder { parameters, codes, quantisers })
     }
 
     /// Decodes the scan of which `data` has the entropy-coded segments: all from the end of the
     /// scan's header on. Writes the samples that are inside of `target`, whose planes may be
     /// smaller or larger than the picture.
     ///
-    /// Units are lost from an error to the next restart marker. Numbers of restart markers tell
+    /// Units are lost from an error to the next restart marker. Numbers of restart markers show
     /// when one or two segments are missing.
     pub fn scan(&self, scan: &Scan, data: &[u8], target: &mut Frame) -> Outcome {
         let layout = self.layout(scan);
@@ -205,7 +198,7 @@ impl Decoder {
         *prediction = prediction.wrapping_add(difference);
         let mut coefficients = [0.0; 64];
         coefficients[0] = f64::from(*prediction) * quantiser[0];
-        let (mut at, mut plain) = (1, true);
+        let (mut at, mut rows) = (1, 0);
         while at < 64 {
             let (symbol, value) = number(ac, reader)?;
             let (run, size) = ((symbol >> 4) as usize, symbol & 15);
@@ -218,16 +211,21 @@ impl Decoder {
                 continue;
             }
             at += run;
-            let Some(&raster) = ZIGZAG.get(at) else {
+            let Some(&raster) = ZIGZAG_8X8.get(at) else {
                 return Err(Stop::Inconsistent);
             };
             coefficients[usize::from(raster)] = f64::from(value) * quantiser[at];
-            (at, plain) = (at + 1, false);
+            rows |= 1 << (raster / 8);
+            at += 1;
         }
         if reader.overrun() > 0 {
             return Err(Stop::Missing);
         }
-        Ok(if plain { [idct::flat(coefficients[0]); 64] } else { idct::samples(&coefficients) })
+        Ok(match rows {
+            0 => [idct::flat(coefficients[0]); 64],
+            // The first coefficient is in row 0.
+            _ => idct::samples(&coefficients, rows | 1),
+        })
     }
 
     /// Writes the samples of the block at a column and row of blocks, turned with the picture.

@@ -7,7 +7,7 @@ const FAST: u32 = 9;
 #[derive(Clone, Debug)]
 pub struct Codes {
     /// For each value of the first [`FAST`] bits, the length of the code in the high byte, and its
-    /// value in the low byte. 0 if the code is longer, or if there is none.
+    /// value in the low byte. 0 if the code is longer or missing.
     fast: Box<[u16; 1 << FAST]>,
     /// First code of each length, from one bit on.
     first: [u32; 16],

@@ -5,19 +5,19 @@
 //! packets ask for it, [`Conversion::apply`] changes the subsampling of chroma after the last scan.
 //!
 //! In reading order:
-//! * [`parameters`]: what the packets state of a picture and of a scan.
-//! * [`segments`]: finds restart markers in the data, and removes stuffed bytes.
-//! * [`huffman`]: tables of codes.
-//! * [`idct`]: the inverse transform of a block.
-//! * [`decoder`]: decodes the minimum coded units of a scan.
-//! * [`chroma`]: changes the subsampling of a decoded picture.
+//! * `parameters`: what the packets state of a picture and of a scan.
+//! * `segments`: finds restart markers in the data, and removes stuffed bytes.
+//! * `huffman`: tables of codes.
+//! * [`idct`]: rounding of the inverse transform, and the level shift.
+//! * `decoder`: decodes the minimum coded units of a scan.
+//! * `chroma`: changes the subsampling of a decoded picture.
 
-pub mod chroma;
-pub mod decoder;
-pub mod huffman;
+mod chroma;
+mod decoder;
+mod huffman;
 pub mod idct;
-pub mod parameters;
-pub mod segments;
+mod parameters;
+mod segments;
 
 pub use chroma::Conversion;
 pub use decoder::{Decoder, Outcome, Status};

@@ -156,9 +156,10 @@ pub struct Parameters {
     pub width_in_blocks: u32,
     /// Height of the coded picture in blocks of 8 luma samples, 1 to 8192.
     pub height_in_blocks: u32,
-    /// Width and height of the coded picture in luma samples, if the engine knows them. They matter
-    /// for scans of one component only: such a scan has no blocks for padding to whole coded units
-    /// of the picture (T.81 A.2.2), but a driver may include the padding in the size in blocks.
+    /// Width and height of the coded picture in luma samples, if the packets state them. They
+    /// matter for scans of one component only: such a scan has no blocks for padding to whole coded
+    /// units of the picture (T.81 A.2.2), but a driver may include the padding in the size in
+    /// blocks.
     pub picture: Option<(u32, u32)>,
     /// How the picture is turned.
     pub rotation: Rotation,

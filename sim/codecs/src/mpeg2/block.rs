@@ -1,44 +1,35 @@
 //! Coefficients of a block: variable length decoding (7.2), inverse scan (7.3) and inverse
 //! quantisation (7.4).
 
+use super::idct;
 use super::parameters::{Error, Parameters};
-use super::tables::{ALTERNATE, NONLINEAR_QUANTISER_SCALE, ZIGZAG};
+use super::tables::{ALTERNATE, NONLINEAR_QUANTISER_SCALE};
 use super::vlc::{self, Coefficients};
 use crate::bits::BitReader;
+use crate::zigzag::ZIGZAG_8X8;
 
 /// The coefficients of a block as the inverse transform takes them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block {
+#[derive(Clone, Debug)]
+pub(super) struct Block {
     /// Coefficients in raster order, each in -2048..=2047.
-    pub(super) coefficients: [i16; 64],
+    coefficients: [i16; 64],
     /// A bit for each row that may have a coefficient other than zero, bit 0 the first row.
-    pub(super) rows: u8,
+    rows: u8,
     /// Coefficients other than the first one may differ from zero.
-    pub(super) has_ac: bool,
+    has_ac: bool,
 }
 
 impl Block {
     /// All coefficients are zero.
-    pub const ZERO: Block = Block { coefficients: [0; 64], rows: 0, has_ac: false };
+    pub(super) const ZERO: Block = Block { coefficients: [0; 64], rows: 0, has_ac: false };
 
-    /// A block of `coefficients` in raster order. Saturates them to -2048..=2047.
-    pub fn new(coefficients: &[i16; 64]) -> Self {
-        let mut block = Block::ZERO;
-        for (at, &coefficient) in coefficients.iter().enumerate() {
-            if coefficient != 0 {
-                block.set(at, i32::from(coefficient));
-            }
+    /// The samples or differences of the block, in raster order (annex A).
+    pub(super) fn transform(&self) -> [i16; 64] {
+        if self.has_ac {
+            idct::inverse(&self.coefficients, self.rows)
+        } else {
+            [idct::flat(self.coefficients[0]); 64]
         }
-        block
-    }
-
-    /// The coefficients in raster order.
-    pub fn coefficients(&self) -> &[i16; 64] {
-        &self.coefficients
-    }
-
-    pub(super) fn is_dc_only(&self) -> bool {
-        !self.has_ac
     }
 
     /// Sets all coefficients to zero.
@@ -87,7 +78,7 @@ impl BlockRules {
             return Err(Error::DcPrecision(parameters.intra_dc_precision));
         }
         Ok(BlockRules {
-            scan: if parameters.alternate_scan { &ALTERNATE } else { &ZIGZAG },
+            scan: if parameters.alternate_scan { &ALTERNATE } else { &ZIGZAG_8X8 },
             matrices: [parameters.intra_matrix, parameters.non_intra_matrix],
             intra_table: if parameters.intra_vlc_format { &vlc::ONE } else { &vlc::ZERO },
             dc_precision: parameters.intra_dc_precision.into(),

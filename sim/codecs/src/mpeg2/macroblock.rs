@@ -1,7 +1,6 @@
 //! Reconstruction of a macroblock: prediction plus residual (7.6.8).
 
 use super::block::Block;
-use super::idct;
 use super::motion::{Motion, Prediction};
 use super::parameters::{Parameters, References};
 use super::predict::{Samples, predict};
@@ -9,22 +8,22 @@ use crate::frame::Frame;
 
 /// A macroblock whose syntax was decoded.
 #[derive(Clone, Debug)]
-pub struct Macroblock {
+pub(super) struct Macroblock {
     /// No prediction: the transform gives the samples.
-    pub intra: bool,
+    pub(super) intra: bool,
     /// dct_type: in a frame picture, luma blocks consist of rows of one field.
-    pub field_dct: bool,
+    pub(super) field_dct: bool,
     /// Motion, if not intra.
-    pub motion: Motion,
+    pub(super) motion: Motion,
     /// Bit 5 for the first block, four luma blocks, Cb, Cr: the block has coefficients.
-    pub pattern: u8,
+    pub(super) pattern: u8,
     /// The coefficients of blocks in `pattern`.
-    pub blocks: [Block; 6],
+    pub(super) blocks: [Block; 6],
 }
 
 impl Macroblock {
     /// A macroblock without prediction and residual.
-    pub const EMPTY: Macroblock = Macroblock {
+    pub(super) const EMPTY: Macroblock = Macroblock {
         intra: true,
         field_dct: false,
         motion: Motion {
@@ -41,7 +40,7 @@ impl Macroblock {
 
 /// Reconstructs the macroblock at column `x` and row `y` of the picture, in macroblocks. In a
 /// field picture rows count macroblocks of the field. Writes only inside the planes of `target`.
-pub fn reconstruct(
+pub(super) fn reconstruct(
     parameters: &Parameters,
     references: &References,
     target: &mut Frame,
@@ -58,7 +57,7 @@ pub fn reconstruct(
         if macroblock.pattern & 32 >> index == 0 {
             continue;
         }
-        let residual = idct::inverse(block);
+        let residual = block.transform();
         match index {
             0..4 => {
                 let (down, across) = (index / 2, 8 * (index % 2));

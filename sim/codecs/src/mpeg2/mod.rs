@@ -10,10 +10,9 @@
 //! * `slice`: slices and macroblocks, their syntax (6.2.4, 6.2.5).
 //! * `motion`: motion vectors (7.6.3).
 //! * `block`: coefficients (7.2 to 7.4).
-//! * `macroblock`: prediction plus residual (7.6.8). [`reconstruct`] is public: an engine mode
-//!   without variable length decoding can be modelled with it.
+//! * `macroblock`: prediction plus residual (7.6.8).
 //! * `predict`: motion compensation (7.6.4 to 7.6.7).
-//! * [`idct`]: the inverse transform (annex A).
+//! * [`idct`]: rounding of the inverse transform (annex A).
 //! * [`tables`], `vlc`: the tables of annex B, and look-up tables built from them.
 
 mod block;
@@ -28,8 +27,6 @@ pub mod tables;
 mod vlc;
 
 pub use crate::frame::Structure;
-pub use block::Block;
-pub use macroblock::{Macroblock, reconstruct};
 pub use motion::{Motion, Prediction, Vector};
 pub use parameters::{Error, Parameters, PictureType, Reference, References, Slice};
 pub use picture::Picture;

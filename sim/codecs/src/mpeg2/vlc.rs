@@ -2,9 +2,9 @@
 //! compiled.
 
 use super::tables::{
-    ADDRESS_INCREMENT, CODED_BLOCK_PATTERN, COEFFICIENTS_ONE, COEFFICIENTS_ZERO, DC_SIZE_CHROMA,
-    DC_SIZE_LUMA, END_OF_BLOCK, ESCAPE_COEFFICIENT, MACROBLOCK_TYPE_B, MACROBLOCK_TYPE_I,
-    MACROBLOCK_TYPE_P, MOTION_CODE,
+    ADDRESS_INCREMENT, CODED_BLOCK_PATTERN, COEFFICIENTS, DC_SIZE_CHROMA, DC_SIZE_LUMA,
+    END_OF_BLOCK, ESCAPE_COEFFICIENT, MACROBLOCK_TYPE_B, MACROBLOCK_TYPE_I, MACROBLOCK_TYPE_P,
+    MOTION_CODE,
 };
 use crate::bits::BitReader;
 use std::fmt;
@@ -80,20 +80,22 @@ pub(super) struct Coefficients {
 }
 
 /// Table B.14.
-pub(super) static ZERO: Coefficients = Coefficients::new(&COEFFICIENTS_ZERO, END_OF_BLOCK[0]);
+pub(super) static ZERO: Coefficients = Coefficients::new(0);
 /// Table B.15.
-pub(super) static ONE: Coefficients = Coefficients::new(&COEFFICIENTS_ONE, END_OF_BLOCK[1]);
+pub(super) static ONE: Coefficients = Coefficients::new(1);
 
 impl Coefficients {
-    const fn new(rows: &[(&str, u8, u8)], end: &str) -> Self {
+    /// The codes of table B.14 for `index` 0, of table B.15 for 1.
+    const fn new(index: usize) -> Self {
         let none = Coefficient { run: 0, level: 0, length: 0 };
         let mut table = Coefficients { short: [none; 256], long: [none; 1024] };
         let mut row = 0;
-        while row < rows.len() {
-            table = table.with(rows[row].0, rows[row].1, rows[row].2);
+        while row < COEFFICIENTS.len() {
+            let (run, level, codes) = COEFFICIENTS[row];
+            table = table.with(codes[index], run, level);
             row += 1;
         }
-        table.with(ESCAPE_COEFFICIENT, ESCAPE, 0).with(end, END, 0)
+        table.with(ESCAPE_COEFFICIENT, ESCAPE, 0).with(END_OF_BLOCK[index], END, 0)
     }
 
     const fn with(mut self, code: &str, run: u8, level: u8) -> Self {

@@ -106,7 +106,7 @@ impl Decoder<'_> {
     /// A level times the step of its quantiser (8.1.3), within 16 bits. A level of 0, which only
     /// an escape can state, counts as positive.
     pub(super) fn dequantized(&self, level: i32, quantizer: Quantizer) -> i32 {
-        let dead_zone = if self.p.uniform { 0 } else { i32::from(quantizer.value) };
+        let dead_zone = if self.p.uniform { 0 } else { i32::from(quantizer.value()) };
         let dead_zone = if level < 0 { -dead_zone } else { dead_zone };
         let value = level * i32::from(quantizer.step) + dead_zone;
         value.clamp(i16::MIN.into(), i16::MAX.into())
@@ -181,8 +181,8 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// The transform of an inter block: [`Transform::Whole`], `Halves`, `Sides` or `Quarters`, and a
-    /// bit per coded part of it, the first part in the highest bit (7.1.4).
+    /// The transform of an inter block: [`Transform::Whole`], `Halves`, `Sides` or `Quarters`, and
+    /// a bit per coded part of it, the first part in the highest bit (7.1.4).
     fn block_transform(&mut self, choice: Choice, first: bool) -> Decoded<(Transform, u32)> {
         let transform = match choice {
             Choice::Picture(transform)

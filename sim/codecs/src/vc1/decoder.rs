@@ -6,7 +6,7 @@ use super::macroblock::{Macroblock, Mv};
 use super::parameters::{Alternative, Parameters};
 use super::vlc::Codes;
 use crate::bits::BitReader;
-use crate::{Frame, Plane, PlaneMut, Structure};
+use crate::{Frame, PlaneMut, Structure};
 
 /// The end of a slice: no code matches, or the data ended.
 #[derive(Clone, Copy, Debug)]
@@ -16,12 +16,17 @@ pub(super) struct Damaged;
 pub(super) type Decoded<T> = Result<T, Damaged>;
 
 /// The quantiser of a macroblock.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Quantizer {
-    /// 1 to 31.
-    pub(super) value: u8,
     /// Twice the value, plus 1 for a half step.
     pub(super) step: u8,
+}
+
+impl Quantizer {
+    /// 1 to 31.
+    pub(super) fn value(self) -> u8 {
+        self.step / 2
+    }
 }
 
 /// Lengths of escaped coefficients of mode 3, which hold for the rest of the slice.
@@ -104,7 +109,7 @@ impl Decoder<'_> {
     /// The quantiser of a macroblock with coefficients (7.1.3).
     pub(super) fn quantizer(&mut self) -> Quantizer {
         let p = self.p;
-        let other = |value: u8| Quantizer { value, step: value * 2 };
+        let other = |value: u8| Quantizer { step: value * 2 };
         match p.alternative {
             Alternative::None => {}
             Alternative::Edges(mask) => {
@@ -137,14 +142,13 @@ impl Decoder<'_> {
 
     /// PQUANT.
     pub(super) fn picture_quantizer(&self) -> Quantizer {
-        let value = self.p.quantizer;
-        Quantizer { value, step: value * 2 + u8::from(self.p.half_step) }
+        Quantizer { step: self.p.quantizer * 2 + u8::from(self.p.half_step) }
     }
 
     /// Stores a row of samples in the target; those outside are dropped.
     #[inline]
     pub(super) fn store_row(&mut self, plane: usize, column: usize, row: usize, samples: &[u8]) {
-        let mut view = view(&mut self.target.planes[plane], self.structure);
+        let mut view = self.target_view(plane);
         let count = samples.len().min(view.width.saturating_sub(column));
         let out = view.row(column, row, count);
         out.iter_mut().zip(samples).for_each(|(out, sample)| *out = *sample);
@@ -152,7 +156,7 @@ impl Decoder<'_> {
 
     /// The rows of a plane of the target.
     pub(super) fn target_view(&mut self, plane: usize) -> PlaneMut<'_> {
-        view(&mut self.target.planes[plane], self.structure)
+        self.target.planes[plane].view_mut(self.structure)
     }
 
     /// Stores the predicted samples of the current macroblock in the target.
@@ -180,9 +184,4 @@ impl Decoder<'_> {
         let mv = |n: usize| Mv { x: value(n), y: value(n + 2) };
         ([mv(0), mv(4)], bytes[8] & 1 != 0)
     }
-}
-
-/// The rows of a plane that a picture consists of.
-fn view(plane: &mut Plane, structure: Structure) -> PlaneMut<'_> {
-    plane.view_mut(structure)
 }

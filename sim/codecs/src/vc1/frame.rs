@@ -248,8 +248,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// Predicts a luma block of an interlaced frame. Blocks 0 and 1 of a macroblock of field vectors
-    /// are the top field's halves, 2 and 3 the bottom field's.
+    /// Predicts a luma block of an interlaced frame. Blocks 0 and 1 of a macroblock of field
+    /// vectors are the top field's halves, 2 and 3 the bottom field's.
     fn predict_frame_block(&mut self, block: usize, direction: usize, average: bool) {
         let current = self.current();
         let mv = current.mv[direction][block];

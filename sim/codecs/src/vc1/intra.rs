@@ -115,7 +115,7 @@ impl Decoder<'_> {
             current.ac[block][n] = levels[n * 8] as i16;
             current.ac[block][n + 8] = levels[n] as i16;
         }
-        let step = dc_step(quantizer.value);
+        let step = dc_step(quantizer.value());
         levels[0] = (i32::from(dc) * step).clamp(i16::MIN.into(), i16::MAX.into());
         for level in levels[1..].iter_mut().filter(|level| **level != 0) {
             *level = self.dequantized(*level, quantizer);
@@ -134,7 +134,7 @@ impl Decoder<'_> {
         if symbol == 0 {
             return Ok(0);
         }
-        let more = match quantizer.value {
+        let more = match quantizer.value() {
             1 => 2,
             2 => 1,
             _ => 0,
@@ -150,7 +150,7 @@ impl Decoder<'_> {
     /// Predicts the DC level in I pictures of simple and main profile (8.1.3): levels outside the
     /// picture are those of mid grey, or 0 with overlap smoothing.
     fn simple_dc_prediction(&self, block: usize, quantizer: Quantizer) -> (i32, Direction) {
-        let step = dc_step(quantizer.value);
+        let step = dc_step(quantizer.value());
         let outside = if self.p.overlap { 0 } else { (1024 + step / 2) / step };
         let [left, above, corner] = neighbours(block).map(|neighbour| {
             let found = self.at(neighbour);
@@ -175,10 +175,10 @@ impl Decoder<'_> {
                 return 0;
             };
             let level = i32::from(found.dc[neighbour.block]);
-            if found.quantizer == 0 || found.quantizer == quantizer.value {
+            if [0, quantizer.value()].contains(&found.quantizer.value()) {
                 level
             } else {
-                rescaled(level, dc_step(found.quantizer), dc_step(quantizer.value))
+                rescaled(level, dc_step(found.quantizer.value()), dc_step(quantizer.value()))
             }
         });
         match available {
@@ -244,14 +244,15 @@ impl Decoder<'_> {
         let Some(found) = self.at(from) else {
             return;
         };
-        let (to_step, from_step) = (i32::from(quantizer.step) - 1, i32::from(found.step) - 1);
+        let (to_step, from_step) =
+            (i32::from(quantizer.step) - 1, i32::from(found.quantizer.step) - 1);
         for n in 1..8 {
             let (at, offset) = match direction {
                 Direction::Left => (n * 8, 0),
                 Direction::Above => (n, 8),
             };
             let level = i32::from(found.ac[from.block][n + offset]);
-            let level = if found.quantizer == 0 || to_step == from_step {
+            let level = if found.quantizer.step == 0 || to_step == from_step {
                 level
             } else {
                 rescaled(level, from_step, to_step)

@@ -26,8 +26,7 @@ impl Decoder<'_> {
         };
         let current = self.current();
         current.intra = 63;
-        current.quantizer = quantizer.value;
-        current.step = quantizer.step;
+        current.quantizer = quantizer;
         for block in 0..6 {
             let mut coded = pattern >> (5 - block) & 1 != 0;
             if block < 4 {

@@ -1,5 +1,6 @@
 //! What the decoder keeps of macroblocks.
 
+use super::decoder::Quantizer;
 use super::tables::Transform;
 
 /// A motion vector in quarter samples.
@@ -15,9 +16,7 @@ pub(super) struct Macroblock {
     /// Intra blocks, a bit each, bit 0 the first one.
     pub(super) intra: u8,
     /// The quantiser; 0 if the macroblock has no coefficients to predict from.
-    pub(super) quantizer: u8,
-    /// Twice the quantiser, plus 1 for a half step.
-    pub(super) step: u8,
+    pub(super) quantizer: Quantizer,
     /// Blocks have a prediction of the coded block pattern of 1 (I pictures), a bit each.
     pub(super) coded: u8,
     /// OVERFLAGS.

@@ -5,7 +5,7 @@
 //! slice. Headers and bit planes are decoded by the caller.
 //!
 //! In reading order:
-//! * [`parameters`], `input`: what the caller states about a picture and a slice.
+//! * `parameters`, `input`: what the caller states about a picture and a slice.
 //! * `picture`: the picture between its slices.
 //! * `slice`: the macroblocks of a slice, one after the other.
 //! * `decoder`, `macroblock`: the state while a slice is decoded, and what all macroblocks use.
@@ -15,7 +15,7 @@
 //! * `vectors`, `field_vectors`, `frame_vectors`: prediction of motion vectors.
 //! * `compensation`, `interpolation`: reference samples.
 //! * `transform`, `overlap`, `deblock`: samples.
-//! * `vlc`, [`tables`]: the codes.
+//! * `vlc`, `tables`: the codes.
 
 mod bidirectional;
 mod block;
@@ -32,11 +32,11 @@ mod intra;
 mod intra_picture;
 mod macroblock;
 mod overlap;
-pub mod parameters;
+mod parameters;
 mod picture;
 mod predicted;
 mod slice;
-pub mod tables;
+mod tables;
 mod transform;
 mod vectors;
 mod vlc;
@@ -47,3 +47,4 @@ pub use parameters::{
     RangeReduction, Raw, VectorMode,
 };
 pub use picture::Picture;
+pub use tables::{COEFFICIENTS, Code, MVDATA};

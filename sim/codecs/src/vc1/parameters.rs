@@ -12,7 +12,7 @@ pub enum PictureType {
     P,
     /// Predicted from both sides.
     B,
-    /// Intra, in the place of a B picture.
+    /// Intra, instead of a B picture.
     Bi,
 }
 
@@ -112,8 +112,8 @@ pub struct Intensity {
     pub shift: u8,
 }
 
-/// Intensity compensation of a reference frame (8.3.8), applied when it is read. Index 0: top field,
-/// 1: bottom field. Progressive pictures use index 0 for all rows.
+/// Intensity compensation of a reference frame (8.3.8), applied when it is read. Index 0: top
+/// field, 1: bottom field. Progressive pictures use index 0 for all rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Compensation {
     /// The first compensation of each field.
@@ -141,8 +141,8 @@ pub struct Raw {
     pub field_transform: bool,
 }
 
-/// Parameters of a picture: the fields of MFD_VC1_LONG_PIC_STATE, MFX_VC1_PRED_PIPE_STATE and of the
-/// surface.
+/// Parameters of a picture: the fields of MFD_VC1_LONG_PIC_STATE, MFX_VC1_PRED_PIPE_STATE and of
+/// the surface.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parameters {
     /// Macroblocks in a row.

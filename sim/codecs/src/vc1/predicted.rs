@@ -122,9 +122,7 @@ impl Decoder<'_> {
 
     /// Keeps the quantiser of the current macroblock for the prediction of later ones.
     pub(super) fn set_quantizer(&mut self, quantizer: Quantizer) {
-        let current = self.current();
-        current.quantizer = quantizer.value;
-        current.step = quantizer.step;
+        self.current().quantizer = quantizer;
     }
 
     /// The coded blocks of an inter macroblock, after CBPCY and MQUANT.
@@ -268,8 +266,8 @@ impl Decoder<'_> {
         self.predict(0, (start, 8), at, (x & 3, y & 3), source);
     }
 
-    /// Predicts a square from its position `at` in the reference. `place`: first sample of the
-    /// square in the macroblock's plane, and its size.
+    /// Predicts a square from its position `at` in the reference. `place`: index of the square's
+    /// first sample in the macroblock's plane, and its size.
     fn predict(
         &mut self,
         plane: usize,

@@ -9,15 +9,15 @@ use super::picture::Picture;
 use super::vectors::vector_range;
 use super::vlc::CODES;
 use crate::bits::BitReader;
-use crate::{Frame, Report, Structure, emulation};
+use crate::{Frame, Report, emulation};
 
 impl Picture {
     /// Decodes a slice into its rows of `target`, which is a frame even for fields. Samples outside
     /// `target` are dropped. The picture's motion is written to `motion_out`, [`MOTION_BYTES`] per
     /// macroblock in raster order, as far as it has room; pass an empty slice for B pictures.
     /// A macroblock with an error and those after it keep what `target` holds and are counted as
-    /// concealed. Bits after the end of the data read as zero; the macroblock that reads them is the
-    /// last one.
+    /// concealed. Bits after the end of the data read as zero; the macroblock that reads them is
+    /// the last one.
     pub fn slice(
         &mut self,
         slice: &Slice,
@@ -25,64 +25,49 @@ impl Picture {
         target: &mut Frame,
         motion_out: &mut [u8],
     ) -> Report {
-        decode(self, slice, input, target, motion_out)
+        let p = &self.parameters;
+        let end_row = slice.end_row.min(p.height_in_mbs);
+        let first_row = slice.first_row;
+        if first_row >= end_row {
+            return Report { errors: 1, ..Report::default() };
+        }
+        let unescaped;
+        let data = if p.advanced {
+            unescaped = emulation::remove(input.data);
+            &unescaped
+        } else {
+            input.data
+        };
+        let reference = |index: usize| {
+            let luts = &self.luts[index % 2];
+            Reference::new(input.references[index], p, p.interlaced[index], luts)
+        };
+        let width = p.width_in_mbs;
+        self.macroblocks[first_row * width..end_row * width].fill(Macroblock::default());
+        let structure = self.structure();
+        let mut decoder = Decoder {
+            p,
+            codes: &CODES,
+            macroblocks: &mut self.macroblocks,
+            intra: &mut self.intra,
+            bits: BitReader::new(data, slice.bit_offset),
+            bitplanes: input.bitplanes,
+            references: [[reference(0), reference(2)], [reference(1), reference(3)]],
+            motion: input.motion,
+            target,
+            structure,
+            first_row,
+            x: 0,
+            y: first_row,
+            escape: None,
+            range: vector_range(p),
+            transform_codes: usize::from(p.quantizer > 4) + usize::from(p.quantizer > 12),
+            samples: Samples { planes: [[0; 256]; 3] },
+        };
+        let report = decoder.run(end_row);
+        decoder.write_motion(motion_out, report.macroblocks as usize);
+        report
     }
-}
-
-/// Decodes a slice. See [`Picture::slice`].
-fn decode(
-    picture: &mut Picture,
-    slice: &Slice,
-    input: &Input<'_>,
-    target: &mut Frame,
-    motion_out: &mut [u8],
-) -> Report {
-    let p = &picture.parameters;
-    let end_row = slice.end_row.min(p.height_in_mbs);
-    let first_row = slice.first_row;
-    if first_row >= end_row {
-        return Report { errors: 1, ..Report::default() };
-    }
-    let unescaped;
-    let data = if p.advanced {
-        unescaped = emulation::remove(input.data);
-        &unescaped
-    } else {
-        input.data
-    };
-    let reference = |index: usize| {
-        let luts = &picture.luts[index % 2];
-        Reference::new(input.references[index], p, p.interlaced[index], luts)
-    };
-    let width = p.width_in_mbs;
-    picture.macroblocks[first_row * width..end_row * width].fill(Macroblock::default());
-    let structure = match (p.coding.is_field(), p.field()) {
-        (false, _) => Structure::Frame,
-        (true, 0) => Structure::Top,
-        (true, _) => Structure::Bottom,
-    };
-    let mut decoder = Decoder {
-        p,
-        codes: &CODES,
-        macroblocks: &mut picture.macroblocks,
-        intra: &mut picture.intra,
-        bits: BitReader::new(data, slice.bit_offset),
-        bitplanes: input.bitplanes,
-        references: [[reference(0), reference(2)], [reference(1), reference(3)]],
-        motion: input.motion,
-        target,
-        structure,
-        first_row,
-        x: 0,
-        y: first_row,
-        escape: None,
-        range: vector_range(p),
-        transform_codes: usize::from(p.quantizer > 4) + usize::from(p.quantizer > 12),
-        samples: Samples { planes: [[0; 256]; 3] },
-    };
-    let report = decoder.run(end_row);
-    decoder.write_motion(motion_out, report.macroblocks as usize);
-    report
 }
 
 impl Decoder<'_> {

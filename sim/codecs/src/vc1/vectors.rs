@@ -217,7 +217,7 @@ impl Decoder<'_> {
         })
     }
 
-    /// Scales a vector of the backward reference to the place of the B picture (8.4.5).
+    /// Scales a vector of the backward reference to the time of the B picture (8.4.5).
     pub(super) fn scaled_mv(&self, mv: Mv, backward: bool) -> Mv {
         let factor = i32::from(self.p.b_scale) - if backward { 256 } else { 0 };
         let half = self.p.half_vectors();

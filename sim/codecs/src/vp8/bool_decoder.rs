@@ -163,7 +163,7 @@ mod tests {
                 }
                 let probability = random.u8(..);
                 assert_eq!(decoder.read(probability), plain.read(probability), "bit {number}");
-                // A decoder that resumes does not know how far it is after the end.
+                // A decoder that resumes cannot count how far it is after the end.
                 if inside {
                     assert_eq!(decoder.is_past_end(), plain.position - 8 >= 8 * data.len());
                 }

@@ -13,19 +13,14 @@ use crate::{Frame, Plane, Report};
 
 /// A frame that was decoded without the loop filter, and what the filter needs.
 #[derive(Clone, Debug)]
-pub struct Reconstruction {
+pub struct Reconstruction<'a> {
     /// What was decoded.
     pub report: Report,
-    parameters: Parameters,
+    parameters: &'a Parameters,
     strengths: Vec<Strength>,
 }
 
-impl Reconstruction {
-    /// True if the loop filter would leave the frame as it is because all levels are 0.
-    pub fn is_final(&self) -> bool {
-        self.strengths.iter().all(|strength| strength.level == 0)
-    }
-
+impl Reconstruction<'_> {
     /// Filters the frame that [`reconstruct`] made (RFC 6386 15). Samples outside the picture stay
     /// as they are.
     ///
@@ -33,7 +28,7 @@ impl Reconstruction {
     /// If a plane has fewer samples than its size states.
     pub fn filter(&self, frame: &mut Frame) -> Result<(), Error> {
         check_planes(frame)?;
-        let parameters = &self.parameters;
+        let parameters = self.parameters;
         on_whole_macroblocks(frame, (parameters.width, parameters.height), |planes| {
             loop_filter::filter(parameters, &self.strengths, planes);
         });
@@ -75,13 +70,13 @@ pub fn decode(
 /// # Errors
 /// If the size of the picture, the number of partitions, the segment map or a plane is not as
 /// described.
-pub fn reconstruct(
-    parameters: &Parameters,
+pub fn reconstruct<'a>(
+    parameters: &'a Parameters,
     data: &Data,
     references: [Option<&Frame>; 3],
     target: &mut Frame,
     segments: &mut [u8],
-) -> Result<Reconstruction, Error> {
+) -> Result<Reconstruction<'a>, Error> {
     let (width, height) = (parameters.width, parameters.height);
     if !(1..=256).contains(&width) || !(1..=256).contains(&height) {
         return Err(Error::Size { width, height });
@@ -111,7 +106,7 @@ pub fn reconstruct(
     let report = on_whole_macroblocks(target, (width, height), |planes| {
         decoder.picture(data, planes, segments, &mut strengths)
     });
-    Ok(Reconstruction { report, parameters: parameters.clone(), strengths })
+    Ok(Reconstruction { report, parameters, strengths })
 }
 
 fn check_planes(frame: &Frame) -> Result<(), Error> {

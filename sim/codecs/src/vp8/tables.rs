@@ -72,9 +72,6 @@ pub const SHORT_VECTOR_TREE: [i8; 14] = [2, 8, 4, 6, 0, -1, -2, -3, 10, 12, -4, 
 /// Bands of coefficients by position in zigzag order (RFC 6386 13.3).
 pub const BANDS: [u8; 16] = [0, 1, 2, 3, 6, 4, 5, 6, 6, 6, 6, 6, 6, 6, 6, 7];
 
-/// Raster position of coefficients by position in zigzag order (RFC 6386 13).
-pub const ZIGZAG: [u8; 16] = [0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 15];
-
 /// Probabilities of the extra bits of the four large categories (RFC 6386 13.2). They start at 11,
 /// 19, 35 and 67.
 pub const EXTRA_BITS: [&[u8]; 4] = [

@@ -2,7 +2,8 @@
 
 use super::bool_decoder::BoolDecoder;
 use super::parameters::{CoefficientProbabilities, Quantiser};
-use super::tables::{BANDS, EXTRA_BITS, ZIGZAG};
+use super::tables::{BANDS, EXTRA_BITS};
+use crate::zigzag::ZIGZAG_4X4;
 
 /// Probabilities by kind of block, position in zigzag order, context and node. The position after
 /// the last has an entry too, which is not used.
@@ -33,7 +34,7 @@ pub struct Coefficients {
 }
 
 impl Coefficients {
-    /// Reads the coefficients of a macroblock. Returns false if there are none.
+    /// Reads the coefficients of a macroblock. Returns false if it has no coefficients.
     pub fn read(
         &mut self,
         decoder: &mut BoolDecoder,
@@ -78,7 +79,7 @@ pub fn clear_context(context: &mut Context, second_order: bool) {
 }
 
 /// Reads a block from position `first` on; `steps` are the quantisers of the first coefficient and
-/// of the others. Returns the position after the last coefficient; 0 if there is none.
+/// of the others. Returns the position after the last coefficient; 0 without any.
 #[inline]
 fn read_block(
     decoder: &mut BoolDecoder,
@@ -105,7 +106,7 @@ fn read_block(
         let step = i32::from(steps[usize::from(position > 0)]);
         let value = magnitude.wrapping_mul(step);
         let value = if decoder.read(128) { -value } else { value };
-        out[usize::from(ZIGZAG[position])] = value as i16;
+        out[usize::from(ZIGZAG_4X4[position])] = value as i16;
         node = &probabilities[next][context];
         position = next;
         if next == 16 || !decoder.read(node[0]) {

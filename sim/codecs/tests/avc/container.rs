@@ -1,8 +1,10 @@
 //! Where NAL units are in a file: byte streams with start codes (H.264 annex B) and Matroska.
 
+use crate::matroska::{self, File};
+
 /// The NAL units of a file, from the NAL unit's header byte to its end, in order.
 pub fn nal_units(file: &[u8]) -> Vec<Vec<u8>> {
-    if file.starts_with(&[0x1A, 0x45, 0xDF, 0xA3]) { matroska(file) } else { annex_b(file) }
+    matroska::read(file).map_or_else(|| annex_b(file), |file| of_matroska(&file))
 }
 
 /// NAL units between start codes. Zero bytes at the end of a NAL unit belong to the next start
@@ -27,86 +29,45 @@ pub fn annex_b(stream: &[u8]) -> Vec<Vec<u8>> {
     units.filter(|unit| !unit.is_empty()).collect()
 }
 
-/// A number of EBML (RFC 8794, 4): the count of leading zero bits gives the length. With `marker`
-/// the bit that ends them stays, as in element identifiers.
-fn ebml_number(data: &[u8], at: &mut usize, marker: bool) -> Option<u64> {
-    let first = *data.get(*at)?;
-    let length = first.leading_zeros() as usize + 1;
-    let bytes = data.get(*at..*at + length)?;
-    *at += length;
-    let number = bytes.iter().fold(0, |number, &byte| number << 8 | u64::from(byte));
-    let mask = if marker { u64::MAX } else { (1 << (7 * length)) - 1 };
-    Some(number & mask)
-}
-
-/// The NAL units of the first AVC track. They have no start codes but lengths, and the parameter
-/// sets come in a record before the first frame (ISO/IEC 14496-15, 5.3.3).
-fn matroska(file: &[u8]) -> Vec<Vec<u8>> {
-    let mut reader = Matroska { units: Vec::new(), length_size: 4 };
-    reader.elements(file);
-    reader.units
-}
-
-struct Matroska {
-    units: Vec<Vec<u8>>,
-    /// Bytes of the length before a NAL unit.
-    length_size: usize,
-}
-
-impl Matroska {
-    fn elements(&mut self, data: &[u8]) {
-        let mut at = 0;
-        while let (Some(id), Some(size)) =
-            (ebml_number(data, &mut at, true), ebml_number(data, &mut at, false))
-        {
-            let end = at.saturating_add(size as usize).min(data.len());
-            let body = &data[at..end];
-            match id {
-                // Segment, Tracks, TrackEntry, Cluster, BlockGroup.
-                0x1853_8067 | 0x1654_AE6B | 0xAE | 0x1F43_B675 | 0xA0 => self.elements(body),
-                // CodecPrivate.
-                0x63A2 => self.configuration(body),
-                // SimpleBlock and Block: track number, two bytes of time, flags, frame.
-                0xA3 | 0xA1 => {
-                    let mut start = 0;
-                    if ebml_number(body, &mut start, false).is_some() {
-                        self.sample(body.get(start + 3..).unwrap_or_default());
-                    }
-                }
-                _ => {}
-            }
-            at = end;
-        }
-    }
-
-    fn configuration(&mut self, record: &[u8]) {
-        if record.len() < 7 || record[0] != 1 {
-            return;
-        }
-        self.length_size = usize::from(record[4] & 3) + 1;
-        let mut at = 5;
-        for mask in [0x1F, 0xFF] {
-            let count = record.get(at).map_or(0, |byte| byte & mask);
-            at += 1;
-            for _ in 0..count {
-                let Some(size) = record.get(at..at + 2) else { return };
-                let size = usize::from(size[0]) << 8 | usize::from(size[1]);
-                let Some(unit) = record.get(at + 2..at + 2 + size) else { return };
-                self.units.push(unit.to_vec());
-                at += 2 + size;
-            }
-        }
-    }
-
-    fn sample(&mut self, mut data: &[u8]) {
-        while data.len() > self.length_size {
-            let (size, rest) = data.split_at(self.length_size);
+/// The NAL units of a Matroska file. They have no start codes but lengths, and the parameter sets
+/// come in a record before the first frame (ISO/IEC 14496-15, 5.3.3).
+fn of_matroska(file: &File) -> Vec<Vec<u8>> {
+    let (length_size, mut units) = configuration(&file.codec);
+    for frame in &file.frames {
+        let mut data = &frame[..];
+        while data.len() > length_size {
+            let (size, rest) = data.split_at(length_size);
             let size = size.iter().fold(0, |size, &byte| size << 8 | usize::from(byte));
             let (unit, rest) = rest.split_at(size.min(rest.len()));
             if !unit.is_empty() {
-                self.units.push(unit.to_vec());
+                units.push(unit.to_vec());
             }
             data = rest;
         }
     }
+    units
+}
+
+/// Bytes of the length before a NAL unit, and the parameter sets.
+fn configuration(record: &[u8]) -> (usize, Vec<Vec<u8>>) {
+    let mut units = Vec::new();
+    if record.len() < 7 || record[0] != 1 {
+        return (4, units);
+    }
+    let length_size = usize::from(record[4] & 3) + 1;
+    let mut rest = &record[5..];
+    for mask in [0x1F, 0xFF] {
+        let Some((count, after)) = rest.split_first() else { break };
+        rest = after;
+        for _ in 0..count & mask {
+            let [high, low, after @ ..] = rest else { return (length_size, units) };
+            let size = usize::from(*high) << 8 | usize::from(*low);
+            let Some((unit, after)) = after.split_at_checked(size) else {
+                return (length_size, units);
+            };
+            units.push(unit.to_vec());
+            rest = after;
+        }
+    }
+    (length_size, units)
 }

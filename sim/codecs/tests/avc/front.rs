@@ -2,12 +2,13 @@
 //! their state, and from decoded pictures to frames in output order.
 
 use super::dpb::{Dpb, Numbers, Store, fields};
-use super::headers::{Pps, Scaling, Sps, ZIGZAG_4X4, zigzag_8x8};
+use super::headers::{Pps, Scaling, Sps};
 use super::order::Order;
 use super::slice::Header;
 use genxml_codecs::avc::{
     Matrices, Outputs, Parameters, Picture, References, Slice, SliceKind, Weight,
 };
+use genxml_codecs::zigzag::{ZIGZAG_4X4, ZIGZAG_8X8};
 use genxml_codecs::{Frame, Report, Structure, emulation};
 use std::collections::BTreeMap;
 
@@ -568,7 +569,7 @@ fn matrices(scaling: &Scaling) -> Matrices {
     };
     let large = |list: &[u8; 64]| {
         let mut raster = [0; 64];
-        for (&to, &value) in zigzag_8x8().iter().zip(list) {
+        for (&to, &value) in ZIGZAG_8X8.iter().zip(list) {
             raster[usize::from(to)] = value;
         }
         raster

@@ -2,9 +2,6 @@
 
 use genxml_codecs::bits::BitReader;
 
-/// Scan position to raster position of a 4x4 block (figure 6-14 and 8.5.6).
-pub const ZIGZAG_4X4: [u8; 16] = [0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 15];
-
 /// Table 7-3, in scan order: intra, inter.
 const DEFAULT_4X4: [[u8; 16]; 2] = [
     [6, 13, 13, 20, 20, 20, 28, 28, 28, 28, 32, 32, 32, 37, 37, 42],
@@ -24,23 +21,6 @@ const DEFAULT_8X8: [[u8; 64]; 2] = [
         27, 27, 27, 28, 28, 28, 28, 28, 30, 30, 30, 30, 32, 32, 32, 33, 33, 35,
     ],
 ];
-
-/// Scan position to raster position of an 8x8 block: the diagonals in turn (8.5.7).
-pub fn zigzag_8x8() -> [u8; 64] {
-    let mut scan = [0; 64];
-    let mut at = 0;
-    for diagonal in 0..15u8 {
-        for step in 0..=diagonal {
-            let (x, y) =
-                if diagonal % 2 == 1 { (diagonal - step, step) } else { (step, diagonal - step) };
-            if x < 8 && y < 8 {
-                scan[at] = 8 * y + x;
-                at += 1;
-            }
-        }
-    }
-    scan
-}
 
 /// Scaling matrices in scan order: 4x4 intra Y, Cb, Cr, inter Y, Cb, Cr; 8x8 intra, inter.
 #[derive(Clone, Debug, PartialEq, Eq)]

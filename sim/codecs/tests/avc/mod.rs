@@ -7,6 +7,7 @@ mod generate;
 mod headers;
 mod mutations;
 mod order;
+mod random_slices;
 mod random_streams;
 mod slice;
 mod streams;

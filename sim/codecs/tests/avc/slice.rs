@@ -11,7 +11,7 @@ pub type Operation = (u32, u32, u32);
 pub type Weights = [(i32, i32); 3];
 
 /// A slice header: names of 7.4.3.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     pub nal_ref_idc: u32,
     pub idr: bool,
@@ -74,22 +74,7 @@ impl Header {
             frame_num,
             structure,
             idr_pic_id: if idr { bits.ue()? } else { 0 },
-            poc_lsb: 0,
-            delta_poc_bottom: 0,
-            delta_poc: [0; 2],
-            redundant_pic_cnt: 0,
-            direct_spatial: false,
-            num_ref_idx: [0; 2],
-            modifications: Default::default(),
-            weights: None,
-            long_term_reference: false,
-            operations: None,
-            cabac_init_idc: 0,
-            qp: 0,
-            deblocking_idc: 0,
-            alpha_offset_div2: 0,
-            beta_offset_div2: 0,
-            data: 0,
+            ..Header::default()
         };
         header.order(bits, sps, pps)?;
         header.lists(bits, pps)?;

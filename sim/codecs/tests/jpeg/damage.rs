@@ -2,6 +2,7 @@
 
 use super::front;
 use super::random::{File, join, stuff};
+use crate::support;
 use fastrand::Rng;
 use genxml_codecs::Frame;
 use genxml_codecs::jpeg::{Decoder, InputFormat, Rotation, Status};
@@ -183,12 +184,12 @@ fn extra_and_missing_blocks() {
 }
 
 /// Any data and any parameters end without a panic, and count each unit once.
-/// `GENXML_MUTATIONS_VIDEO` multiplies the number of mutations.
 #[test]
 fn mutations_do_not_panic() {
-    let factor = std::env::var("GENXML_MUTATIONS_VIDEO").ok().and_then(|text| text.parse().ok());
+    let count = support::number("GENXML_MUTATIONS").unwrap_or(3000);
     let mut random = Rng::with_seed(9);
-    for _ in 0..factor.unwrap_or(1) * 300 {
+    // Ten scans for each file.
+    for _ in 0..count.div_ceil(10) {
         let file = File::new(&mut random);
         let picture = front::read(&file.bytes).unwrap();
         let (parameters, scan, start) = &picture.scans[random.usize(0..picture.scans.len())];

@@ -2,9 +2,10 @@
 //! B), refuse what the engine cannot decode, and fill the parameters.
 
 use genxml_codecs::jpeg::{
-    Decoder, HuffmanTables, InputFormat, Outcome, Parameters, Rotation, Scan, decoder::ZIGZAG,
+    Decoder, HuffmanTables, InputFormat, Outcome, Parameters, Rotation, Scan,
 };
 
+use genxml_codecs::zigzag::ZIGZAG_8X8;
 use genxml_codecs::{Frame, Plane};
 
 /// A picture as the packets state it.
@@ -152,7 +153,7 @@ impl Headers {
             }
             let matrix = &mut self.quantisers[usize::from(table[0])];
             matrix.resize(64, 0);
-            for (raster, value) in ZIGZAG.iter().zip(&table[1..]) {
+            for (raster, value) in ZIGZAG_8X8.iter().zip(&table[1..]) {
                 matrix[usize::from(*raster)] = *value;
             }
         }

@@ -1,38 +1,11 @@
 //! FFmpeg's software decoder, and the limits of the difference to it.
 
+use crate::support;
 use genxml_codecs::Frame;
-use std::path::Path;
-use std::process::{Command, Stdio};
-use std::sync::OnceLock;
 
-/// Whether FFmpeg is installed. Prints a line if it is not.
-pub fn installed() -> bool {
-    static INSTALLED: OnceLock<bool> = OnceLock::new();
-    *INSTALLED.get_or_init(|| {
-        let run = Command::new("ffmpeg").arg("-version").stdout(Stdio::null()).status();
-        let installed = run.is_ok_and(|status| status.success());
-        if !installed {
-            eprintln!("skipped: no ffmpeg to compare with");
-        }
-        installed
-    })
-}
-
-/// The planes of the first picture in a file, one after the other.
-pub fn decode(path: &Path) -> Vec<u8> {
-    let output = Command::new("ffmpeg")
-        .args(["-v", "error", "-nostdin", "-threads", "1", "-f", "jpeg_pipe", "-i"])
-        .arg(path)
-        .args(["-frames:v", "1", "-autoscale", "0", "-f", "rawvideo", "-"])
-        .output()
-        .expect("ffmpeg runs");
-    assert!(
-        output.status.success(),
-        "{}: {}",
-        path.display(),
-        String::from_utf8_lossy(&output.stderr)
-    );
-    output.stdout
+/// The planes of the picture in a file, one after the other. `None` if FFmpeg is not installed.
+pub fn decode(file: &[u8]) -> Option<Vec<u8>> {
+    Some(support::software(file, &["-f", "jpeg_pipe"])?.0)
 }
 
 /// Checks a frame against bytes of the reference: the largest and the mean difference and the

@@ -41,7 +41,7 @@ fn samples_are_those_of_the_definition() {
             coefficients[random.usize(0..64)] = f64::from(random.i32(-scale..=scale));
         }
         let want = definition(&coefficients).map(round);
-        assert_eq!(idct::samples(&coefficients), want, "{coefficients:?}");
+        assert_eq!(idct::samples(&coefficients, 0xff), want, "{coefficients:?}");
     }
 }
 
@@ -53,12 +53,12 @@ fn halves_are_rounded_down() {
         let mut coefficients = [0.0; 64];
         coefficients[0] = f64::from(dc);
         let want = (dc + 1024 + 3).div_euclid(8).clamp(0, 255) as u8;
-        assert_eq!(idct::samples(&coefficients), [want; 64]);
+        assert_eq!(idct::samples(&coefficients, 0xff), [want; 64]);
         assert_eq!(idct::flat(coefficients[0]), want);
         coefficients[4] = 4.0;
         coefficients[32] = f64::from(dc % 16);
         coefficients[36] = 1.0;
-        assert_eq!(idct::samples(&coefficients), definition(&coefficients).map(round));
+        assert_eq!(idct::samples(&coefficients, 0xff), definition(&coefficients).map(round));
     }
 }
 
@@ -66,7 +66,7 @@ fn halves_are_rounded_down() {
 #[test]
 fn large_coefficients_saturate() {
     for value in [f64::from(i32::MAX) * 255.0, f64::from(i32::MIN) * 255.0] {
-        let samples = idct::samples(&[value; 64]);
+        let samples = idct::samples(&[value; 64], 0xff);
         assert!(samples.contains(&0) && samples.contains(&255));
     }
 }

@@ -17,7 +17,7 @@ fn streams_of_the_corpus_are_near_the_software_decoder() {
         let sequence = front::parse(&data);
         let outputs = sequence.frames.iter().filter(|frame| frame.output.is_some()).count();
         assert_eq!(outputs, stream.frames.len(), "{}", stream.file);
-        let software = software::decode(&stream.path, &[]);
+        let software = software::decode(&data, &[]);
         let size = software::frame_bytes(sequence.size);
         let mut worst = (0, 0.0, 99.0f64, 0);
         let report = sequence.decode(&data, |coded, frame| {

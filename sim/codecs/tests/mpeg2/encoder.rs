@@ -1,35 +1,13 @@
 //! The syntax of MPEG-2 written as bits. It takes codes from the tables of the standard, and keeps
 //! predictors of its own.
 
+use crate::bits::BitWriter;
 use genxml_codecs::mpeg2::{
     Motion, Parameters, PictureType, Prediction, Structure, Vector, tables,
 };
+use genxml_codecs::zigzag::ZIGZAG_8X8;
 
-/// Bits written one after the other.
-#[derive(Default)]
-pub struct Writer {
-    pub bytes: Vec<u8>,
-    /// Bits of the last byte that are not used.
-    free: u32,
-}
-
-impl Writer {
-    /// The `count` low bits of `value`.
-    pub fn put(&mut self, value: u32, count: u32) {
-        for bit in (0..count).rev() {
-            if self.free == 0 {
-                self.bytes.push(0);
-                self.free = 8;
-            }
-            self.free -= 1;
-            *self.bytes.last_mut().unwrap() |= ((value >> bit & 1) as u8) << self.free;
-        }
-    }
-
-    pub fn flag(&mut self, value: bool) {
-        self.put(value.into(), 1);
-    }
-
+impl BitWriter {
     /// The bits of `text`.
     pub fn text(&mut self, text: &str) {
         for byte in text.bytes() {
@@ -38,20 +16,20 @@ impl Writer {
     }
 
     /// The code of `value` in `table`.
-    pub fn code(&mut self, table: &[(&str, u8)], value: u8) {
+    pub fn entry(&mut self, table: &[(&str, u8)], value: u8) {
         self.text(table.iter().find(|row| row.1 == value).unwrap().0);
     }
 
     /// Zero bits up to a byte, and a start code.
     pub fn start(&mut self, code: u8) {
-        self.free = 0;
+        self.align(false);
         self.bytes.extend([0, 0, 1, code]);
     }
 }
 
 /// The sequence header and its extension. `matrices` are those to load.
 pub fn sequence(
-    writer: &mut Writer,
+    writer: &mut BitWriter,
     (width, height): (usize, usize),
     progressive: bool,
     matrices: [Option<&[u8; 64]>; 2],
@@ -80,11 +58,11 @@ pub fn sequence(
 }
 
 /// Flags and matrices.
-fn load(writer: &mut Writer, matrices: [Option<&[u8; 64]>; 2]) {
+fn load(writer: &mut BitWriter, matrices: [Option<&[u8; 64]>; 2]) {
     for matrix in matrices {
         writer.flag(matrix.is_some());
         if let Some(matrix) = matrix {
-            for at in tables::ZIGZAG {
+            for at in ZIGZAG_8X8 {
                 writer.put(matrix[usize::from(at)].into(), 8);
             }
         }
@@ -92,7 +70,7 @@ fn load(writer: &mut Writer, matrices: [Option<&[u8; 64]>; 2]) {
 }
 
 /// The quantisation matrix extension.
-pub fn matrices(writer: &mut Writer, matrices: [Option<&[u8; 64]>; 2]) {
+pub fn matrices(writer: &mut BitWriter, matrices: [Option<&[u8; 64]>; 2]) {
     writer.start(0xb5);
     writer.put(3, 4);
     load(writer, matrices);
@@ -100,7 +78,7 @@ pub fn matrices(writer: &mut Writer, matrices: [Option<&[u8; 64]>; 2]) {
 }
 
 /// The header of a closed group of pictures.
-pub fn group(writer: &mut Writer) {
+pub fn group(writer: &mut BitWriter) {
     writer.start(0xb8);
     // Time 0 with its marker bit; closed, not broken.
     writer.put(1 << 12, 25);
@@ -108,7 +86,7 @@ pub fn group(writer: &mut Writer) {
 }
 
 /// The picture header and the picture coding extension.
-pub fn picture(writer: &mut Writer, parameters: &Parameters, number: u32, progressive: bool) {
+pub fn picture(writer: &mut BitWriter, parameters: &Parameters, number: u32, progressive: bool) {
     writer.start(0);
     writer.put(number, 10);
     let kind = parameters.picture_type;
@@ -180,7 +158,7 @@ pub struct SliceWriter<'a> {
 impl<'a> SliceWriter<'a> {
     /// Writes the slice header. `column` is that of the first macroblock.
     pub fn new(
-        writer: &mut Writer,
+        writer: &mut BitWriter,
         parameters: &'a Parameters,
         (column, row): (usize, usize),
         quantiser_scale_code: u8,
@@ -220,19 +198,19 @@ impl<'a> SliceWriter<'a> {
         }
     }
 
-    pub fn macroblock(&mut self, writer: &mut Writer, macroblock: &Macroblock) {
+    pub fn macroblock(&mut self, writer: &mut BitWriter, macroblock: &Macroblock) {
         let parameters = self.parameters;
         for _ in 0..self.skipped / 33 {
-            writer.code(&tables::ADDRESS_INCREMENT, tables::ESCAPE_INCREMENT);
+            writer.entry(&tables::ADDRESS_INCREMENT, tables::ESCAPE_INCREMENT);
         }
-        writer.code(&tables::ADDRESS_INCREMENT, (self.skipped % 33) as u8 + 1);
+        writer.entry(&tables::ADDRESS_INCREMENT, (self.skipped % 33) as u8 + 1);
         self.skipped = 0;
         let kind = macroblock.kind;
         let is = |flag: u8| kind & flag != 0;
         match parameters.picture_type {
-            PictureType::I => writer.code(&tables::MACROBLOCK_TYPE_I, kind),
-            PictureType::P => writer.code(&tables::MACROBLOCK_TYPE_P, kind),
-            PictureType::B => writer.code(&tables::MACROBLOCK_TYPE_B, kind),
+            PictureType::I => writer.entry(&tables::MACROBLOCK_TYPE_I, kind),
+            PictureType::P => writer.entry(&tables::MACROBLOCK_TYPE_P, kind),
+            PictureType::B => writer.entry(&tables::MACROBLOCK_TYPE_B, kind),
         }
         let frame = parameters.structure == Structure::Frame;
         let choice = frame && !parameters.frame_pred_frame_dct;
@@ -266,7 +244,7 @@ impl<'a> SliceWriter<'a> {
         }
         self.directions = [is(tables::FORWARD), is(tables::BACKWARD)];
         if is(tables::PATTERN) {
-            writer.code(&tables::CODED_BLOCK_PATTERN, macroblock.pattern);
+            writer.entry(&tables::CODED_BLOCK_PATTERN, macroblock.pattern);
         }
         if !intra {
             self.dc = [Self::dc_reset(parameters); 3];
@@ -276,7 +254,7 @@ impl<'a> SliceWriter<'a> {
         }
     }
 
-    fn vectors(&mut self, writer: &mut Writer, macroblock: &Macroblock, direction: usize) {
+    fn vectors(&mut self, writer: &mut BitWriter, macroblock: &Macroblock, direction: usize) {
         let motion = &macroblock.motion;
         let frame = self.parameters.structure == Structure::Frame;
         let prediction = motion.prediction;
@@ -309,7 +287,7 @@ impl<'a> SliceWriter<'a> {
         }
     }
 
-    fn block(&mut self, writer: &mut Writer, macroblock: &Macroblock, block: usize) {
+    fn block(&mut self, writer: &mut BitWriter, macroblock: &Macroblock, block: usize) {
         let intra = macroblock.kind & tables::INTRA != 0;
         if intra {
             let predictor = &mut self.dc[block.saturating_sub(3)];
@@ -317,17 +295,18 @@ impl<'a> SliceWriter<'a> {
             *predictor = macroblock.dc[block];
             let size = 32 - difference.unsigned_abs().leading_zeros();
             let sizes = if block < 4 { &tables::DC_SIZE_LUMA } else { &tables::DC_SIZE_CHROMA };
-            writer.code(sizes, size as u8);
+            writer.entry(sizes, size as u8);
             writer.put((difference - i32::from(difference < 0)) as u32, size);
         }
-        let one = intra && self.parameters.intra_vlc_format;
-        let table = if one { &tables::COEFFICIENTS_ONE } else { &tables::COEFFICIENTS_ZERO };
+        let table = usize::from(intra && self.parameters.intra_vlc_format);
         for (index, &(run, level)) in macroblock.levels[block].iter().enumerate() {
-            let row =
-                table.iter().find(|row| row.1 == run && u32::from(row.2) == level.unsigned_abs());
+            let magnitude = level.unsigned_abs();
+            let row = tables::COEFFICIENTS
+                .iter()
+                .find(|row| row.0 == run && u32::from(row.1) == magnitude);
             match row {
                 _ if !intra && index == 0 && run == 0 && level.abs() == 1 => writer.text("1"),
-                Some(row) => writer.text(row.0),
+                Some(row) => writer.text(row.2[table]),
                 None => {
                     writer.text(tables::ESCAPE_COEFFICIENT);
                     writer.put(run.into(), 6);
@@ -337,17 +316,17 @@ impl<'a> SliceWriter<'a> {
             }
             writer.flag(level < 0);
         }
-        writer.text(tables::END_OF_BLOCK[usize::from(one)]);
+        writer.text(tables::END_OF_BLOCK[table]);
     }
 }
 
 /// motion_code and motion_residual of a difference, taken modulo the range of vectors.
-fn put_vector(writer: &mut Writer, size: u32, difference: i32) {
+fn put_vector(writer: &mut BitWriter, size: u32, difference: i32) {
     let high = 16 << size;
     let difference = (difference + high).rem_euclid(2 * high) - high;
     let magnitude = difference.unsigned_abs();
     let code = magnitude.div_ceil(1 << size);
-    writer.code(&tables::MOTION_CODE, code as u8);
+    writer.entry(&tables::MOTION_CODE, code as u8);
     if code > 0 {
         writer.flag(difference < 0);
         writer.put(magnitude - 1, size);

@@ -5,6 +5,7 @@ use genxml_codecs::bits::BitReader;
 use genxml_codecs::mpeg2::{
     Parameters, Picture, PictureType, Reference, References, Slice, Structure, tables,
 };
+use genxml_codecs::zigzag::ZIGZAG_8X8;
 use genxml_codecs::{Frame, Report};
 use std::ops::Range;
 
@@ -139,7 +140,7 @@ impl Headers {
         let default = [tables::DEFAULT_INTRA_MATRIX, tables::DEFAULT_NON_INTRA_MATRIX];
         for (matrix, default) in self.matrices.iter_mut().zip(default) {
             if reader.flag() {
-                for at in tables::ZIGZAG {
+                for at in ZIGZAG_8X8 {
                     matrix[usize::from(at)] = reader.read(8) as u8;
                 }
             } else if reset {

@@ -1,6 +1,7 @@
 //! Damaged slices and odd parameters: decoding ends, and writes only what it may.
 
 use super::{front, generated};
+use crate::support;
 use fastrand::Rng;
 use genxml_codecs::Frame;
 use genxml_codecs::mpeg2::{
@@ -64,20 +65,15 @@ fn any_frame(random: &mut Rng) -> Frame {
     frame
 }
 
-/// Rounds: 3000 times GENXML_MUTATIONS_VIDEO.
-fn rounds() -> usize {
-    let times = std::env::var("GENXML_MUTATIONS_VIDEO").ok().and_then(|text| text.parse().ok());
-    3000 * times.unwrap_or(1)
-}
-
 #[test]
 fn damaged_slices_decode_without_panic() {
+    let count = support::number("GENXML_MUTATIONS").unwrap_or(3000);
     let mut random = Rng::with_seed(11);
     let mut stream = (Vec::new(), Vec::new());
     let (mut errors, mut macroblocks) = (0, 0u64);
-    for round in 0..rounds() {
+    for round in 0..count {
         if round % 100 == 0 {
-            let bytes = generated::generate(1000 + round as u64).bytes;
+            let bytes = generated::generate(1000 + round).bytes;
             let frames = front::parse(&bytes).frames;
             stream = (bytes, frames.into_iter().flat_map(|frame| frame.pictures).collect());
         }
@@ -128,7 +124,10 @@ fn damaged_slices_decode_without_panic() {
         }
     }
     // Both damaged and whole macroblocks must occur.
-    assert!(errors > 500 && macroblocks > 10_000, "{errors} errors, {macroblocks} macroblocks");
+    assert!(
+        u64::from(errors) >= count / 6 && macroblocks >= count,
+        "{errors} errors, {macroblocks} macroblocks"
+    );
 }
 
 /// The stream of a seed, and its frames with slice data that ends at the slice, or at the end of

@@ -1,34 +1,17 @@
 //! Frames of FFmpeg's software decoder, and how far ours may be from them.
 
 use super::front::Sequence;
+use crate::support;
 use genxml_codecs::Frame;
-use std::path::Path;
-use std::process::Command;
 
-/// The planar 4:2:0 frames of a stream one after the other, each `size` bytes. `options` are those
-/// of the decoder. `None`, with a line on stderr, if FFmpeg is not installed.
-pub fn decode(path: &Path, options: &[&str]) -> Option<Vec<u8>> {
-    let output = Command::new("ffmpeg")
-        .args(["-v", "error", "-nostdin", "-threads", "1"])
-        .args(options)
-        .args(["-f", "mpegvideo", "-i"])
-        .arg(path)
-        .args(["-map", "0:v:0", "-fps_mode", "passthrough", "-autoscale", "0"])
-        .args(["-f", "rawvideo", "-pix_fmt", "yuv420p", "-"])
-        .output();
-    match output {
-        Ok(output) => {
-            let errors = String::from_utf8_lossy(&output.stderr);
-            if !errors.trim().is_empty() {
-                eprintln!("{}: FFmpeg: {}", path.display(), errors.trim());
-            }
-            Some(output.stdout)
-        }
-        Err(error) => {
-            eprintln!("not compared with FFmpeg: {error}");
-            None
-        }
+/// The planar 4:2:0 frames of a stream one after the other, each [`frame_bytes`] long. `options`
+/// are those of the decoder. `None` if FFmpeg is not installed.
+pub fn decode(stream: &[u8], options: &[&str]) -> Option<Vec<u8>> {
+    let (frames, errors) = support::software(stream, &[options, &["-f", "mpegvideo"]].concat())?;
+    if !errors.trim().is_empty() {
+        eprintln!("FFmpeg: {}", errors.trim());
     }
+    Some(frames)
 }
 
 /// Bytes of a frame.

@@ -2,8 +2,9 @@
 
 use super::headers::Plane;
 use super::write;
+use crate::bits::BitWriter;
 use genxml_codecs::bits::BitReader;
-use genxml_codecs::vc1::tables::Code;
+use genxml_codecs::vc1::Code;
 
 /// Coding modes of a plane, in the order of [`MODE_CODES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,7 +155,7 @@ fn planes_read_as_they_were_written() {
         let bits = (0..width * height).map(|_| random.u8(0..8) < density).collect();
         let plane = Plane { raw: false, bits };
         for &mode in &MODES[1..] {
-            let mut out = write::Bits::default();
+            let mut out = BitWriter::default();
             write::plane_in_mode(&plane, (width, height), mode, random.bool(), &mut out);
             out.put(0x2a, 6);
             let mut bits = BitReader::new(&out.bytes, 0);

@@ -3,9 +3,8 @@
 use super::generate::{self, Features, Stream};
 use super::headers::{Fcm, Sequence};
 use super::player::Player;
+use crate::support;
 use genxml_codecs::{Frame, Report};
-use std::io::Write as _;
-use std::process::{Command, Stdio};
 use std::rc::Rc;
 
 /// Decodes a generated stream.
@@ -21,20 +20,7 @@ fn decode(stream: &Stream) -> (Vec<Rc<Frame>>, Report) {
 fn software(stream: &Stream) -> Option<Vec<u8>> {
     let (data, format) = stream.file();
     // Without vector instructions: those of the transforms have intermediate values of 16 bits.
-    let mut child = Command::new("ffmpeg")
-        .args(["-v", "fatal", "-cpuflags", "0", "-threads", "1", "-f", format, "-i", "-"])
-        .args(["-fps_mode", "passthrough", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .ok()?;
-    let mut input = child.stdin.take()?;
-    let writer = std::thread::spawn(move || {
-        let _ = input.write_all(&data);
-    });
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap();
-    Some(output.stdout)
+    Some(support::software(&data, &["-cpuflags", "0", "-f", format])?.0)
 }
 
 /// A frame cut to the size of the sequence.
@@ -65,19 +51,15 @@ fn difference(got: &[u8], want: &[u8], width: usize, luma: usize) -> Option<Stri
 }
 
 /// Compares generated streams with the software decoder; `GENXML_STREAMS` overrides their number.
-fn compare(features: Features, default: usize) {
-    let count = std::env::var("GENXML_STREAMS").ok().and_then(|count| count.parse().ok());
+fn compare(features: Features, default: u64) {
     // Random bits may be an intra macroblock where none can be.
     let mut invalid = 0;
-    for seed in 0..count.unwrap_or(default) {
-        let mut random = fastrand::Rng::with_seed(seed as u64);
+    for seed in 0..support::number("GENXML_STREAMS").unwrap_or(default) {
+        let mut random = fastrand::Rng::with_seed(seed);
         let stream = generate::stream(features, 6, &mut random);
         let sequence = &stream.sequence;
         let (frames, report) = decode(&stream);
-        let Some(want) = software(&stream) else {
-            eprintln!("skipped: no ffmpeg to compare VC-1 streams with");
-            return;
-        };
+        let Some(want) = software(&stream) else { return };
         let context = format!("seed {seed} of {features:?}: {sequence:?}");
         if features.b && report.errors > 0 {
             invalid += 1;

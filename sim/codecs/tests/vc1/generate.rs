@@ -1,16 +1,18 @@
 //! Random streams.
 //!
 //! Headers and bit planes are chosen field by field. Macroblocks are random bits: the codes of the
-//! standard are complete, so that any bits are valid macroblocks. Only strings that hold an escape to
-//! large numbers are left out, because software decoders keep 16 bits of coefficients.
+//! standard are complete, so that any bits are valid macroblocks. Only strings that hold an escape
+//! to large numbers are left out, because software decoders keep 16 bits of coefficients.
 
 use super::headers::{Fcm, Header, MODES, Plane, Sequence};
 use super::parse;
-use super::write::{self, Bits};
+use super::write;
+use crate::bits::BitWriter;
 use fastrand::Rng;
 use genxml_codecs::bits::BitReader;
-use genxml_codecs::vc1::tables::{self, Code};
-use genxml_codecs::vc1::{Alternative, Intensity, Overlap, PictureType, VectorMode};
+use genxml_codecs::vc1::{
+    Alternative, COEFFICIENTS, Code, Intensity, MVDATA, Overlap, PictureType, VectorMode,
+};
 
 /// Features of a stream.
 #[derive(Clone, Copy, Debug)]
@@ -80,8 +82,8 @@ pub fn stream(features: Features, count: usize, random: &mut Rng) -> Stream {
         if may_swap && (stream.frames.is_empty() || !features.b) {
             top_first = random.bool();
         }
-        // The software decoder does not keep motion of skipped pictures, nor does it tell their
-        // intensity compensation from that of the picture before.
+        // The software decoder does not keep motion of skipped pictures, nor does it distinguish
+        // their intensity compensation from that of the picture before.
         let may_skip = stream.sequence.is_advanced() && !features.b && fcm != Fcm::Field;
         let skipped = may_skip
             && kind == PictureType::P
@@ -351,7 +353,7 @@ fn units(s: &Sequence, h: &Header, code: u8, random: &mut Rng) -> Vec<u8> {
         if row >= height {
             break;
         }
-        let mut bits = Bits::default();
+        let mut bits = BitWriter::default();
         // Rows of the second field follow those of the first one.
         let address = if h.second_field { row + height } else { row };
         bits.put(address as u32, 9);
@@ -367,17 +369,17 @@ fn avoided(s: &Sequence, h: &Header, random: &mut Rng) -> Vec<Code> {
     let mut avoided = Vec::new();
     // The second vector of an interpolated macroblock must not be intra.
     if h.kind == PictureType::B && h.fcm == Fcm::Progressive && random.u8(0..4) > 0 {
-        let codes = tables::MVDATA[h.mv_table as usize];
+        let codes = MVDATA[h.mv_table as usize];
         avoided.extend([codes[35], codes[72]]);
     }
     // Escapes of mode 3 have up to 11 bits, and 8 bits with PQUANT of 8 and above.
     let small = matches!(h.pquant(s), 1 | 8..=12) && h.alternative == Alternative::None;
     if !small {
-        let escapes = tables::COEFFICIENTS.iter().map(|codes| codes[codes.len() - 1]);
+        let escapes = COEFFICIENTS.iter().map(|codes| codes[codes.len() - 1]);
         avoided.extend(escapes.map(|(code, length)| (code << 2, length + 2)));
     }
     // An escape of mode 1 or 2 of an escape.
-    for codes in &tables::COEFFICIENTS {
+    for codes in &COEFFICIENTS {
         let (code, length) = codes[codes.len() - 1];
         avoided.push((code << (length + 1) | 1 << length | code, 2 * length + 1));
         avoided.push((code << (length + 2) | 1 << length | code, 2 * length + 2));
@@ -386,7 +388,7 @@ fn avoided(s: &Sequence, h: &Header, random: &mut Rng) -> Vec<Code> {
     let used = |inter: usize| h.chroma_set == 2 || (inter == 0 && h.luma_set == 2);
     for inter in 0..2 {
         if used(inter) {
-            avoided.push(unused(tables::COEFFICIENTS[4 + inter]));
+            avoided.push(unused(COEFFICIENTS[4 + inter]));
         }
     }
     avoided
@@ -410,7 +412,7 @@ fn unused(codes: &[Code]) -> Code {
 }
 
 /// Adds random bits for all macroblocks.
-fn macroblocks(s: &Sequence, bits: &mut Bits, avoided: &[Code], random: &mut Rng) {
+fn macroblocks(s: &Sequence, bits: &mut BitWriter, avoided: &[Code], random: &mut Rng) {
     let (width, height) = s.size_in_mbs(false);
     let count = width * height * 8 * 160;
     let mut string: Vec<bool> = Vec::with_capacity(count);

@@ -3,31 +3,11 @@
 use super::bitplane::{self, Group, MODE_CODES, MODES as PLANE_MODES, Mode};
 use super::headers::{Fcm, Header, MODES, Plane, Sequence};
 use super::player::escape;
-use genxml_codecs::vc1::tables::Code;
+use crate::bits::BitWriter;
+use genxml_codecs::vc1::Code;
 use genxml_codecs::vc1::{Alternative, Intensity, Overlap, PictureType, VectorMode};
 
-/// Bits, the first one in the highest bit of the first byte.
-#[derive(Clone, Debug, Default)]
-pub struct Bits {
-    pub bytes: Vec<u8>,
-    count: usize,
-}
-
-impl Bits {
-    pub fn put(&mut self, value: u32, count: u32) {
-        for bit in (0..count).rev() {
-            if self.count.is_multiple_of(8) {
-                self.bytes.push(0);
-            }
-            *self.bytes.last_mut().unwrap() |= ((value >> bit & 1) as u8) << (7 - self.count % 8);
-            self.count += 1;
-        }
-    }
-
-    pub fn flag(&mut self, flag: bool) {
-        self.put(flag.into(), 1);
-    }
-
+impl BitWriter {
     pub fn code(&mut self, (code, length): Code) {
         self.put(code, length.into());
     }
@@ -47,7 +27,7 @@ impl Bits {
 
 /// STRUCT_C.
 pub fn struct_c(s: &Sequence) -> Vec<u8> {
-    let mut bits = Bits::default();
+    let mut bits = BitWriter::default();
     bits.put(s.profile, 2);
     bits.put(0, 10);
     bits.flag(s.loop_filter);
@@ -71,11 +51,11 @@ pub fn struct_c(s: &Sequence) -> Vec<u8> {
 
 /// The sequence and entry point headers of advanced profile, with start codes.
 pub fn advanced_headers(s: &Sequence) -> Vec<u8> {
-    let size = |bits: &mut Bits| {
+    let size = |bits: &mut BitWriter| {
         bits.put(s.width as u32 / 2 - 1, 12);
         bits.put(s.height as u32 / 2 - 1, 12);
     };
-    let mut bits = Bits::default();
+    let mut bits = BitWriter::default();
     bits.put(3, 2);
     bits.put(2, 3);
     bits.put(1, 2);
@@ -90,7 +70,7 @@ pub fn advanced_headers(s: &Sequence) -> Vec<u8> {
     bits.put(0, 3);
     bits.put(1, 1);
     let mut out = unit(0xf, &bits.bytes);
-    let mut bits = Bits::default();
+    let mut bits = BitWriter::default();
     bits.put(1, 2);
     bits.flag(s.pan_scan);
     bits.flag(s.reference_distance);
@@ -138,8 +118,8 @@ pub fn rcv(s: &Sequence, frames: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// Writes a picture header. Bit planes get coding modes from `random`.
-pub fn picture(s: &Sequence, h: &Header, random: &mut fastrand::Rng) -> Bits {
-    let mut bits = Bits::default();
+pub fn picture(s: &Sequence, h: &Header, random: &mut fastrand::Rng) -> BitWriter {
+    let mut bits = BitWriter::default();
     if !h.second_field {
         if s.is_advanced() {
             advanced(s, h, &mut bits);
@@ -153,7 +133,7 @@ pub fn picture(s: &Sequence, h: &Header, random: &mut fastrand::Rng) -> Bits {
     bits
 }
 
-fn advanced(s: &Sequence, h: &Header, bits: &mut Bits) {
+fn advanced(s: &Sequence, h: &Header, bits: &mut BitWriter) {
     if s.interlace {
         bits.ternary(h.fcm as u32);
     }
@@ -212,7 +192,7 @@ fn advanced(s: &Sequence, h: &Header, bits: &mut Bits) {
     }
 }
 
-fn fraction(index: u32, bits: &mut Bits) {
+fn fraction(index: u32, bits: &mut BitWriter) {
     if index < 7 {
         bits.put(index, 3);
     } else {
@@ -221,7 +201,7 @@ fn fraction(index: u32, bits: &mut Bits) {
     }
 }
 
-fn main(s: &Sequence, h: &Header, bits: &mut Bits) {
+fn main(s: &Sequence, h: &Header, bits: &mut BitWriter) {
     if s.interpolation {
         bits.put(0, 1);
     }
@@ -243,7 +223,7 @@ fn main(s: &Sequence, h: &Header, bits: &mut Bits) {
     }
 }
 
-fn rest(s: &Sequence, h: &Header, bits: &mut Bits, random: &mut fastrand::Rng) {
+fn rest(s: &Sequence, h: &Header, bits: &mut BitWriter, random: &mut fastrand::Rng) {
     bits.put(h.index, 5);
     if h.index < 9 {
         bits.flag(h.half);
@@ -286,7 +266,7 @@ fn rest(s: &Sequence, h: &Header, bits: &mut Bits, random: &mut fastrand::Rng) {
     }
 }
 
-fn intra(s: &Sequence, h: &Header, bits: &mut Bits, random: &mut fastrand::Rng) {
+fn intra(s: &Sequence, h: &Header, bits: &mut BitWriter, random: &mut fastrand::Rng) {
     if !s.is_advanced() {
         return;
     }
@@ -302,10 +282,10 @@ fn intra(s: &Sequence, h: &Header, bits: &mut Bits, random: &mut fastrand::Rng) 
     }
 }
 
-fn mode(s: &Sequence, h: &Header, bits: &mut Bits) {
+fn mode(s: &Sequence, h: &Header, bits: &mut BitWriter) {
     let modes = MODES[usize::from(h.pquant(s) <= 12)];
     let zeros = modes.iter().position(|mode| *mode == h.mode).unwrap() as u32;
-    let intensity = |intensity: Option<Intensity>, bits: &mut Bits| {
+    let intensity = |intensity: Option<Intensity>, bits: &mut BitWriter| {
         if let Some(Intensity { scale, shift }) = intensity {
             bits.put(scale.into(), 6);
             bits.put(shift.into(), 6);
@@ -330,7 +310,7 @@ fn mode(s: &Sequence, h: &Header, bits: &mut Bits) {
     }
 }
 
-fn predicted(s: &Sequence, h: &Header, bits: &mut Bits, random: &mut fastrand::Rng) {
+fn predicted(s: &Sequence, h: &Header, bits: &mut BitWriter, random: &mut fastrand::Rng) {
     if s.is_advanced() {
         if h.fcm == Fcm::Field {
             bits.flag(h.two_references);
@@ -381,7 +361,7 @@ fn predicted(s: &Sequence, h: &Header, bits: &mut Bits, random: &mut fastrand::R
     }
 }
 
-fn bidirectional(s: &Sequence, h: &Header, bits: &mut Bits, random: &mut fastrand::Rng) {
+fn bidirectional(s: &Sequence, h: &Header, bits: &mut BitWriter, random: &mut fastrand::Rng) {
     if s.is_advanced() {
         if h.fcm == Fcm::Frame {
             fraction(h.fraction, bits);
@@ -426,7 +406,7 @@ fn bidirectional(s: &Sequence, h: &Header, bits: &mut Bits, random: &mut fastran
     }
 }
 
-fn quantizers(s: &Sequence, h: &Header, bits: &mut Bits) {
+fn quantizers(s: &Sequence, h: &Header, bits: &mut BitWriter) {
     match s.dquant {
         0 => return,
         1 => {
@@ -461,7 +441,7 @@ fn plane(
     s: &Sequence,
     h: &Header,
     plane: &Option<Plane>,
-    bits: &mut Bits,
+    bits: &mut BitWriter,
     random: &mut fastrand::Rng,
 ) {
     let Some(plane) = plane else {
@@ -478,7 +458,7 @@ pub fn plane_in_mode(
     (width, height): (usize, usize),
     mode: Mode,
     invert: bool,
-    bits: &mut Bits,
+    bits: &mut BitWriter,
 ) {
     bits.flag(invert);
     bits.code(MODE_CODES[PLANE_MODES.iter().position(|found| *found == mode).unwrap()]);

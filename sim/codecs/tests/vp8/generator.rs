@@ -5,6 +5,7 @@
 use super::container;
 use super::front::Front;
 use super::tables;
+use crate::support;
 use fastrand::Rng;
 use genxml_codecs::Frame;
 use std::rc::Rc;
@@ -358,9 +359,7 @@ impl Generator {
 /// where numbers leave their range. The number of streams is in `GENXML_STREAMS`.
 #[test]
 fn random_streams_decode_as_by_ffmpeg() {
-    let count = std::env::var("GENXML_STREAMS").ok().and_then(|count| count.parse().ok());
-    let folder = std::env::temp_dir();
-    for seed in 0..count.unwrap_or(10) {
+    for seed in 0..support::number("GENXML_STREAMS").unwrap_or(10) {
         let mut generator = Generator::new(seed);
         let (mut frames, mut want) = (Vec::new(), Vec::new());
         let mut size = (0, 0);
@@ -375,22 +374,10 @@ fn random_streams_decode_as_by_ffmpeg() {
                 append(&frame, (width, height), &mut want);
             }
         }
-        let path = folder.join(format!("genxml-vp8-{}-{seed}.ivf", std::process::id()));
-        std::fs::write(&path, container::ivf(&frames, size.0, size.1)).expect("a temporary file");
-        let path_text = path.to_string_lossy();
-        let output = std::process::Command::new("ffmpeg")
-            .args(["-v", "error", "-nostdin", "-cpuflags", "0", "-threads", "1"])
-            .args(["-i", path_text.as_ref(), "-map", "0:v:0", "-fps_mode", "passthrough"])
-            .args(["-autoscale", "0", "-f", "rawvideo", "-"])
-            .output();
-        let Ok(output) = output else {
-            eprintln!("skipped: no ffmpeg to compare random streams with");
-            std::fs::remove_file(&path).expect("the temporary file");
-            return;
-        };
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(output.stdout == want, "stream {seed} differs: {} {errors}", path.display());
-        std::fs::remove_file(&path).expect("the temporary file");
+        let file = container::ivf(&frames, size.0, size.1);
+        let options = ["-cpuflags", "0", "-f", "ivf"];
+        let Some((got, errors)) = support::software(&file, &options) else { return };
+        assert!(got == want, "stream {seed} differs: {errors}");
     }
 }
 

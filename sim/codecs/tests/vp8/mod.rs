@@ -13,7 +13,7 @@ pub fn play(file: &[u8]) -> usize {
     let mut front = front::Front::new((0, 0));
     let mut count = 0;
     for data in container::frames(file) {
-        let Some(picture) = front.parse(data) else { break };
+        let Some(picture) = front.parse(&data) else { break };
         count += usize::from(front.decode(&picture).is_ok());
     }
     count

@@ -1,6 +1,7 @@
 //! Damaged data and parameters.
 
 use super::generator::Generator;
+use crate::support;
 use fastrand::Rng;
 use genxml_codecs::vp8::{self, Data, Error, FilterType, Parameters, Quantiser, Start};
 use genxml_codecs::{Frame, Plane};
@@ -74,17 +75,14 @@ fn damage(random: &mut Rng, data: &mut Vec<u8>) {
     }
 }
 
-fn rounds(count: u32) -> u32 {
-    let factor = std::env::var("GENXML_MUTATIONS_VIDEO").ok().and_then(|text| text.parse().ok());
-    count * factor.unwrap_or(1)
-}
-
 /// Each macroblock is either decoded or concealed, whatever the data are.
 #[test]
 fn damaged_pictures_end() {
     let mut random = Rng::with_seed(7);
-    for round in 0..rounds(300) {
-        let mut generator = Generator::new(u64::from(round));
+    let count = support::number("GENXML_MUTATIONS").unwrap_or(3600);
+    // Twelve pictures for each stream.
+    for seed in 0..count.div_ceil(12) {
+        let mut generator = Generator::new(seed);
         for _ in 0..4 {
             let mut front = generator.front.clone();
             let (mut data, ..) = generator.next();
@@ -109,7 +107,7 @@ fn damaged_pictures_end() {
 #[test]
 fn random_parameters_decode() {
     let mut random = Rng::with_seed(8);
-    for _ in 0..rounds(1500) {
+    for _ in 0..support::number("GENXML_MUTATIONS").unwrap_or(1500) {
         let parameters = random_parameters(&mut random);
         let partitions: Vec<Vec<u8>> = (0..1 << random.u32(..4))
             .map(|_| (0..random.usize(..400)).map(|_| random.u8(..)).collect())

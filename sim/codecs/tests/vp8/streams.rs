@@ -15,7 +15,7 @@ fn streams_decode_to_the_expected_frames() {
         let mut front = Front::new((32 * (index % 3), 48 * (index % 3)));
         let mut frames = stream.frames.iter();
         for (number, data) in container::frames(&file).into_iter().enumerate() {
-            let Some(picture) = front.parse(data) else {
+            let Some(picture) = front.parse(&data) else {
                 wrong.push(format!("{}: no header in frame {number}", stream.file));
                 break;
             };

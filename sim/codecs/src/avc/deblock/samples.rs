@@ -5,8 +5,8 @@
 
 use super::super::SliceFilter;
 
-/// Strengths of the filter along an edge, 0 (none) to 4. A macroblock edge has 4 in all places or
-/// in none.
+/// Strengths of the filter along an edge, 0 (no filter) to 4. A macroblock edge has 4 at all
+/// positions or at no position.
 pub(super) type Strengths = [u8; 4];
 
 /// Samples along an edge: 16 of luma, or 8 of each chroma plane.

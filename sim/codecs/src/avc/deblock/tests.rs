@@ -34,8 +34,8 @@ impl Oracle<'_> {
         self.field_pic || self.mbaff && self.macroblocks[index].field
     }
 
-    /// The macroblock that holds a sample, and the sample's place in it. `size`: 16 for luma, 8 for
-    /// chroma.
+    /// The macroblock that holds a sample, and the sample's position in it. `size`: 16 for luma, 8
+    /// for chroma.
     fn macroblock_at(&self, x: usize, y: usize, size: usize) -> (usize, usize, usize) {
         let column = x / size;
         let upper = y / size / 2 * 2 * self.width + column;
@@ -187,7 +187,7 @@ impl Oracle<'_> {
     ) -> usize {
         let (p_mb, q_mb) = (&self.macroblocks[p], &self.macroblocks[q]);
         let mixed = self.mbaff && p != q && self.is_field(p) != self.is_field(q);
-        let any_intra = p_mb.intra || q_mb.intra;
+        let any_intra = p_mb.is_intra() || q_mb.is_intra();
         let frames = !self.is_field(p) && !self.is_field(q);
         if any_intra && p != q && (frames || edge.vertical) {
             return 4;
@@ -318,7 +318,6 @@ fn random_macroblock(random: &mut fastrand::Rng, slices: u16) -> Macroblock {
     let mut macroblock = Macroblock {
         decoded: random.u8(0..40) > 0,
         slice: random.u16(0..slices),
-        intra,
         transform_8x8,
         qp: std::array::from_fn(|_| random.u8(10..52)),
         prediction: if intra { Prediction::Intra4x4 } else { Prediction::Inter },

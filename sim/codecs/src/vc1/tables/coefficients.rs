@@ -4,7 +4,7 @@ use super::Code;
 
 /// AC coefficients (11.8), by coding set: high motion, low motion, mid rate and high rate, each
 /// intra and inter. The last symbol is the escape; the ones before it are the pairs of run and
-/// level in the order of [`MAX_LEVEL`].
+/// level in the order of `MAX_LEVEL`.
 #[rustfmt::skip]
 pub static COEFFICIENTS: [&[Code]; 8] = [
     &[

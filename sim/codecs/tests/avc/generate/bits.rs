@@ -1,38 +1,14 @@
 //! Bits of NAL units, and the two entropy codes in the direction of the encoder.
 
 use super::tables::{INITIAL, LPS_NEXT, LPS_RANGE};
+use crate::bits::BitWriter;
 
-/// Writes bits, the most significant bit of each byte first.
-#[derive(Clone, Debug, Default)]
-pub struct Writer {
-    bytes: Vec<u8>,
-    /// Bits of the last byte that are used; 0 if all are.
-    used: u32,
-}
-
-impl Writer {
-    pub fn bit(&mut self, bit: bool) {
-        if self.used == 0 {
-            self.bytes.push(0);
-        }
-        if let Some(last) = self.bytes.last_mut() {
-            *last |= u8::from(bit) << (7 - self.used);
-        }
-        self.used = (self.used + 1) % 8;
-    }
-
-    /// The lowest `count` bits of `value`.
-    pub fn bits(&mut self, count: u32, value: u32) {
-        for bit in (0..count).rev() {
-            self.bit(value >> bit & 1 != 0);
-        }
-    }
-
+impl BitWriter {
     /// Exp-Golomb code (9.1).
     pub fn ue(&mut self, value: u32) {
         let length = (value + 1).ilog2();
-        self.bits(length, 0);
-        self.bits(length + 1, value + 1);
+        self.put(0, length);
+        self.put(value + 1, length + 1);
     }
 
     /// Signed Exp-Golomb code (9.1.1).
@@ -40,20 +16,14 @@ impl Writer {
         self.ue(if value > 0 { 2 * value as u32 - 1 } else { 2 * value.unsigned_abs() });
     }
 
-    pub fn align(&mut self, bit: bool) {
-        while self.used != 0 {
-            self.bit(bit);
-        }
-    }
-
     /// Ends with the stop bit (7.3.2.11) and returns the NAL unit with emulation prevention bytes.
     /// `header` is its first byte.
     pub fn unit(mut self, header: u8) -> Vec<u8> {
-        self.bit(true);
+        self.flag(true);
         self.unit_without_stop(header)
     }
 
-    /// As [`Writer::unit`] if the stop bit is already written.
+    /// As [`BitWriter::unit`] if the stop bit is already written.
     pub fn unit_without_stop(self, header: u8) -> Vec<u8> {
         let mut out = vec![header];
         let mut zeros = 0;
@@ -71,7 +41,7 @@ impl Writer {
 
 /// The arithmetic encoder (9.3.4.2).
 pub struct Cabac {
-    pub out: Writer,
+    pub out: BitWriter,
     low: u32,
     range: u32,
     outstanding: u32,
@@ -82,7 +52,7 @@ pub struct Cabac {
 
 impl Cabac {
     /// `column` is 0 for I slices, 1 + `cabac_init_idc` for others.
-    pub fn new(out: Writer, column: usize, qp: i32) -> Self {
+    pub fn new(out: BitWriter, column: usize, qp: i32) -> Self {
         let states = INITIAL[column].iter().map(|&[m, n]| {
             let state = ((i32::from(m) * qp) >> 4) + i32::from(n);
             let state = state.clamp(1, 126);
@@ -101,10 +71,10 @@ impl Cabac {
         if self.first {
             self.first = false;
         } else {
-            self.out.bit(bit);
+            self.out.flag(bit);
         }
         for _ in 0..std::mem::take(&mut self.outstanding) {
-            self.out.bit(!bit);
+            self.out.flag(!bit);
         }
     }
 
@@ -167,7 +137,7 @@ impl Cabac {
             self.range = 2;
             self.renormalise();
             self.put(self.low >> 9 & 1 != 0);
-            self.out.bits(2, self.low >> 7 & 3 | 1);
+            self.out.put(self.low >> 7 & 3 | 1, 2);
         } else {
             self.renormalise();
         }

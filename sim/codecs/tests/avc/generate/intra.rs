@@ -1,12 +1,12 @@
 //! Random intra macroblocks.
 
-use super::bits::Writer;
 use super::macroblock::{Code, SliceWriter, b_type_bins, position};
 use super::tables::B_TYPES;
+use crate::bits::BitWriter;
 
 impl SliceWriter<'_> {
     /// True if intra prediction may use one macroblock of the left pair only, and the rows of that
-    /// pair alternate in another way: FFmpeg knows halves only.
+    /// pair alternate in another way: FFmpeg handles halves only.
     pub(super) fn mixed(&self, at: usize) -> bool {
         let Some((left, ..)) = self.grid.locate(at, -1, 0, 16) else { return false };
         if !self.grid.mbaff {
@@ -66,10 +66,10 @@ impl SliceWriter<'_> {
         self.intra_type(at, 25);
         let count = if self.settings.monochrome { 256 } else { 384 };
         let samples: Vec<u8> = (0..count).map(|_| self.random.u8(..)).collect();
-        let write = |out: &mut Writer| {
+        let write = |out: &mut BitWriter| {
             out.align(false);
             for sample in samples {
-                out.bits(8, u32::from(sample));
+                out.put(u32::from(sample), 8);
             }
         };
         match &mut self.code {
@@ -163,9 +163,9 @@ impl SliceWriter<'_> {
         let rest = u32::from(mode) - u32::from(mode > predicted);
         match &mut self.code {
             Code::Cavlc(out) => {
-                out.bit(mode == predicted);
+                out.flag(mode == predicted);
                 if mode != predicted {
-                    out.bits(3, rest);
+                    out.put(rest, 3);
                 }
             }
             Code::Cabac(cabac) => {

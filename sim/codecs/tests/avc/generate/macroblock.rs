@@ -1,13 +1,14 @@
 //! Random macroblocks of a slice, written with the syntax of 7.3.4 and 7.3.5.
 
-use super::bits::{Cabac, Writer};
+use super::bits::Cabac;
 use super::model::{Grid, Mb};
 use super::residual;
 use super::tables::{B_HALVES, B_SUB, B_SUB_BINS, B_TYPES, PATTERNS, PATTERNS_LUMA};
+use crate::bits::BitWriter;
 
 /// The entropy code of a slice.
 pub enum Code {
-    Cavlc(Writer),
+    Cavlc(BitWriter),
     Cabac(Box<Cabac>),
 }
 
@@ -148,7 +149,7 @@ impl SliceWriter<'_> {
     fn field_flag(&mut self, pair: usize, field: bool) {
         let context = self.grid.field_pairs(pair).iter().filter(|&&f| f == Some(true)).count();
         match &mut self.code {
-            Code::Cavlc(out) => out.bit(field),
+            Code::Cavlc(out) => out.flag(field),
             Code::Cabac(cabac) => cabac.bin(70 + context, field),
         }
     }
@@ -200,7 +201,7 @@ impl SliceWriter<'_> {
     pub(super) fn transform_flag(&mut self, at: usize, large: bool) {
         let context = self.grid.count(at, 1, |mb| mb.transform_8x8);
         match &mut self.code {
-            Code::Cavlc(out) => out.bit(large),
+            Code::Cavlc(out) => out.flag(large),
             Code::Cabac(cabac) => cabac.bin(399 + context, large),
         }
         self.grid.mbs[at].transform_8x8 = large;
@@ -300,7 +301,7 @@ impl SliceWriter<'_> {
 
     fn inter(&mut self, at: usize) {
         let b = self.settings.kind == 1;
-        // Whether partitions are none smaller than 8x8, so the transform may be 8x8.
+        // No partition is smaller than 8x8, so the transform may be 8x8.
         let mut coarse = true;
         let mut parts = Vec::new();
         if b && !self.settings.no_direct && self.random.u8(0..6) == 0 {
@@ -446,7 +447,7 @@ impl SliceWriter<'_> {
 
     fn reference(&mut self, at: usize, list: usize, part: &Part, count: usize, index: u8) {
         let cabac = match &mut self.code {
-            Code::Cavlc(out) if count == 2 => return out.bit(index == 0),
+            Code::Cavlc(out) if count == 2 => return out.flag(index == 0),
             Code::Cavlc(out) => return out.ue(u32::from(index)),
             Code::Cabac(cabac) => cabac,
         };

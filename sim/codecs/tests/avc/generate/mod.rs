@@ -1,7 +1,7 @@
-//! Random valid streams: all of the syntax that the decoder has to know, with meaningless content.
+//! Random valid streams: all syntax that the decoder must support, with meaningless content.
 //!
 //! The generator keeps a model of what the syntax depends on: contexts of neighbours, references,
-//! picture order counts. It knows no sample and no vector. `AVC_DUMP` prints the model of each
+//! picture order counts. It models no samples and no vectors. `AVC_DUMP` prints the model of each
 //! macroblock.
 //!
 //! FFmpeg 5.1 is the oracle. Streams do not have what it does in another way than the standard:
@@ -28,7 +28,8 @@ use super::dpb::{Dpb, Numbers, Store, fields};
 use super::headers::{Pps, Sps};
 use super::order::Order;
 use super::slice::{Header, Operation, Weights};
-use bits::{Cabac, Writer};
+use crate::bits::BitWriter;
+use bits::Cabac;
 use genxml_codecs::avc::Entry;
 use genxml_codecs::{Structure, emulation};
 use macroblock::{Code, Settings, SliceWriter};
@@ -184,28 +185,14 @@ impl Generator {
         let mut header = Header {
             nal_ref_idc: if frame.reference { self.random.u32(1..=3) } else { 0 },
             idr: frame.idr && !second,
-            first_mb: 0,
             kind: 2,
             pps: pps.id,
             frame_num: frame.frame_num,
             structure,
             idr_pic_id: if frame.idr && !second { self.idr_pic_id } else { 0 },
-            poc_lsb: 0,
-            delta_poc_bottom: 0,
-            delta_poc: [0; 2],
-            redundant_pic_cnt: 0,
             direct_spatial: true,
-            num_ref_idx: [0; 2],
-            modifications: Default::default(),
-            weights: None,
-            long_term_reference: false,
-            operations: None,
-            cabac_init_idc: 0,
             qp: 26,
-            deblocking_idc: 0,
-            alpha_offset_div2: 0,
-            beta_offset_div2: 0,
-            data: 0,
+            ..Header::default()
         };
         self.count_syntax(&mut header, &pps, frame);
         let counts = self.order.counts(&header, &self.sps);
@@ -239,8 +226,8 @@ impl Generator {
         };
         self.lists = Default::default();
         if self.reset || self.random.u8(0..4) == 0 {
-            let mut delimiter = Writer::default();
-            delimiter.bits(3, 7);
+            let mut delimiter = BitWriter::default();
+            delimiter.put(7, 3);
             self.units.push(delimiter.unit(9));
         }
         self.reset = header.resets();
@@ -422,7 +409,7 @@ impl Generator {
         (grid, slice, end): (&mut Grid, u32, usize),
     ) {
         let no_direct = self.slice_header(header, pps, numbers, frame, kinds);
-        let mut out = Writer::default();
+        let mut out = BitWriter::default();
         syntax::header(&mut out, header, &self.sps, pps);
         let code = if pps.cabac {
             out.align(true);
@@ -529,7 +516,7 @@ impl Generator {
             avoid_filter(header);
             return false;
         }
-        // The filter of FFmpeg does not know references after the first 16 of field pictures.
+        // The filter of FFmpeg ignores references after the first 16 of field pictures.
         let most = if header.structure.is_field() { present.min(16) } else { present };
         header.direct_spatial = header.kind != 1 || most < present || self.random.bool();
         // The reference that a colocated macroblock used has to be in list 0.

@@ -1,10 +1,11 @@
 //! Random transform coefficients and their two codes.
 
-use super::bits::{Cabac, Writer};
+use super::bits::Cabac;
 use super::tables::{
     COEFF_TOKEN, COEFF_TOKEN_CHROMA_DC, Code, LAST_8X8, RUN_BEFORE, SIGNIFICANT_8X8, TOTAL_ZEROS,
     TOTAL_ZEROS_CHROMA_DC,
 };
+use crate::bits::BitWriter;
 
 /// Largest sum of absolute coefficients after scaling. The transforms of 8x8 blocks at most double
 /// it, so no intermediate value leaves 16 bits (8.5.12.2).
@@ -48,14 +49,14 @@ pub fn possible(scale: i64) -> bool {
     scale <= BUDGET
 }
 
-fn code(out: &mut Writer, (length, value): Code) {
+fn code(out: &mut BitWriter, (length, value): Code) {
     assert!(length > 0, "no such code");
-    out.bits(u32::from(length), u32::from(value));
+    out.put(u32::from(value), u32::from(length));
 }
 
 /// Writes a block with CAVLC (9.2) and returns its number of coefficients. `neighbours` is nC;
 /// None for chroma DC.
-pub fn cavlc(out: &mut Writer, levels: &[i32], neighbours: Option<u8>) -> u8 {
+pub fn cavlc(out: &mut BitWriter, levels: &[i32], neighbours: Option<u8>) -> u8 {
     let found: Vec<usize> = (0..levels.len()).rev().filter(|&at| levels[at] != 0).collect();
     let total = found.len();
     let ones = found.iter().take(3).take_while(|&&at| levels[at].abs() == 1).count();
@@ -70,7 +71,7 @@ pub fn cavlc(out: &mut Writer, levels: &[i32], neighbours: Option<u8>) -> u8 {
         },
     );
     for &at in &found[..ones] {
-        out.bit(levels[at] < 0);
+        out.flag(levels[at] < 0);
     }
     let mut length = u32::from(total > 10 && ones < 3);
     for (index, &at) in found[ones..].iter().enumerate() {
@@ -87,9 +88,9 @@ pub fn cavlc(out: &mut Writer, levels: &[i32], neighbours: Option<u8>) -> u8 {
             _ if code < 15 << length => (code >> length, code & ((1 << length) - 1), length),
             _ => (15, code - (15 << length), 12),
         };
-        out.bits(prefix, 0);
-        out.bit(true);
-        out.bits(bits, suffix);
+        out.put(0, prefix);
+        out.flag(true);
+        out.put(suffix, bits);
         length = length.max(1);
         if size > 3 << (length - 1) && length < 6 {
             length += 1;

@@ -1,24 +1,24 @@
 //! Random parameter sets, and slice headers.
 
-use super::bits::Writer;
 use crate::avc::headers::{Pps, Sps};
 use crate::avc::slice::Header;
+use crate::bits::BitWriter;
 use genxml_codecs::Structure;
 
 /// `count` scaling lists, of which the first six have 16 elements (7.3.2.1.1.1). Elements are at
 /// most `largest`.
-fn scaling(out: &mut Writer, random: &mut fastrand::Rng, count: usize, largest: u8) {
+fn scaling(out: &mut BitWriter, random: &mut fastrand::Rng, count: usize, largest: u8) {
     for index in 0..count {
         let length = if index < 6 { 16 } else { 64 };
         match random.u8(0..4) {
-            0 => out.bit(false),
+            0 => out.flag(false),
             1 => {
                 // A first delta that gives 0 selects the default list.
-                out.bit(true);
+                out.flag(true);
                 out.se(-8);
             }
             _ => {
-                out.bit(true);
+                out.flag(true);
                 let stop = if random.bool() { random.usize(1..length) } else { length };
                 let mut last = 8u8;
                 for _ in 0..stop {
@@ -37,19 +37,19 @@ fn scaling(out: &mut Writer, random: &mut fastrand::Rng, count: usize, largest: 
 
 /// A sequence parameter set with `id` 0.
 pub fn sps(random: &mut fastrand::Rng) -> Vec<u8> {
-    let mut out = Writer::default();
+    let mut out = BitWriter::default();
     let profile = [100, 100, 100, 77][random.usize(0..4)];
-    out.bits(8, profile);
-    out.bits(8, 0);
-    out.bits(8, 51);
+    out.put(profile, 8);
+    out.put(0, 8);
+    out.put(51, 8);
     out.ue(0);
     if profile == 100 {
         out.ue(u32::from(random.u8(0..10) > 0));
         out.ue(0);
         out.ue(0);
-        out.bit(false);
+        out.flag(false);
         let matrices = random.u8(0..4) == 0;
-        out.bit(matrices);
+        out.flag(matrices);
         if matrices {
             let largest = [40, 40, 255][random.usize(0..3)];
             scaling(&mut out, random, 8, largest);
@@ -66,7 +66,7 @@ pub fn sps(random: &mut fastrand::Rng) -> Vec<u8> {
     }
     if poc_type == 1 {
         let fixed = random.bool();
-        out.bit(fixed);
+        out.flag(fixed);
         // A frame that is no reference comes after the reference before it. No two fields have the
         // same count.
         out.se(random.i32(2..=3));
@@ -78,7 +78,7 @@ pub fn sps(random: &mut fastrand::Rng) -> Vec<u8> {
         }
     }
     out.ue(random.u32(if many { 5..=16 } else { 1..=4 }));
-    out.bit(false);
+    out.flag(false);
     let wide = random.u8(0..16) == 0;
     let (width, height) = match (many, wide) {
         (true, _) => (random.u32(1..=2), random.u32(1..=2)),
@@ -89,13 +89,13 @@ pub fn sps(random: &mut fastrand::Rng) -> Vec<u8> {
     let height = if frames_only { height } else { height.min(3) };
     out.ue(width - 1);
     out.ue(height - 1);
-    out.bit(frames_only);
+    out.flag(frames_only);
     if !frames_only {
-        out.bit(random.u8(0..4) > 0);
+        out.flag(random.u8(0..4) > 0);
     }
-    out.bit(!frames_only || random.bool());
+    out.flag(!frames_only || random.bool());
     let crop = random.u8(0..5) == 0;
-    out.bit(crop);
+    out.flag(crop);
     if crop {
         for limit in [0, 4, 0, 2] {
             out.ue(random.u32(0..=limit));
@@ -103,12 +103,12 @@ pub fn sps(random: &mut fastrand::Rng) -> Vec<u8> {
     }
     // Of the usability information only the restriction, with which FFmpeg delays the output
     // enough for any order.
-    out.bit(true);
-    out.bits(4, 0);
-    out.bit(false);
-    out.bits(3, 0);
-    out.bit(true);
-    out.bit(true);
+    out.flag(true);
+    out.put(0, 4);
+    out.flag(false);
+    out.put(0, 3);
+    out.flag(true);
+    out.flag(true);
     for value in [0, 0, 16, 16, 16, 16] {
         out.ue(value);
     }
@@ -117,27 +117,27 @@ pub fn sps(random: &mut fastrand::Rng) -> Vec<u8> {
 
 /// A picture parameter set.
 pub fn pps(random: &mut fastrand::Rng, sps: &Sps, id: u32) -> Vec<u8> {
-    let mut out = Writer::default();
+    let mut out = BitWriter::default();
     out.ue(id);
     out.ue(sps.id);
-    out.bit(random.u8(0..3) > 0);
-    out.bit(random.bool());
+    out.flag(random.u8(0..3) > 0);
+    out.flag(random.bool());
     out.ue(0);
     out.ue(random.u32(0..3));
     out.ue(random.u32(0..3));
-    out.bit(random.bool());
-    out.bits(2, random.u32(0..3));
+    out.flag(random.bool());
+    out.put(random.u32(0..3), 2);
     out.se(random.i32(-26..=25));
     out.se(0);
     out.se(if random.bool() { random.i32(-12..=12) } else { 0 });
-    out.bit(random.u8(0..4) > 0);
-    out.bit(random.u8(0..3) == 0);
-    out.bit(false);
+    out.flag(random.u8(0..4) > 0);
+    out.flag(random.u8(0..3) == 0);
+    out.flag(false);
     if sps.profile_idc == 100 && random.u8(0..4) > 0 {
         let large = random.u8(0..4) > 0;
-        out.bit(large);
+        out.flag(large);
         let matrices = random.u8(0..4) == 0;
-        out.bit(matrices);
+        out.flag(matrices);
         if matrices {
             let largest = [40, 255][random.usize(0..2)];
             scaling(&mut out, random, if large { 8 } else { 6 }, largest);
@@ -148,23 +148,23 @@ pub fn pps(random: &mut fastrand::Rng, sps: &Sps, id: u32) -> Vec<u8> {
 }
 
 /// Writes a slice header (7.3.3).
-pub fn header(out: &mut Writer, header: &Header, sps: &Sps, pps: &Pps) {
+pub fn header(out: &mut BitWriter, header: &Header, sps: &Sps, pps: &Pps) {
     let field = header.structure.is_field();
     out.ue(header.first_mb as u32);
     out.ue(header.kind);
     out.ue(header.pps);
-    out.bits(sps.log2_max_frame_num, header.frame_num);
+    out.put(header.frame_num, sps.log2_max_frame_num);
     if !sps.frame_mbs_only {
-        out.bit(field);
+        out.flag(field);
         if field {
-            out.bit(header.structure == Structure::Bottom);
+            out.flag(header.structure == Structure::Bottom);
         }
     }
     if header.idr {
         out.ue(header.idr_pic_id);
     }
     if sps.poc_type == 0 {
-        out.bits(sps.log2_max_poc_lsb, header.poc_lsb);
+        out.put(header.poc_lsb, sps.log2_max_poc_lsb);
         if pps.bottom_field_pic_order && !field {
             out.se(header.delta_poc_bottom);
         }
@@ -181,10 +181,10 @@ pub fn header(out: &mut Writer, header: &Header, sps: &Sps, pps: &Pps) {
     }
     if header.nal_ref_idc != 0 {
         if header.idr {
-            out.bit(false);
-            out.bit(header.long_term_reference);
+            out.flag(false);
+            out.flag(header.long_term_reference);
         } else {
-            out.bit(header.operations.is_some());
+            out.flag(header.operations.is_some());
             for &(operation, first, second) in header.operations.iter().flatten() {
                 out.ue(operation);
                 if operation != 5 {
@@ -212,24 +212,24 @@ pub fn header(out: &mut Writer, header: &Header, sps: &Sps, pps: &Pps) {
     }
 }
 
-fn lists(out: &mut Writer, header: &Header, pps: &Pps) {
+fn lists(out: &mut BitWriter, header: &Header, pps: &Pps) {
     let count = [1, 2, 0][header.kind as usize];
     if count == 0 {
         return;
     }
     if header.kind == 1 {
-        out.bit(header.direct_spatial);
+        out.flag(header.direct_spatial);
     }
     let lengths = header.num_ref_idx.map(|length| length as u32);
     let sent = lengths[..count] != pps.num_ref_idx[..count];
-    out.bit(sent);
+    out.flag(sent);
     if sent {
         for length in &lengths[..count] {
             out.ue(length - 1);
         }
     }
     for modifications in &header.modifications[..count] {
-        out.bit(!modifications.is_empty());
+        out.flag(!modifications.is_empty());
         for &(kind, operand) in modifications {
             out.ue(kind);
             out.ue(operand);
@@ -241,7 +241,7 @@ fn lists(out: &mut Writer, header: &Header, pps: &Pps) {
 }
 
 fn weight_table(
-    out: &mut Writer,
+    out: &mut BitWriter,
     header: &Header,
     sps: &Sps,
     denominators: [u32; 2],
@@ -255,14 +255,14 @@ fn weight_table(
     let neutral = denominators.map(|denominator| (1 << denominator, 0));
     let lists = if header.kind == 1 { 2 } else { 1 };
     for weights in weights[..lists].iter().flatten() {
-        out.bit(weights[0] != neutral[0]);
+        out.flag(weights[0] != neutral[0]);
         if weights[0] != neutral[0] {
             out.se(weights[0].0);
             out.se(weights[0].1);
         }
         if chroma {
             let sent = weights[1..] != [neutral[1]; 2];
-            out.bit(sent);
+            out.flag(sent);
             for &(weight, offset) in weights[1..].iter().filter(|_| sent) {
                 out.se(weight);
                 out.se(offset);
