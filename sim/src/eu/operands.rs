@@ -53,7 +53,7 @@ pub fn channels(u: &Uop, mask: u32) -> impl Iterator<Item = usize> + use<> {
 }
 
 /// The positions of the ones of a mask, lowest first.
-struct Channels(u32);
+pub struct Channels(pub u32);
 
 impl Iterator for Channels {
     type Item = usize;

@@ -3,6 +3,7 @@
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::surface::Surface;
+use crate::unit::by_index::ByIndex;
 use crate::unit::resource_streamer::tables::Table;
 use crate::unit::sampler::samplers::Samplers;
 use genxml::gen8::state::{RenderSurfaceState, RenderSurfaceStateMediaBoundaryPixelMode};
@@ -20,17 +21,14 @@ pub struct Bound {
     pub boundary: RenderSurfaceStateMediaBoundaryPixelMode,
 }
 
-/// Surfaces that the threads of one packet use. Each is resolved when a message first uses it, and
-/// then cached.
+/// Surfaces that the threads of one packet use.
 #[derive(Clone, Debug)]
 pub struct Bindings {
     /// Graphics address to which the offsets of surface states are added.
     pub base: u64,
     /// The binding table.
     pub table: Table,
-    /// For each binding table index: position in `found` plus one, or 0 if not resolved yet.
-    places: [u16; 256],
-    found: Vec<Bound>,
+    surfaces: ByIndex<Bound>,
     /// The samplers that sampler messages use together with the surfaces.
     pub samplers: Samplers,
 }
@@ -50,7 +48,7 @@ impl Bindings {
 
     /// The binding table `table`. Its pointers to surface states are relative to `base`.
     pub fn with(base: u64, table: Table) -> Bindings {
-        Bindings { base, table, places: [0; 256], found: Vec::new(), samplers: Samplers::default() }
+        Bindings { base, table, surfaces: ByIndex::default(), samplers: Samplers::default() }
     }
 
     /// The same bindings, but with these samplers.
@@ -66,29 +64,23 @@ impl Bindings {
     /// with an invalid value.
     #[inline]
     pub fn surface(&mut self, exec: &Exec<'_>, index: u8) -> Result<&Bound, Fault> {
-        if self.places[usize::from(index)] == 0 {
-            self.find(exec, index)?;
-        }
-        Ok(&self.found[usize::from(self.places[usize::from(index)]) - 1])
+        let number = match self.surfaces.number(index) {
+            Some(number) => number,
+            None => self.find(exec, index)?,
+        };
+        Ok(self.surfaces.get(number))
     }
 
     #[cold]
-    fn find(&mut self, exec: &Exec<'_>, index: u8) -> Result<(), Fault> {
+    fn find(&mut self, exec: &Exec<'_>, index: u8) -> Result<usize, Fault> {
         let bound = self.resolve(exec, index)?;
-        self.found.push(bound);
-        self.places[usize::from(index)] = self.found.len() as u16;
-        Ok(())
+        Ok(self.surfaces.add(index, bound))
     }
 
-    /// Copies the surfaces and the sampler views that only `other` has resolved. `self` and `other`
+    /// Copies the surfaces and the states of samplers that only `other` has resolved. `self` and `other`
     /// must refer to the same tables.
     pub fn merge(&mut self, other: &Bindings) {
-        for (own, &place) in self.places.iter_mut().zip(&other.places) {
-            if *own == 0 && place != 0 {
-                self.found.push(other.found[usize::from(place) - 1]);
-                *own = self.found.len() as u16;
-            }
-        }
+        self.surfaces.merge(&other.surfaces);
         self.samplers.merge(&other.samplers);
     }
 
@@ -97,17 +89,30 @@ impl Bindings {
     /// # Errors
     /// A page fault at the binding table or at the surface state.
     pub fn state(&self, exec: &Exec<'_>, index: u8) -> Result<RenderSurfaceState, Fault> {
+        Ok(RenderSurfaceState::unpack_lossy(&self.dwords(exec, index)?))
+    }
+
+    /// Reads the first dwords of the state of entry `index` from memory. Entries can refer to
+    /// states of different kinds.
+    ///
+    /// # Errors
+    /// A page fault at the binding table or at the surface state.
+    pub(super) fn dwords<const N: usize>(
+        &self,
+        exec: &Exec<'_>,
+        index: u8,
+    ) -> Result<[u32; N], Fault> {
         let pointer = self
             .table
             .entry(index, |address, bytes| exec.vm.read(address, bytes))
             .map_err(|fault| exec.page(fault, format!("binding table entry {index}")))?;
-        let mut dwords = [0; RenderSurfaceState::DWORDS];
+        let mut dwords = [0; N];
         exec.vm
             .read(self.base.wrapping_add(pointer), bytemuck::must_cast_slice_mut(&mut dwords))
             .map_err(|fault| {
             exec.page(fault, format!("surface state of binding table entry {index}"))
         })?;
-        Ok(RenderSurfaceState::unpack_lossy(&dwords))
+        Ok(dwords)
     }
 
     fn resolve(&self, exec: &Exec<'_>, index: u8) -> Result<Bound, Fault> {

@@ -10,6 +10,7 @@
 
 pub mod atomic;
 pub mod bindings;
+pub mod by_index;
 pub mod dataport;
 pub mod dispatch;
 pub mod gateway;

@@ -90,17 +90,28 @@ impl Rule {
     fn outside(&self, at: i64, size: i64) -> i32 {
         (match self.wrap {
             Wrap::Wrap => at.rem_euclid(size),
-            Wrap::Mirror => {
-                let at = at.rem_euclid(2 * size);
-                if at < size { at } else { 2 * size - 1 - at }
-            }
-            Wrap::Clamp | Wrap::Cube | Wrap::MirrorOnce => at.clamp(0, size - 1),
+            Wrap::Mirror => mirrored(at, size),
+            Wrap::Clamp | Wrap::Cube | Wrap::MirrorOnce => clamped(at, size),
             // The coordinate is clamped to the map, so only `at == size` is possible here. It gives
             // the texel at the edge (GL_CLAMP).
             Wrap::HalfBorder if !self.linear => size - 1,
             Wrap::Border | Wrap::HalfBorder => return BORDER,
         }) as i32
     }
+}
+
+/// The texel for number `at` in a map of `size` texels that repeats, every second time in reverse
+/// order.
+#[inline(always)]
+pub fn mirrored(at: i64, size: i64) -> i64 {
+    let at = at.rem_euclid(2 * size);
+    if at < size { at } else { 2 * size - 1 - at }
+}
+
+/// The texel that is nearest to number `at` in a map of `size` texels.
+#[inline(always)]
+pub fn clamped(at: i64, size: i64) -> i64 {
+    at.clamp(0, size - 1)
 }
 
 /// The layer that a float selects from `count` layers: rounded to the nearest, ties to even, and

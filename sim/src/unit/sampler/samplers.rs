@@ -20,7 +20,6 @@ pub struct Samplers {
     /// 0 if there is none.
     recent: [u16; 256],
     views: Vec<CachedView>,
-    /// States that media messages have used.
     pub(super) media: MediaCache,
 }
 
@@ -52,14 +51,15 @@ impl Samplers {
         table.wrapping_add(STATE * index)
     }
 
-    /// Copies the views that only `other` has, up to the maximum number of views. `self` and
-    /// `other` must use the same tables.
+    /// Copies the views and the states of media messages that only `other` has, up to the maximum
+    /// number of each. `self` and `other` must use the same tables.
     pub fn merge(&mut self, other: &Samplers) {
         for view in &other.views {
             if self.index(view.surface, view.sampler).is_none() && self.views.len() < MOST_VIEWS {
                 self.views.push(view.clone());
             }
         }
+        self.media.merge(&other.media);
     }
 
     fn index(&self, surface: u8, sampler: Option<u64>) -> Option<usize> {

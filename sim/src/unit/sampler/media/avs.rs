@@ -11,6 +11,7 @@ use super::scaler::{Blend, COEFFICIENT_BITS, Filter, Guide, PHASES, Scaler, TAPS
 use crate::assumptions::{
     AVS_ADDS_HALF_A_STEP, AVS_POSITION_BITS, AVS_ROUNDS_AFTER_EACH_DIRECTION,
 };
+use crate::eu::operands::Channels as Ones;
 use crate::mem::{PageFault, Vm};
 use genxml::eu::gen8::eu_payloads::Sample8x8MessagePayload;
 
@@ -136,7 +137,7 @@ impl Work<'_> {
         let mut cached = [i32::MIN; TAPS];
         for (j, row) in self.rows[..self.shape.rows].iter().enumerate() {
             let needed = self.needed(1, self.wanted, row.phase);
-            for tap in bits(needed) {
+            for tap in Ones(needed) {
                 let y = row.first + tap as i32;
                 let element = element(y);
                 if cached[element] != y {
@@ -146,7 +147,7 @@ impl Work<'_> {
             }
             for i in 0..self.shape.columns {
                 let column = column(&lines, row.first, needed, i);
-                for channel in bits(self.wanted.into()) {
+                for channel in Ones(self.wanted.into()) {
                     let value = self.pass(1, channel, row.phase, &column);
                     block.set(channel, self.shape.pixel(i, j), value.clamp(0, MOST) as u16);
                 }
@@ -167,12 +168,12 @@ impl Work<'_> {
         for (result, column) in line[..self.shape.columns].iter_mut().zip(&self.columns) {
             let needed = self.needed(0, channels, column.phase);
             let mut pixels = [[0; 4]; TAPS];
-            for tap in bits(needed) {
+            for tap in Ones(needed) {
                 let x = column.first + tap as i32;
                 pixels[tap] = self.picture.pixel(pages, self.plane, x, y)?;
             }
             read += u64::from(needed.count_ones());
-            for channel in bits(channels.into()) {
+            for channel in Ones(channels.into()) {
                 result[channel] = self.pass(0, channel, column.phase, &pixels);
             }
         }
@@ -181,7 +182,7 @@ impl Work<'_> {
 
     /// The channels of the plane whose values the filters of `channels` use.
     fn sources(&self, direction: usize, channels: u8) -> u8 {
-        bits(channels.into()).fold(channels, |all, channel| {
+        Ones(channels.into()).fold(channels, |all, channel| {
             let Filter { blend, guide, .. } = self.filters[direction][channel];
             match (blend, guide) {
                 (Blend::Adaptive(_), Guide::Green) => all | 1 << GREEN,
@@ -196,7 +197,7 @@ impl Work<'_> {
         let used = |taps: &[i32; TAPS]| {
             (0..TAPS).fold(0, |mask, tap| mask | u32::from(taps[tap] != 0) << tap)
         };
-        bits(channels.into()).fold(0, |mask, channel| {
+        Ones(channels.into()).fold(0, |mask, channel| {
             let filter = &self.filters[direction][channel];
             mask | match filter.blend {
                 Blend::Level(255) => used(&filter.sharp[phase]),
@@ -241,7 +242,7 @@ impl Work<'_> {
 #[inline(always)]
 fn column(lines: &[[Pixel; COLUMNS]; TAPS], first: i32, needed: u32, i: usize) -> [Pixel; TAPS] {
     let mut column = [[0; 4]; TAPS];
-    for tap in bits(needed) {
+    for tap in Ones(needed) {
         column[tap] = lines[element(first + tap as i32)][i];
     }
     column
@@ -277,16 +278,6 @@ fn share(thresholds: &Thresholds, values: &[i32; TAPS]) -> i32 {
     let ramp =
         |value: i32, [point, slope]: [i32; 2]| ((value - point) << (8 - slope)).clamp(0, 255);
     ramp(four, thresholds.four).max(255 - ramp(eight, thresholds.eight))
-}
-
-/// The numbers of the bits that are set.
-#[inline(always)]
-fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let bit = (mask != 0).then(|| mask.trailing_zeros() as usize)?;
-        mask &= mask - 1;
-        Some(bit)
-    })
 }
 
 #[cfg(test)]

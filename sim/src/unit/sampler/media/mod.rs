@@ -13,7 +13,6 @@ pub mod response;
 pub mod scaler;
 pub mod unorm;
 
-use super::samplers::Samplers;
 use crate::assumptions::SAMPLERS_OF_8X8_ARE_THIS_FAR_APART;
 use crate::eu::Message;
 use crate::eu::regions::Registers;
@@ -23,7 +22,6 @@ use crate::machine::observation::Counter;
 use crate::unit::bindings::{Bindings, FIRST_SPECIAL_INDEX};
 use crate::unit::payload::Payload;
 use crate::unit::port::Port;
-use cache::MediaCache;
 use genxml::eu::gen8::eu_payloads::{
     Sample8x8MessagePayload, Sample8x8MessagePayloadFunction as Function, SamplerMessageHeader,
 };
@@ -46,10 +44,6 @@ const SHAPES: [Shape; 4] = [
     Shape { columns: 4, rows: 4 },
 ];
 
-/// Maximum number of cached scalers. The limit is needed because a kernel can compute sampler
-/// addresses.
-const MOST_SCALERS: usize = 64;
-
 /// Executes a media message.
 ///
 /// # Errors
@@ -62,15 +56,18 @@ pub fn message(
     descriptor: &MessageDescriptorSamplingEngine,
 ) -> Result<(), Fault> {
     let number = descriptor.message_type.bits();
-    if number != SAMPLE_8X8 && Kind::of(number).is_none() {
-        return Err(port.missing(
-            &format!("the sampler's media message {number:#x}"),
-            message,
-            "gen8_facts 4.2: no source has the layout of its response",
-        ));
-    }
+    let (name, kind) = match (number, Kind::of(number)) {
+        (SAMPLE_8X8, _) => ("sample_8x8", None),
+        (_, Some(kind)) => ("sample_unorm", Some(kind)),
+        (_, None) => {
+            return Err(port.missing(
+                &format!("the sampler's media message {number:#x}"),
+                message,
+                "gen8_facts 4.2: no source has the layout of its response",
+            ));
+        }
+    };
     let index = descriptor.binding_table_index.get() as u8;
-    let name = if number == SAMPLE_8X8 { "sample_8x8" } else { "sample_unorm" };
     let payload = Payload::open(message, name);
     // Without a header, all its fields are 0 (2d p.257).
     let header = payload
@@ -83,7 +80,7 @@ pub fn message(
     }
     let table = payload.header.map(|_| header.sampler_state_pointer.get());
     let sampler = descriptor.sampler_index.get();
-    match Kind::of(number) {
+    match kind {
         Some(kind) => {
             let sampler = port.bindings.samplers.address(table, sampler);
             unorm::message(port, registers, &payload, &header, kind, index, sampler)
@@ -141,34 +138,23 @@ fn sample_8x8(
 impl Bindings {
     /// The picture of binding table entry `index`.
     fn picture(&mut self, exec: &Exec<'_>, index: u8) -> Result<Picture, Fault> {
-        let cache = &mut self.samplers.media.pictures;
-        if let Some((_, picture)) = cache.iter().find(|(known, _)| *known == index) {
-            return Ok(*picture);
+        let pictures = &self.samplers.media.pictures;
+        if let Some(number) = pictures.number(index) {
+            return Ok(*pictures.get(number));
         }
-        let pointer = self
-            .table
-            .entry(index, |address, bytes| exec.vm.read(address, bytes))
-            .map_err(|fault| exec.page(fault, format!("binding table entry {index}")))?;
-        let mut dwords = [0; MediaSurfaceState::DWORDS];
-        exec.vm
-            .read(self.base.wrapping_add(pointer), bytemuck::must_cast_slice_mut(&mut dwords))
-            .map_err(|fault| {
-            exec.page(fault, format!("surface state of binding table entry {index}"))
-        })?;
-        let state = MediaSurfaceState::unpack_lossy(&dwords);
+        let state = MediaSurfaceState::unpack_lossy(&self.dwords(exec, index)?);
         let picture = Picture::resolve(&state).map_err(|bad| {
             let why = format!("MEDIA_SURFACE_STATE of binding table entry {index}: {}", bad.why);
             exec.bad_field(bad.field, bad.value, why)
         })?;
-        cache.push((index, picture));
+        self.samplers.media.pictures.add(index, picture);
         Ok(picture)
     }
 
     /// The scaler whose state is at a graphics address.
     fn scaler(&mut self, exec: &Exec<'_>, address: u64) -> Result<&Scaler, Fault> {
-        let Samplers { media: MediaCache { scalers, .. }, .. } = &mut self.samplers;
-        let known = scalers.iter().position(|(known, _)| *known == address);
-        let number = match known {
+        let media = &mut self.samplers.media;
+        let number = match media.number(address) {
             Some(number) => number,
             None => {
                 let mut dwords = [0; SamplerState8x8Avs::DWORDS];
@@ -176,13 +162,9 @@ impl Bindings {
                     .read(address, bytemuck::must_cast_slice_mut(&mut dwords))
                     .map_err(|fault| exec.page(fault, "sampler state"))?;
                 let state = SamplerState8x8Avs::unpack_lossy(&dwords);
-                if scalers.len() >= MOST_SCALERS {
-                    scalers.clear();
-                }
-                scalers.push((address, Scaler::resolve(&state)));
-                scalers.len() - 1
+                media.add(address, Scaler::resolve(&state))
             }
         };
-        Ok(&scalers[number].1)
+        Ok(media.scaler(number))
     }
 }

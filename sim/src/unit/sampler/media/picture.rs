@@ -1,9 +1,10 @@
 //! Pictures for the media messages: resolved MEDIA_SURFACE_STATEs (2d p.240-247).
 
+use super::super::address::{clamped, mirrored};
 use super::super::texels::Pages;
 use crate::assumptions::CHROMA_OF_PICTURES_IS_COSITED;
 use crate::mem::PageFault;
-use crate::surface::TileMode;
+use crate::surface::{BadSurface, TileMode};
 use genxml::gen8::media::{
     MediaSurfaceState, MediaSurfaceStateAddressControl as AddressControl,
     MediaSurfaceStatePictureStructure as Structure, MediaSurfaceStateSurfaceFormat as Format,
@@ -14,29 +15,17 @@ use genxml::gen8::media::{
 /// 8 bits is stored in the upper byte, so that 0xFF00 is its largest value (video.md 11.3).
 pub type Pixel = [i32; 4];
 
-/// Number of red in masks of channels and in pixels; the others are green, blue and alpha.
+/// Number of red or Cr in masks of channels and in pixels.
 pub const RED: usize = 0;
-#[allow(missing_docs)]
+/// Number of green or Y.
 pub const GREEN: usize = 1;
-#[allow(missing_docs)]
+/// Number of blue or Cb.
 pub const BLUE: usize = 2;
-#[allow(missing_docs)]
+/// Number of alpha.
 pub const ALPHA: usize = 3;
 
 /// Alpha of formats without alpha.
 const OPAQUE: i32 = 0xff00;
-
-impl Plane {
-    /// Number of bytes of a pixel.
-    pub fn bytes(&self) -> u64 {
-        match self.stored {
-            Stored::Bytes(..) => self.channels.count_ones().into(),
-            Stored::Apart(_) => 2,
-            Stored::Tens => 4,
-            Stored::Words => 8,
-        }
-    }
-}
 
 /// How pixels of a plane are stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,6 +64,18 @@ pub struct Plane {
     origin: Origin,
 }
 
+impl Plane {
+    /// Number of bytes of a pixel.
+    pub fn bytes(&self) -> u64 {
+        match self.stored {
+            Stored::Bytes(..) => self.channels.count_ones().into(),
+            Stored::Apart(_) => 2,
+            Stored::Tens => 4,
+            Stored::Words => 8,
+        }
+    }
+}
+
 /// A resolved MEDIA_SURFACE_STATE.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Picture {
@@ -91,24 +92,13 @@ pub struct Picture {
     planes: [Option<Plane>; 2],
 }
 
-/// A MEDIA_SURFACE_STATE that cannot be used.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct BadPicture {
-    /// The field of MEDIA_SURFACE_STATE.
-    pub field: &'static str,
-    /// The value of the field.
-    pub value: u64,
-    /// What is wrong.
-    pub why: &'static str,
-}
-
 impl Picture {
     /// Resolves the fields of a MEDIA_SURFACE_STATE for the adaptive video scaler.
     ///
     /// # Errors
-    /// [`BadPicture`] with the first field that has an invalid value.
-    pub fn resolve(state: &MediaSurfaceState) -> Result<Picture, BadPicture> {
-        let bad = |field, value, why| Err(BadPicture { field, value, why });
+    /// [`BadSurface`] with the first field that has an invalid value.
+    pub fn resolve(state: &MediaSurfaceState) -> Result<Picture, BadSurface> {
+        let bad = |field, value, why| Err(BadSurface { field, value, why });
         let size = [state.width.get() as i32, state.height.get() as i32];
         let tile_mode = match state.tile_mode {
             Tiles::TILEMODE_LINEAR => TileMode::Linear,
@@ -221,11 +211,8 @@ impl Picture {
         if (0..size).contains(&at) {
             return at;
         }
-        if !self.mirrors {
-            return at.clamp(0, size - 1);
-        }
-        let at = at.rem_euclid(2 * size);
-        if at < size { at } else { 2 * size - 1 - at }
+        let (at, size) = (i64::from(at), i64::from(size));
+        (if self.mirrors { mirrored(at, size) } else { clamped(at, size) }) as i32
     }
 
     /// Graphics address of byte `byte` of row `y` of the plane at `origin`.

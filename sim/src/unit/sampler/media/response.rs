@@ -145,7 +145,7 @@ impl Response {
                     {
                         match bytes {
                             [byte] => *byte = ((u32::from(*value) + 0x80) >> 8).min(0xff) as u8,
-                            word => word.copy_from_slice(&value.to_ne_bytes()),
+                            word => word.copy_from_slice(&value.to_le_bytes()),
                         }
                     }
                 }
