@@ -12,11 +12,13 @@
 //! * [`bits`]: the bits of a slice, first bit first.
 //! * [`emulation`]: removal of the bytes that keep start codes out of AVC and VC-1 data.
 //! * [`zigzag`]: the scan that most of the codecs have in common.
+//! * `conceal`: samples of macroblocks that could not be decoded.
 //! * `idct`: the inverse transform of MPEG-2 and JPEG.
 //! * [`jpeg`], [`mpeg2`], [`vp8`], [`avc`], [`vc1`]: a decoder each.
 
 pub mod avc;
 pub mod bits;
+mod conceal;
 pub mod emulation;
 mod frame;
 mod idct;

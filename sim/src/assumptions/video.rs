@@ -54,9 +54,11 @@ assumptions! {
 
     documentation DAMAGED_SLICES_STOP;
         question "What happens to macroblocks that cannot be decoded?";
-        choice "They keep the samples that memory holds, and MFD_ERROR_STATUS counts them. For \
-            MPEG-2, they are copied from the forward reference unless Slice Concealment Disable \
-            is set.";
+        choice "AVC: the inline data of the BSD object of the slice before them select the \
+            reference that they are copied from, without motion and without weights, or the mean \
+            of the samples around them. MPEG-2 and VC-1: they are copied from the forward \
+            reference; for MPEG-2 unless Slice Concealment Disable is set. Without a reference, \
+            and for JPEG, they keep the samples that memory holds. MFD_ERROR_STATUS counts them.";
         reason "Drivers state a method of concealment, but its result is not described \
             (digests/video.md 1.8).";
 }

@@ -3,11 +3,13 @@
 use super::outputs::Outputs;
 use super::status::{decoded, mode};
 use super::surface::{Arrangement, sizes_420};
-use super::{buffer, slices};
+use super::{avc_concealment, buffer, slices};
 use crate::machine::coded::{Codec, PictureKind};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
-use genxml::gen8::mfd::{MfdAvcBsdObject, MfdAvcPicidState};
+use genxml::gen8::mfd::{
+    InlineDataDescriptionForMfdAvcBsdObject as Inline, MfdAvcBsdObject, MfdAvcPicidState,
+};
 use genxml::gen8::mfx_avc::{
     MfxAvcDirectmodeState, MfxAvcImgState, MfxAvcImgStateChromaFormatIdc as Chroma,
     MfxAvcImgStateImageStructure as Image, MfxAvcRefIdxState, MfxAvcSliceState,
@@ -54,7 +56,7 @@ pub fn object(exec: &mut Exec<'_>, packet: &MfdAvcBsdObject) -> Result<(), Fault
     let inline = &packet.inline_data;
     let offset = 8 * inline.first_mb_byte_offset_of_slice_data_or_slice_header.get()
         + inline.first_macroblock_mb_bit_offset.get();
-    let slice = slice(exec, offset as usize);
+    let slice = slice(exec, inline, offset as usize);
     slices::add(exec, (slice, data), |exec| {
         let parameters = parameters(exec)?;
         let sizes = sizes_420(parameters.width, parameters.height);
@@ -126,8 +128,9 @@ fn matrices(exec: &Exec<'_>) -> Matrices {
     }
 }
 
-/// A slice's parameters from latched packets; `data_offset` is that of the BSD object, in bits.
-fn slice(exec: &Exec<'_>, data_offset: usize) -> Slice {
+/// A slice's parameters from latched packets and from the inline data of its BSD object.
+/// `data_offset` is in bits.
+fn slice(exec: &Exec<'_>, inline: &Inline, data_offset: usize) -> Slice {
     let latched = &exec.state.latched;
     let state: MfxAvcSliceState = latched.read(0);
     let lists = [0, 1].map(|list| {
@@ -147,12 +150,14 @@ fn slice(exec: &Exec<'_>, data_offset: usize) -> Slice {
         };
         std::array::from_fn(|entry| std::array::from_fn(|plane| weight(3 * entry + plane)))
     });
+    let kind = match state.slice_type {
+        Kind::P_SLICE => SliceKind::P,
+        Kind::B_SLICE => SliceKind::B,
+        _ => SliceKind::I,
+    };
+    let direct_spatial = state.direct_prediction_type == Direct::SPATIAL;
     Slice {
-        kind: match state.slice_type {
-            Kind::P_SLICE => SliceKind::P,
-            Kind::B_SLICE => SliceKind::B,
-            _ => SliceKind::I,
-        },
+        kind,
         first: (
             state.slice_horizontal_position.get() as usize,
             state.slice_vertical_position.get() as usize,
@@ -167,7 +172,7 @@ fn slice(exec: &Exec<'_>, data_offset: usize) -> Slice {
             state.log2_weight_denominator_luma.get() as u8,
             state.log2_weight_denominator_chroma.get() as u8,
         ],
-        direct_spatial: state.direct_prediction_type == Direct::SPATIAL,
+        direct_spatial,
         cabac_init: state.cabac_init_idc.get() as u8,
         qp: state.slice_quantization_parameter.get() as u8,
         deblocking: state.disable_deblocking_filter_indicator.get() as u8,
@@ -176,6 +181,7 @@ fn slice(exec: &Exec<'_>, data_offset: usize) -> Slice {
             state.slice_beta_offset_div2.get() as i8,
         ],
         data_offset,
+        concealment: avc_concealment::resolve(kind, direct_spatial, inline),
     }
 }
 

@@ -11,6 +11,7 @@
 //! (digests/video.md 1.1). Row stores are not written: only hardware reads them.
 
 pub mod avc;
+mod avc_concealment;
 pub mod buffer;
 pub mod jpeg;
 pub mod mpeg2;

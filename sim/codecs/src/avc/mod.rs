@@ -21,6 +21,7 @@
 //!   pictures.
 //! * `reconstruct`: prediction plus residual. It uses `transform`, `intra`, `interpolate` and
 //!   `weight`.
+//! * `conceal`: samples of macroblocks that no slice has decoded.
 //! * `deblock`: the filter over the whole picture.
 //!
 //! The parameters cannot describe streams that the engine does not decode: more than eight bits,
@@ -31,6 +32,7 @@ mod cabac;
 mod cabac_tables;
 mod cavlc;
 mod cavlc_tables;
+mod conceal;
 mod context;
 mod deblock;
 mod direct;
@@ -53,6 +55,7 @@ mod weight;
 
 use macroblock::{Macroblock, Prediction, SliceFilter};
 pub use parameters::{
-    Entry, MOTION_BYTES, Matrices, Parameters, References, Slice, SliceKind, Weight,
+    Concealment, Entry, MOTION_BYTES, Matrices, Parameters, References, Slice, SliceKind,
+    Substitute, Weight,
 };
 pub use picture::{Error, Output, Outputs, Picture};

@@ -155,6 +155,35 @@ pub struct Slice {
     /// Offset in bits of `slice_data()` from the header byte of the NAL unit, without the emulation
     /// prevention bytes. With CABAC it may be the offset before the alignment bits.
     pub data_offset: usize,
+    /// What becomes of macroblocks after the slice, up to the next slice, that are not decoded. The
+    /// first slice also determines those before it.
+    pub concealment: Concealment,
+}
+
+/// What becomes of macroblocks that are not decoded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Concealment {
+    /// They stay as the target surface holds them.
+    #[default]
+    Off,
+    /// The mean of the decoded or concealed samples next to the macroblock.
+    Intra,
+    /// The samples at the same position of a reference. Without such a reference as
+    /// [`Concealment::Intra`].
+    Inter(Substitute),
+}
+
+/// The reference from which macroblocks are concealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Substitute {
+    /// The first entry of list 0 that is present, or of list 1 if list 0 has none.
+    First,
+    /// This picture.
+    Picture(Entry),
+    /// The entry of the lists with the nearest picture order count.
+    Closest,
+    /// The first long-term reference of the lists, or the closest entry.
+    LongTerm,
 }
 
 /// An entry of a reference list.

@@ -1,5 +1,6 @@
 //! A picture: its slices, then the deblocking filter.
 
+use super::conceal::{Source, conceal};
 use super::motion_cache::MotionCache;
 use super::neighbours::Neighbours;
 use super::state::Decoder;
@@ -72,12 +73,14 @@ pub struct Picture<'a> {
     scale: LevelScale,
     macroblocks: Vec<Macroblock>,
     slices: Vec<SliceFilter>,
+    /// What conceals the macroblocks after each slice.
+    sources: Vec<Source>,
     errors: u32,
 }
 
 impl<'a> Picture<'a> {
-    /// Starts a picture. `frame` is what the target surface holds: macroblocks that are not decoded
-    /// and, for a field, the rows of the other field stay as they are. `motion` is what the write
+    /// Starts a picture. `frame` is what the target surface holds: macroblocks that are neither
+    /// decoded nor concealed and, for a field, the rows of the other field stay as they are. `motion` is what the write
     /// buffer of the motion holds; it is brought to its size.
     pub fn new(
         parameters: &'a Parameters,
@@ -113,6 +116,7 @@ impl<'a> Picture<'a> {
             scale: LevelScale::new(&parameters.matrices),
             macroblocks: vec![Macroblock::default(); width * parameters.picture_height()],
             slices: Vec::new(),
+            sources: Vec::new(),
             errors: 0,
         })
     }
@@ -132,6 +136,7 @@ impl<'a> Picture<'a> {
             alpha: 2 * slice.deblocking_offsets[0].clamp(-6, 6),
             beta: 2 * slice.deblocking_offsets[1].clamp(-6, 6),
         });
+        self.sources.push(Source::of(slice, self.parameters));
         let mut decoder = Decoder {
             parameters: self.parameters,
             slice,
@@ -160,8 +165,10 @@ impl<'a> Picture<'a> {
         self.errors = self.errors.saturating_add(decoder.errors);
     }
 
-    /// Filters the picture and returns what `outputs` asks for.
+    /// Conceals missing macroblocks, filters the picture and returns what `outputs` asks for.
     pub fn finish(mut self, outputs: Outputs) -> Output {
+        let (references, sources) = (&self.references, &self.sources);
+        conceal(self.parameters, references, &self.macroblocks, sources, &mut self.frame);
         let macroblocks = self.macroblocks.iter().filter(|found| found.decoded).count() as u32;
         let unfiltered = outputs.unfiltered.then(|| match outputs.filtered {
             true => self.frame.clone(),

@@ -9,14 +9,15 @@ use super::picture::Picture;
 use super::vectors::vector_range;
 use super::vlc::CODES;
 use crate::bits::BitReader;
-use crate::{Frame, Report, emulation};
+use crate::conceal::Block;
+use crate::{Frame, Report, Structure, emulation};
 
 impl Picture {
     /// Decodes a slice into its rows of `target`, which is a frame even for fields. Samples outside
     /// `target` are dropped. The picture's motion is written to `motion_out`, [`MOTION_BYTES`] per
     /// macroblock in raster order, as far as it has room; pass an empty slice for B pictures.
-    /// A macroblock with an error and those after it keep what `target` holds and are counted as
-    /// concealed. Bits after the end of the data read as zero; the macroblock that reads them is
+    /// A macroblock with an error and those after it are copied from the forward reference, or keep
+    /// what `target` holds if there is none. They are counted as concealed. Bits after the end of the data read as zero; the macroblock that reads them is
     /// the last one.
     pub fn slice(
         &mut self,
@@ -66,6 +67,22 @@ impl Picture {
         };
         let report = decoder.run(end_row);
         decoder.write_motion(motion_out, report.macroblocks as usize);
+        let forward = match structure {
+            Structure::Bottom => input.references[2],
+            _ => input.references[0],
+        };
+        if let Some(forward) = forward {
+            for at in first_row * width + report.macroblocks as usize..end_row * width {
+                let position = (at % width, at / width);
+                for (plane, size) in [16, 8, 8].into_iter().enumerate() {
+                    Block { position, size, structure }.copy(
+                        &forward.planes[plane],
+                        structure,
+                        &mut target.planes[plane],
+                    );
+                }
+            }
+        }
         report
     }
 }

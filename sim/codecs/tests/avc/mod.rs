@@ -1,5 +1,6 @@
 //! The decoder of H.264.
 
+mod concealment;
 mod container;
 mod dpb;
 mod front;

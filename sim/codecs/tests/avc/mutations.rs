@@ -5,7 +5,7 @@ use super::front::{Front, Job};
 use super::generate;
 use crate::support;
 use genxml_codecs::Structure;
-use genxml_codecs::avc::{Entry, Parameters, Slice, SliceKind, Weight};
+use genxml_codecs::avc::{Concealment, Entry, Parameters, Slice, SliceKind, Substitute, Weight};
 
 /// Streams with both entropy codes, MBAFF, fields, direct modes, and several slices.
 const STREAMS: [&str; 7] = [
@@ -80,7 +80,7 @@ fn any(random: &mut fastrand::Rng) -> i32 {
 }
 
 fn change_slice(random: &mut fastrand::Rng, slice: &mut Slice) {
-    match random.u8(0..11) {
+    match random.u8(0..12) {
         0 => slice.kind = [SliceKind::P, SliceKind::B, SliceKind::I][random.usize(0..3)],
         1 => slice.first = (random.usize(0..9), random.usize(0..9)),
         2 => slice.first = (any(random) as usize, any(random) as usize),
@@ -107,6 +107,10 @@ fn change_slice(random: &mut fastrand::Rng, slice: &mut Slice) {
             slice.deblocking_offsets = [random.i8(..), random.i8(..)];
         }
         9 => slice.data_offset = any(random) as usize,
+        10 => {
+            let of = [Substitute::First, Substitute::Closest, Substitute::LongTerm];
+            slice.concealment = Concealment::Inter(of[random.usize(0..of.len())]);
+        }
         _ => slice.direct_spatial = !slice.direct_spatial,
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::support;
 use genxml_codecs::avc::{
-    Entry, MOTION_BYTES, Matrices, Outputs, Parameters, Picture, References, Slice, SliceKind,
-    Weight,
+    Concealment, Entry, MOTION_BYTES, Matrices, Outputs, Parameters, Picture, References, Slice,
+    SliceKind, Substitute, Weight,
 };
 use genxml_codecs::{Frame, Structure};
 
@@ -54,7 +54,7 @@ fn slice(random: &mut fastrand::Rng, parameters: &Parameters) -> Slice {
         store: random.u8(0..16),
         bottom: random.bool(),
     };
-    let lists = std::array::from_fn(|_| std::array::from_fn(|_| entry()));
+    let lists: [[Entry; 32]; 2] = std::array::from_fn(|_| std::array::from_fn(|_| entry()));
     let extreme = random.u8(0..8) == 0;
     let mut value = |small: i16| {
         if extreme { random.i16(..) } else { random.i16(-small..small) }
@@ -62,7 +62,16 @@ fn slice(random: &mut fastrand::Rng, parameters: &Parameters) -> Slice {
     let mut weight = || Weight { weight: value(128), offset: value(128) };
     let weights =
         std::array::from_fn(|_| std::array::from_fn(|_| std::array::from_fn(|_| weight())));
+    let substitute = [
+        Concealment::Off,
+        Concealment::Intra,
+        Concealment::Inter(Substitute::First),
+        Concealment::Inter(Substitute::Closest),
+        Concealment::Inter(Substitute::LongTerm),
+        Concealment::Inter(Substitute::Picture(lists[0][0])),
+    ];
     Slice {
+        concealment: substitute[random.usize(0..substitute.len())],
         kind: [SliceKind::P, SliceKind::B, SliceKind::I][random.usize(0..3)],
         first: match random.u8(0..4) {
             0 => (random.usize(..), random.usize(..)),
