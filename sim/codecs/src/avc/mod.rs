@@ -6,6 +6,7 @@
 //!
 //! In reading order:
 //! * `parameters`: what the packets of the engine state.
+//! * [`short`]: the same from the headers of slices.
 //! * `macroblock`: what is kept of a macroblock.
 //! * `picture`: a picture from its start to its end.
 //! * `slice`: the macroblocks of a slice in order.
@@ -46,6 +47,7 @@ mod parameters;
 mod picture;
 mod reconstruct;
 mod residual;
+pub mod short;
 mod slice;
 mod state;
 mod syntax;

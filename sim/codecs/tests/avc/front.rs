@@ -4,6 +4,7 @@
 use super::dpb::{Dpb, Numbers, Store, fields};
 use super::headers::{Pps, Scaling, Sps};
 use super::order::Order;
+use super::short;
 use super::slice::Header;
 use genxml_codecs::avc::{
     Matrices, Outputs, Parameters, Picture, References, Slice, SliceKind, Weight,
@@ -74,6 +75,9 @@ pub struct Front {
     waiting: Vec<Shown>,
     pub shown: Vec<Shown>,
     pub report: Report,
+    /// The number of slices of which the short format was compared; none if it shall not be. The
+    /// stream must be valid.
+    pub short: Option<u32>,
     /// A picture without chroma came.
     pub monochrome: bool,
     /// State of the pictures and slices is kept in `states`.
@@ -146,6 +150,10 @@ impl Front {
             if self.keep {
                 let line = self.log.last();
                 self.states.push(format!("{line:?} {}", state_line(&picture.job, &slice)));
+            }
+            if let Some(count) = &mut self.short {
+                let sets = (&picture.sps, &self.pps[&header.pps], &self.dpb);
+                *count += u32::from(short::check(sets, &picture.job.parameters, &slice, unit));
             }
             picture.job.slices.push((slice, unit.to_vec()));
         }

@@ -10,6 +10,7 @@ mod mutations;
 mod order;
 mod random_slices;
 mod random_streams;
+mod short;
 mod slice;
 mod streams;
 
