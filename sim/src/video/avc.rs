@@ -3,12 +3,14 @@
 use super::outputs::Outputs;
 use super::status::{decoded, mode};
 use super::surface::{Arrangement, sizes_420};
-use super::{avc_concealment, buffer, slices};
+use super::{avc_concealment, avc_short, buffer, slices};
 use crate::machine::coded::{Codec, PictureKind};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use genxml::gen8::mfd::{
-    InlineDataDescriptionForMfdAvcBsdObject as Inline, MfdAvcBsdObject, MfdAvcPicidState,
+    InlineDataDescriptionForMfdAvcBsdObject as Inline,
+    InlineDataDescriptionForMfdAvcBsdObjectEmulationPreventionBytePresent as Escapes,
+    MfdAvcBsdObject, MfdAvcPicidState,
 };
 use genxml::gen8::mfx_avc::{
     MfxAvcDirectmodeState, MfxAvcImgState, MfxAvcImgStateChromaFormatIdc as Chroma,
@@ -43,20 +45,19 @@ pub fn finish(exec: &mut Exec<'_>) -> Result<(), Fault> {
 /// its slices are there.
 ///
 /// # Errors
-/// [`Fault::BadPacket`] for state that contradicts itself; [`Fault::Unimplemented`] for the short
-/// format of slices; [`Fault::Page`] if the data are not mapped.
+/// [`Fault::BadPacket`] for state that contradicts itself; [`Fault::Unimplemented`] for slices of
+/// other views in the short format; [`Fault::Page`] if the data are not mapped.
 pub fn object(exec: &mut Exec<'_>, packet: &MfdAvcBsdObject) -> Result<(), Fault> {
-    if mode(exec, Standard::AVC)?.decoder_short_format_mode == Format::SHORT_FORMAT_DRIVER_INTERFACE
-    {
-        let what = "slices whose headers the engine reads (Decoder Short Format Mode)";
-        return Err(exec.unimplemented(what, "MFX_PIPE_MODE_SELECT dw1 17"));
-    }
+    let format = mode(exec, Standard::AVC)?.decoder_short_format_mode;
     let length = packet.indirect_bsd_data_length.get();
     let data = buffer::coded_data(exec, packet.indirect_bsd_data_start_address.get(), length)?;
     let inline = &packet.inline_data;
-    let offset = 8 * inline.first_mb_byte_offset_of_slice_data_or_slice_header.get()
-        + inline.first_macroblock_mb_bit_offset.get();
-    let slice = slice(exec, inline, offset as usize);
+    let mut slice = match format {
+        Format::LONG_FORMAT_DRIVER_INTERFACE => slice(exec, inline),
+        _ => avc_short::slice(exec, &parameters(exec)?, inline, &data)?,
+    };
+    slice.unescaped = inline.emulation_prevention_byte_present == Escapes::NOT_REMOVED;
+    slice.concealment = avc_concealment::resolve(slice.kind, slice.direct_spatial, inline);
     slices::add(exec, (slice, data), |exec| {
         let parameters = parameters(exec)?;
         let sizes = sizes_420(parameters.width, parameters.height);
@@ -128,9 +129,9 @@ fn matrices(exec: &Exec<'_>) -> Matrices {
     }
 }
 
-/// A slice's parameters from latched packets and from the inline data of its BSD object.
-/// `data_offset` is in bits.
-fn slice(exec: &Exec<'_>, inline: &Inline, data_offset: usize) -> Slice {
+/// A slice's parameters from latched packets and from the inline data of its BSD object: all but
+/// its concealment.
+fn slice(exec: &Exec<'_>, inline: &Inline) -> Slice {
     let latched = &exec.state.latched;
     let state: MfxAvcSliceState = latched.read(0);
     let lists = [0, 1].map(|list| {
@@ -155,7 +156,8 @@ fn slice(exec: &Exec<'_>, inline: &Inline, data_offset: usize) -> Slice {
         Kind::B_SLICE => SliceKind::B,
         _ => SliceKind::I,
     };
-    let direct_spatial = state.direct_prediction_type == Direct::SPATIAL;
+    let data_offset = 8 * inline.first_mb_byte_offset_of_slice_data_or_slice_header.get()
+        + inline.first_macroblock_mb_bit_offset.get();
     Slice {
         kind,
         first: (
@@ -172,7 +174,7 @@ fn slice(exec: &Exec<'_>, inline: &Inline, data_offset: usize) -> Slice {
             state.log2_weight_denominator_luma.get() as u8,
             state.log2_weight_denominator_chroma.get() as u8,
         ],
-        direct_spatial,
+        direct_spatial: state.direct_prediction_type == Direct::SPATIAL,
         cabac_init: state.cabac_init_idc.get() as u8,
         qp: state.slice_quantization_parameter.get() as u8,
         deblocking: state.disable_deblocking_filter_indicator.get() as u8,
@@ -180,8 +182,8 @@ fn slice(exec: &Exec<'_>, inline: &Inline, data_offset: usize) -> Slice {
             state.slice_alpha_c0_offset_div2.get() as i8,
             state.slice_beta_offset_div2.get() as i8,
         ],
-        data_offset,
-        concealment: avc_concealment::resolve(kind, direct_spatial, inline),
+        data_offset: data_offset as usize,
+        ..Slice::default()
     }
 }
 

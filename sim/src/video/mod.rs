@@ -12,6 +12,7 @@
 
 pub mod avc;
 mod avc_concealment;
+mod avc_short;
 pub mod buffer;
 pub mod jpeg;
 pub mod mpeg2;
@@ -65,6 +66,8 @@ pub fn ends_picture(dwords: &[u32]) -> bool {
                 | P::MfxQmState(_)
                 | P::MfxAvcImgState(_)
                 | P::MfdAvcPicidState(_)
+                | P::MfdAvcDpbState(_)
+                | P::MfdAvcSliceaddr(_)
                 | P::MfxAvcDirectmodeState(_)
                 | P::MfxAvcSliceState(_)
                 | P::MfxAvcRefIdxState(_)

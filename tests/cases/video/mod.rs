@@ -5,6 +5,7 @@
 //! * [`mutations`]: plays captures after random changes;
 //! * [`packets`]: small pictures of typed packets, modes, faults and status registers;
 //! * [`concealment`]: AVC slices with missing macroblocks;
+//! * [`short`]: AVC slices whose headers the engine reads;
 //! * [`jpeg`]: JPEG pictures of typed packets;
 //! * [`vc1`]: compensated references of VC-1.
 //!
@@ -15,5 +16,6 @@ mod concealment;
 mod jpeg;
 mod mutations;
 mod packets;
+mod short;
 mod streams;
 mod vc1;

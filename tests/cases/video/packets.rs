@@ -59,7 +59,7 @@ const COPY: &str = "100111";
 const COPY_OF_FRAME: &str = "10011011";
 
 /// The bytes of bits.
-fn bytes(bits: &str) -> Vec<u8> {
+pub fn bytes(bits: &str) -> Vec<u8> {
     let byte = |bits: &[u8]| {
         bits.iter().enumerate().fold(0, |byte, (at, bit)| byte | (bit - b'0') << (7 - at))
     };
@@ -354,7 +354,7 @@ fn both_deblocking_outputs() {
 }
 
 /// The name of the field, the feature or the memory that a fault is about.
-fn about(fault: Fault) -> String {
+pub fn about(fault: Fault) -> String {
     match fault {
         Fault::BadPacket { field, .. } => field.to_string(),
         Fault::Unimplemented { what, .. } => what.to_string(),
@@ -397,20 +397,6 @@ fn modes() {
         assert!(fault.contains(want), "{want}: {fault}");
         assert_eq!(shown(&mut model, TARGET), [OLD; 4]);
     }
-}
-
-/// The short format of AVC leaves slice headers to the engine.
-#[test]
-fn short_format() {
-    let mode = MfxPipeModeSelect {
-        standard_select: MfxPipeModeSelectStandardSelect::AVC,
-        decoder_short_format_mode:
-            MfxPipeModeSelectDecoderShortFormatMode::SHORT_FORMAT_DRIVER_INTERFACE,
-        ..mode()
-    };
-    let batch = packets![mode, surface(), buffers(TARGET, 0), coded(0), MfdAvcBsdObject::new()];
-    let fault = about(submit(&mut model(), &batch).unwrap_err());
-    assert!(fault.contains("Decoder Short Format Mode"), "{fault}");
 }
 
 /// Objects of other standards than that of the picture.

@@ -155,6 +155,8 @@ pub struct Slice {
     /// Offset in bits of `slice_data()` from the header byte of the NAL unit, without the emulation
     /// prevention bytes. With CABAC it may be the offset before the alignment bits.
     pub data_offset: usize,
+    /// The data have no emulation prevention bytes ("Emulation Prevention Byte Present").
+    pub unescaped: bool,
     /// What becomes of macroblocks after the slice, up to the next slice, that are not decoded. The
     /// first slice also determines those before it.
     pub concealment: Concealment,

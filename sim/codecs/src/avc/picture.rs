@@ -122,7 +122,7 @@ impl<'a> Picture<'a> {
     }
 
     /// Decodes a slice. `data` is the NAL unit from its header byte on, with emulation prevention
-    /// bytes. Empty data are the phantom slice of drivers and change nothing.
+    /// bytes unless [`Slice::unescaped`] is set. Empty data are the phantom slice of drivers and change nothing.
     pub fn slice(&mut self, slice: &Slice, data: &[u8]) {
         if data.is_empty() {
             return;
@@ -161,7 +161,10 @@ impl<'a> Picture<'a> {
             quantiser_changed: false,
             errors: 0,
         };
-        decoder.run(&emulation::remove(data));
+        match slice.unescaped {
+            true => decoder.run(data),
+            false => decoder.run(&emulation::remove(data)),
+        }
         self.errors = self.errors.saturating_add(decoder.errors);
     }
 

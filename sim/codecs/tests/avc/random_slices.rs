@@ -71,6 +71,7 @@ fn slice(random: &mut fastrand::Rng, parameters: &Parameters) -> Slice {
         Concealment::Inter(Substitute::Picture(lists[0][0])),
     ];
     Slice {
+        unescaped: random.bool(),
         concealment: substitute[random.usize(0..substitute.len())],
         kind: [SliceKind::P, SliceKind::B, SliceKind::I][random.usize(0..3)],
         first: match random.u8(0..4) {

@@ -52,7 +52,7 @@ pub fn check(
     let plain = emulation::remove(unit);
     for (data, escaped) in [(unit, true), (plain.as_slice(), false)] {
         let found = stream.slice(parameters, data, escaped, 1);
-        assert_eq!(found.as_ref(), Ok(slice));
+        assert_eq!(found, Ok(Slice { unescaped: !escaped, ..slice.clone() }));
     }
     true
 }

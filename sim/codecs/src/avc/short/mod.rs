@@ -107,7 +107,7 @@ impl Stream {
             false => data,
         };
         let header = header::Header::read(self, parameters, data, start)?;
-        let mut slice = header.slice;
+        let mut slice = Slice { unescaped: !escaped, ..header.slice };
         lists::fill(self, parameters, &header.modifications, header.frame_number, &mut slice);
         Ok(slice)
     }
