@@ -140,7 +140,14 @@ fn sample_8x8(
 
 impl Bindings {
     /// The picture of binding table entry `index`.
-    fn picture(&mut self, exec: &Exec<'_>, index: u8) -> Result<Picture, Fault> {
+    ///
+    /// # Errors
+    /// A page fault at the states, or a field with an invalid value.
+    pub(in crate::unit) fn picture(
+        &mut self,
+        exec: &Exec<'_>,
+        index: u8,
+    ) -> Result<Picture, Fault> {
         let cache = &mut self.samplers.media.pictures;
         if let Some((_, picture)) = cache.iter().find(|(known, _)| *known == index) {
             return Ok(*picture);
