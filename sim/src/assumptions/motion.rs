@@ -51,8 +51,9 @@ assumptions! {
     documentation EACH_PARTITION_HAS_ITS_COSTS;
         question "How often do costs count?";
         choice "The cost of 16x16, 16x8 or 8x16 once; the costs of smaller shapes once for each \
-            8x8 block; those of vectors and of reference 1 for each partition, of intra modes for \
-            each block. The costs of reference IDs do not count.";
+            8x8 block; those of vectors for each partition; that of reference 1 for each 8x8 block \
+            or larger partition; those of intra modes for each block. The costs of reference IDs \
+            do not count.";
         reason "Drivers scale the costs of smaller shapes to 8x8 blocks. The model searches only \
             one reference ID in each direction, whose cost is the same for all candidates.";
 

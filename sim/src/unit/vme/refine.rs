@@ -133,13 +133,15 @@ pub fn refine<E>(
         } else {
             None
         };
+        // All partitions of an 8x8 block have the references of its first one, and pay for them
+        // once.
+        let shared = counted == Some(quad);
+        let extra = |direction: u8| if shared { 0 } else { direction_cost(costs, direction) };
         let single = |direction: u8| {
             let found = found.get(usize::from(direction))?.as_ref()?;
-            Some(found.cost + direction_cost(costs, direction))
+            Some(found.cost + extra(direction))
         };
-        let bidirectional = mixed.map(|cost| cost + direction_cost(costs, 2));
-        // All partitions of an 8x8 block have the references of its first partition.
-        let shared = counted == Some(quad);
+        let bidirectional = mixed.map(|cost| cost + extra(2));
         let (chosen, cost) = match (direction, shared.then(|| out.directions[quad])) {
             (_, Some(2)) | (2, _) => (2, bidirectional),
             (_, None) => {
