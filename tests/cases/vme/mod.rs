@@ -355,7 +355,7 @@ fn refinements() {
     };
     pictures.write(&mut model, 0, mean, |_, _| [128; 2]);
     pictures.write(&mut model, 2, |x, y| pattern(x + 9, y - 1), |_, _| [128; 2]);
-    let both = Universal { bme_disable: false, ..universal };
+    let both = Universal { bme_disable: false, sub_pel_mode: SubPel::INTEGER, ..universal };
     let mut message = both.pack().to_vec();
     message.extend(CreFbrMessagePayload::new().pack());
     let found = send(&mut model, &pictures, CRE, cre(Type::FBR), &message).unwrap();

@@ -5,6 +5,7 @@ use super::geometry::{Luma, Partition};
 use super::predict::Patch;
 use super::search::{WINDOW, Window};
 use crate::machine::fault::Fault;
+use crate::unit::bindings::FIRST_SPECIAL_INDEX;
 use crate::unit::port::Port;
 use crate::unit::sampler::media::picture::{BLUE, GREEN, Picture, Plane};
 use genxml::eu::gen8::eu_vme::VmeUniversalMessagePayload;
@@ -80,10 +81,13 @@ impl Pictures {
         out: &mut [u8],
     ) -> Result<(), Fault> {
         let index = self.indices[number];
-        let picture = u8::try_from(index)
-            .map_err(|_| format!("the binding table has no entry {index}"))
-            .map_err(|why| port.exec.bad_field("Binding Table Index", index, why))
-            .and_then(|index| port.bindings.picture(port.exec, index))?;
+        let picture = match u8::try_from(index) {
+            Ok(index) if index < FIRST_SPECIAL_INDEX => port.bindings.picture(port.exec, index)?,
+            _ => {
+                let why = format!("motion estimation with entry {index}, which is not a surface");
+                return Err(port.exec.bad_field("Binding Table Index", index, why));
+            }
+        };
         let plane: Option<Plane> = match picture
             .planes()
             .find(|plane| plane.channels >> channel & 1 == 1)
