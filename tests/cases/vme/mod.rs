@@ -3,6 +3,8 @@
 //! Oracle: pictures whose best prediction is known, because they are copies of each other. The
 //! algorithm has its own tests in the model (unit/vme/tests).
 
+mod refused;
+
 use genxml::eu;
 use genxml::eu::gen8::eu_messages::{
     MotionEstimationMessageDescriptor as Descriptor, MotionEstimationType as Type,
@@ -12,7 +14,6 @@ use genxml::eu::gen8::eu_vme::{
     VmeImeMessagePayload, VmeImeMessagePayloadSearchPath as Step, VmeImeStreamRecord, VmeResponse,
     VmeResponseInterMbMode as Mode, VmeResponseMv, VmeUniversalMessagePayload as Universal,
     VmeUniversalMessagePayloadFbrMbMode as FbrMode, VmeUniversalMessagePayloadInterSad as Sad,
-    VmeUniversalMessagePayloadMbTypeRemap as Remap,
     VmeUniversalMessagePayloadSearchControl as Control,
     VmeUniversalMessagePayloadSourceSize as Size, VmeUniversalMessagePayloadSubPelMode as SubPel,
 };
@@ -404,63 +405,4 @@ fn skip_and_intra_checks() {
     assert!(found.intra_mode.iter().all(|mode| mode.get() == 0));
     assert_eq!((found.chroma_intra_distortion.get(), found.intra_chroma_mode.get()), (0, 1));
     assert_eq!(found.mb_intra_structure.get(), 0x7c >> 2);
-}
-
-/// Messages that are refused, with what the fault names.
-#[test]
-fn refused_messages() {
-    let (mut model, mut pictures) = moved(Tiling::Y, [[0, 0], [0, 0]]);
-    let base = universal();
-    let seven =
-        |kind| Descriptor { message_type: kind, response_length: u(7), ..Descriptor::new() };
-    let mut refused = |pictures: &Pictures, kernel, descriptor, message: &[u32]| match send(
-        &mut model, pictures, kernel, descriptor, message,
-    )
-    .unwrap_err()
-    {
-        fault @ (Fault::Unimplemented { .. } | Fault::IllegalInstruction { .. }) => {
-            fault.to_string()
-        }
-        Fault::BadPacket { field, .. } => field.to_string(),
-        other => panic!("{other}"),
-    };
-    for (universal, what) in [
-        (Universal { source_size: Size::_8X8, ..base.clone() }, "Source Size"),
-        (Universal { mb_type_remap: Remap::FORWARD, ..base.clone() }, "MB Type Remap"),
-        (Universal { inter_chroma_mode: true, ..base.clone() }, "Inter Chroma Mode"),
-        (Universal { weighted_sad_haar: true, ..base.clone() }, "Weighted SAD Haar"),
-        (Universal { search_control: Control::DUAL_RECORD, ..base.clone() }, "Dual Record"),
-        (Universal { search_control: Control::from_bits(5), ..base.clone() }, "Search Control"),
-        (Universal { sub_pel_mode: SubPel::from_bits(2), ..base.clone() }, "Sub Pel Mode"),
-        (Universal { inter_sad: Sad::from_bits(1), ..base.clone() }, "Inter SAD"),
-        (Universal { reference_width: u(38), ..base.clone() }, "Reference Width = 38"),
-        (Universal { reference_height: u(68), ..base.clone() }, "Reference Height = 68"),
-    ] {
-        let found = refused(&pictures, VME, ime(false, false, 0), &search(&universal, &[]));
-        assert!(found.contains(what), "{found}");
-    }
-    let message = search(&base, &[]);
-    for (kernel, descriptor, what) in [
-        (VME, seven(Type::IDM), "IDM"),
-        (VME, seven(Type::SIC), "message type 1"),
-        (CRE, seven(Type::IME), "message type 2"),
-        (VME, ime(true, false, 0), "message length"),
-        (VME, ime(false, true, 2), "response length"),
-        (CRE, seven(Type::FBR), "message length"),
-        (
-            VME,
-            Descriptor { binding_table_index: u(254), ..seven(Type::IME) },
-            "Binding Table Index",
-        ),
-    ] {
-        let found = refused(&pictures, kernel, descriptor, &message);
-        assert!(found.contains(what), "{found}");
-    }
-    let mut fbr = Universal { fbr_sub_mb_prediction_modes: u(3), ..base }.pack().to_vec();
-    fbr.extend(CreFbrMessagePayload::new().pack());
-    let found = refused(&pictures, CRE, seven(Type::FBR), &fbr);
-    assert!(found.contains("FBR Sub MB Prediction Modes"), "{found}");
-    pictures.state.surface_format = Format::R8G8B8A8_UNORM;
-    let found = refused(&pictures, VME, seven(Type::IME), &message);
-    assert!(found.contains("Surface Format"), "{found}");
 }

@@ -60,7 +60,8 @@ impl Costs {
             return self.vector[7] + beyond;
         }
         let [from, to] = [1, 2].map(|n| self.vector[segment + n] as i32);
-        (from + ((to - from) * (distance as i32 - (1 << segment)) >> segment)) as u32
+        let rest = (to - from) * (distance as i32 - (1 << segment));
+        (from + (rest >> segment)) as u32
     }
 
     /// Cost of a horizontal or vertical position.

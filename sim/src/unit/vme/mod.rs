@@ -155,7 +155,7 @@ impl Unit<'_> {
         registers: &mut Registers,
         descriptor: &MotionEstimationMessageDescriptor,
     ) -> Result<(), Fault> {
-        let universal = self.universal.clone();
+        let universal = self.universal;
         let references = if universal.search_control == Control::DUAL_REFERENCE { 2 } else { 1 };
         let records = |present: bool| if present { 2 * references } else { 0 };
         self.lengths(port, 2 + records(descriptor.stream_in), records(descriptor.stream_out))?;
@@ -268,7 +268,7 @@ impl Unit<'_> {
     fn check(mut self, port: &mut Port<'_, '_>, registers: &mut Registers) -> Result<(), Fault> {
         self.lengths(port, 4, 0)?;
         let message = CreSicMessagePayload::unpack_lossy(&registers.dwords(self.rest()));
-        let universal = self.universal.clone();
+        let universal = self.universal;
         let costs = payload::costs(&universal);
         let source = self.pictures.source(port)?;
         let mut response = self.response();

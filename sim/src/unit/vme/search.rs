@@ -234,10 +234,12 @@ impl Search<'_> {
         total[3] = (a + c).saturating_add(costs[0]);
         total[4] = (b + d).saturating_add(costs[1]);
         let place = at as u16;
-        for n in 0..LANES {
-            let better = total[n] < self.distortion[n];
-            self.distortion[n] = if better { total[n] } else { self.distortion[n] };
-            self.place[n] = if better { place } else { self.place[n] };
+        for (total, (best, at)) in
+            total.into_iter().zip(self.distortion.iter_mut().zip(&mut self.place))
+        {
+            let better = total < *best;
+            *best = if better { total } else { *best };
+            *at = if better { place } else { *at };
         }
     }
 

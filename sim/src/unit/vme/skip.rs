@@ -122,7 +122,7 @@ pub fn check<E>(
 /// of 4x4. The transforms are the forward companions of H.264 8.5.12 and 8.5.13.
 fn transform(source: &Luma, predicted: &Luma, quad: usize, whole: bool) -> [[i32; 8]; 8] {
     let at = 128 * (quad / 2) + 8 * (quad % 2);
-    let mut block: [[i32; 8]; 8] = std::array::from_fn(|y| {
+    let block: [[i32; 8]; 8] = std::array::from_fn(|y| {
         std::array::from_fn(|x| {
             let n = at + 16 * y + x;
             i32::from(source[n]) - i32::from(predicted[n])
@@ -136,14 +136,10 @@ fn transform(source: &Luma, predicted: &Luma, quad: usize, whole: bool) -> [[i32
         let ([a, b, c, d], [e, f, g, h]) = (four([a, b, c, d]), four([e, f, g, h]));
         [a, b, c, d, e, f, g, h]
     };
-    block = block.map(line);
-    for x in 0..8 {
-        let column = line(std::array::from_fn(|y| block[y][x]));
-        for y in 0..8 {
-            block[y][x] = column[y];
-        }
-    }
-    block
+    let block = block.map(line);
+    let columns: [[i32; 8]; 8] =
+        std::array::from_fn(|x| line(std::array::from_fn(|y| block[y][x])));
+    std::array::from_fn(|y| std::array::from_fn(|x| columns[x][y]))
 }
 
 fn four([a, b, c, d]: [i32; 4]) -> [i32; 4] {

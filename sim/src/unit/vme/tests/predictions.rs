@@ -20,8 +20,8 @@ const REFINEMENT: Refinement = Refinement {
     transform: Transform::Plain,
 };
 
-/// The value between pixels, at quarters. Oracle: the filters of digests/video.md 10.7 as weights of
-/// pixels around a position.
+/// The value between pixels, at quarters. Oracle: the filters of digests/video.md 10.7 as weights
+/// of pixels around a position.
 fn between(pixel: impl Fn(i64, i64) -> u8, [x, y]: [i64; 2], bilinear: bool) -> u8 {
     let weights = |fraction: i64| -> [f64; 4] {
         match (bilinear, fraction) {

@@ -5,8 +5,8 @@ use crate::unit::vme::costs::{Costs, u4u4};
 use crate::unit::vme::distortion::{Transform, distortions};
 use crate::unit::vme::geometry::{ALL, Vector};
 
-/// The basis images of the transform: the mean, three of the whole block, and three of each quarter.
-/// Each has the length 1.
+/// The basis images of the transform: the mean, three of the whole block, and three of each
+/// quarter. Each has the length 1.
 fn basis() -> Vec<[f64; 16]> {
     let sign = |negative: bool| if negative { -1.0 } else { 1.0 };
     let mut images = Vec::new();
