@@ -25,8 +25,8 @@ assumptions! {
     const SKIP_TRANSFORM_SUMS_SATURATE_AT: u32 = 0xffff;
         question "What does the forward transform of skip checks return?";
         choice "For each 8x8 block the number of coefficients above their thresholds, and by how \
-            much they exceed them, up to 65535. The transforms are those of H.264. The threshold of \
-            a coefficient has the number of its anti-diagonal; those after the sixth use the last \
+            much they exceed them, up to 65535. The transforms are those of H.264. The threshold \
+            of a coefficient has the number of its anti-diagonal; those after the sixth use the last \
             one.";
         reason "Compilers name the fields only: counts and sums of magnitudes of luma, for seven \
             thresholds.";

@@ -15,7 +15,7 @@ use genxml::eu::gen8::eu_vme::{
     VmeResponseInterMbMode as Mode, VmeResponseMv, VmeUniversalMessagePayload as Universal,
     VmeUniversalMessagePayloadFbrMbMode as FbrMode, VmeUniversalMessagePayloadInterSad as Sad,
     VmeUniversalMessagePayloadSearchControl as Control,
-    VmeUniversalMessagePayloadSourceSize as Size, VmeUniversalMessagePayloadSubPelMode as SubPel,
+    VmeUniversalMessagePayloadSubPelMode as SubPel,
 };
 use genxml::gen8::media::{
     GpgpuWalkerSimdSize, MediaSurfaceState, MediaSurfaceStateSurfaceFormat as Format,

@@ -113,8 +113,8 @@ fn refined(source: &Luma, start: &Decision, how: &Refinement, other: [i64; 2]) -
     done.unwrap()
 }
 
-/// A picture moved by a fraction has this vector and no distortion, in all large shapes, from the nearest
-/// whole vector on. Half and integer modes find the nearest positions that they may use.
+/// A picture moved by a fraction has this vector and no distortion, in all large shapes, from the
+/// nearest whole vector on. Half and integer modes find the nearest positions that they may use.
 #[test]
 fn moved_pictures() {
     for bilinear in [false, true] {
