@@ -17,4 +17,5 @@ mod streamer;
 mod surfaces;
 mod typed;
 mod video;
+mod vme;
 mod walker;

@@ -107,13 +107,15 @@ fn every_receiver() {
         (
             MotionEstimation,
             0x0c78_4000,
-            "vme Motion Estimation Message Descriptor: Binding Table Index 0, Message Type IME; sent 6 with header, \
+            "vme Motion Estimation Message Descriptor: Binding Table Index 0, Message Type IME, Stream Out no, \
+             Stream In no; sent 6 with header, \
              returned 7",
         ),
         (
             CheckAndRefinement,
             0x1078_6000,
-            "cre Motion Estimation Message Descriptor: Binding Table Index 0, Message Type FBR; sent 8 with header, \
+            "cre Motion Estimation Message Descriptor: Binding Table Index 0, Message Type FBR, Stream Out no, \
+             Stream In no; sent 8 with header, \
              returned 7",
         ),
         (

@@ -141,9 +141,17 @@ assumptions! {
         reason "2d p.114-116 and p.319 list the types only.";
 
     documentation OTHER_SHARED_FUNCTIONS;
-        question "What do messages to shared functions such as video motion estimation do?";
+        question "What do messages to shared functions other than those of the model do?";
         choice "Fault.";
         reason "2b p.28 has the numbers of the functions. No source describes their messages.";
+
+    documentation RARE_FUNCTIONS_OF_MOTION_ESTIMATION;
+        question "What do IDM, two records of one reference, sources of 16x8 and 8x8, the types \
+            that MB Type Remap forces, weighted Haar sums, chroma in inter predictions, and \
+            different references for the 8x8 blocks do?";
+        choice "Fault.";
+        reason "Sources have names and layouts of some of them only. No stock driver of this \
+            generation uses them.";
 
     documentation GATEWAY_MESSAGES_WITHOUT_A_PAYLOAD;
         question "What is the payload of UpdateGatewayState and of MMIO reads and writes?";

@@ -86,6 +86,7 @@ mod faults;
 mod geometry;
 mod memory;
 mod messages;
+mod motion;
 mod pixels;
 mod raster;
 mod resource_streamer;
@@ -102,6 +103,7 @@ pub use eu::*;
 pub use geometry::*;
 pub use memory::*;
 pub use messages::*;
+pub use motion::*;
 pub use pixels::*;
 pub use raster::*;
 pub use resource_streamer::*;
@@ -110,6 +112,7 @@ pub use surfaces::*;
 pub use threads::*;
 
 use faults::FAULTS;
+use motion::MOTION;
 use video::VIDEO;
 
 /// All assumptions, in the order in which a batch meets the parts of the GPU; then what the model
@@ -124,6 +127,7 @@ pub const AREAS: &[Area] = &[
     MESSAGES,
     SURFACES,
     SAMPLER,
+    MOTION,
     GEOMETRY,
     RASTER,
     PIXELS,

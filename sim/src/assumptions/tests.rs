@@ -198,6 +198,10 @@ const FAULTS: &[(&str, &[&str])] = &[
             "THE_DETAIL_FILTER_OF_SAMPLE_8X8",
         ],
     ),
+    (
+        "unit/vme/mod.rs",
+        &["RARE_FUNCTIONS_OF_MOTION_ESTIMATION", "RARE_FUNCTIONS_OF_MOTION_ESTIMATION"],
+    ),
     ("video/avc.rs", &["SHORT_FORMAT_OF_SLICES"]),
     ("video/status.rs", &["RECORDS_OF_DECODED_MACROBLOCKS"]),
     ("video/surface.rs", &["OTHER_FORMATS_OF_DECODED_PICTURES"]),

@@ -1,6 +1,6 @@
 //! Executes a thread: hands each of its messages to the shared function that receives it.
 
-use super::{dataport, gateway, pixel_interpolator, render_cache, sampler, spawner, urb};
+use super::{dataport, gateway, pixel_interpolator, render_cache, sampler, spawner, urb, vme};
 use crate::eu::Kernel;
 use crate::eu::regions::{GRF_BYTES, REGISTER, Registers};
 use crate::eu::stop::{Stop, Trap};
@@ -99,6 +99,9 @@ impl Environment for Port<'_, '_> {
             SharedFunction::Sampler => sampler::message(self, registers, message),
             SharedFunction::PixelInterpolator => {
                 pixel_interpolator::message(self, registers, message)
+            }
+            SharedFunction::MotionEstimation | SharedFunction::CheckAndRefinement => {
+                vme::message(self, registers, message)
             }
             _ => Err(self.missing("this shared function", message, "2b p.28")),
         }

@@ -3,7 +3,7 @@
 //! A [`Port`] connects one thread with these units. It refers to memory, to the surfaces of the
 //! thread's binding table, and to the state that concurrent threads share. [`dispatch`] hands each
 //! message to its unit: [`sampler`], [`dataport`], `render_cache`, [`urb`], [`gateway`],
-//! [`spawner`], [`pixel_interpolator`]. No unit depends on the stage that started the thread.
+//! [`spawner`], [`pixel_interpolator`], [`vme`]. No unit depends on the stage that started the thread.
 //!
 //! The [`resource_streamer`] gets packets instead of messages. It makes binding tables and
 //! constants for threads.
@@ -27,6 +27,7 @@ pub mod slots;
 pub mod spawner;
 pub mod stage;
 pub mod urb;
+pub mod vme;
 
 #[cfg(test)]
 mod tests;

@@ -38,7 +38,7 @@ mod context;
 mod deblock;
 mod direct;
 mod interpolate;
-mod intra;
+pub mod intra;
 mod layer;
 mod macroblock;
 mod motion_cache;

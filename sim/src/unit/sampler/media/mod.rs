@@ -137,7 +137,14 @@ fn sample_8x8(
 
 impl Bindings {
     /// The picture of binding table entry `index`.
-    fn picture(&mut self, exec: &Exec<'_>, index: u8) -> Result<Picture, Fault> {
+    ///
+    /// # Errors
+    /// A page fault at the states, or a field with an invalid value.
+    pub(in crate::unit) fn picture(
+        &mut self,
+        exec: &Exec<'_>,
+        index: u8,
+    ) -> Result<Picture, Fault> {
         let pictures = &self.samplers.media.pictures;
         if let Some(number) = pictures.number(index) {
             return Ok(*pictures.get(number));

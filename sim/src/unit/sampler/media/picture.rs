@@ -3,7 +3,7 @@
 use super::super::address::{clamped, mirrored};
 use super::super::texels::Pages;
 use crate::assumptions::CHROMA_OF_PICTURES_IS_COSITED;
-use crate::mem::PageFault;
+use crate::mem::{PageFault, Vm};
 use crate::surface::{BadSurface, TileMode};
 use genxml::gen8::media::{
     MediaSurfaceState, MediaSurfaceStateAddressControl as AddressControl,
@@ -198,6 +198,53 @@ impl Picture {
             }
         }
         Ok(pixel)
+    }
+
+    /// Copies pixels of a plane whose pixels have whole bytes: a row of pixels from column `x` of
+    /// row `y` on. Positions outside of the plane repeat the nearest pixel. Returns `false` if the
+    /// channels of the plane are not stored together.
+    ///
+    /// # Errors
+    /// A page fault.
+    pub fn copy(
+        &self,
+        vm: &Vm<'_>,
+        plane: &Plane,
+        [x, y]: [i32; 2],
+        out: &mut [u8],
+    ) -> Result<bool, PageFault> {
+        let Stored::Bytes(size, _) = plane.stored else { return Ok(false) };
+        let size = usize::from(size);
+        let row = y.clamp(0, plane.size[1] - 1);
+        let count = (out.len() / size) as i32;
+        let first = x.saturating_neg().clamp(0, count);
+        let end = plane.size[0].saturating_sub(x).clamp(first, count);
+        let run = i64::from(self.tile_mode.run());
+        let mut at = i64::from(x.saturating_add(first)) * size as i64;
+        let inside = first as usize * size..end as usize * size;
+        let mut rest = &mut out[inside.clone()];
+        while !rest.is_empty() {
+            let phase = (plane.origin.left + at).rem_euclid(run);
+            let (now, later) = rest.split_at_mut(rest.len().min((run - phase) as usize));
+            vm.read(self.address(plane.origin, at, row), now)?;
+            at += now.len() as i64;
+            rest = later;
+        }
+        // Outside of the plane, each byte repeats that of the nearest pixel.
+        let nearest = |right: bool| if right { plane.size[0] - 1 } else { 0 };
+        for (outside, right) in [(0..inside.start, false), (inside.end..out.len(), true)] {
+            if outside.is_empty() {
+                continue;
+            }
+            let mut pixel = [0; 8];
+            let pixel = &mut pixel[..size];
+            let at = i64::from(nearest(right)) * size as i64;
+            vm.read(self.address(plane.origin, at, row), pixel)?;
+            for bytes in out[outside].chunks_mut(size) {
+                bytes.copy_from_slice(&pixel[..bytes.len()]);
+            }
+        }
+        Ok(true)
     }
 
     /// The value of a channel that no plane has (003:3550-3640).
