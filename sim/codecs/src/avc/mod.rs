@@ -22,6 +22,7 @@
 //! * `reconstruct`: prediction plus residual. It uses `transform`, `intra`, `interpolate` and
 //!   `weight`.
 //! * `deblock`: the filter over the whole picture.
+//! * [`encode`]: the encoder. It drives the modules above in the other direction.
 //!
 //! The parameters cannot describe streams that the engine does not decode: more than eight bits,
 //! 4:2:2, 4:4:4, slice groups, redundant slices.
@@ -34,6 +35,7 @@ mod cavlc_tables;
 mod context;
 mod deblock;
 mod direct;
+pub mod encode;
 mod interpolate;
 mod intra;
 mod layer;
