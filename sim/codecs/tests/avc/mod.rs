@@ -2,6 +2,7 @@
 
 mod container;
 mod dpb;
+mod encode;
 mod front;
 mod generate;
 mod headers;

@@ -189,6 +189,7 @@ impl Coder<'_> {
         debug_assert!(matches!(macroblock.kind, Kind::Inter(_)));
         decoder.current.skipped = true;
         decoder.current.transform_8x8 = false;
+        decoder.current.differences = [[[0; 2]; 16]; 2];
         decoder.quantiser_changed = false;
         decoder.set_qp(decoder.qp);
         if decoder.slice.kind == SliceKind::B {
