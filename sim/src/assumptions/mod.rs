@@ -108,9 +108,9 @@ pub use resource_streamer::*;
 pub use sampler::*;
 pub use surfaces::*;
 pub use threads::*;
+pub use video::*;
 
 use faults::FAULTS;
-use video::VIDEO;
 
 /// All assumptions, in the order in which a batch meets the parts of the GPU; then what the model
 /// does not implement.

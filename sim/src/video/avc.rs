@@ -23,7 +23,7 @@ use genxml_codecs::avc::{
 };
 
 /// Name of the buffer for the motion of the picture.
-const MOTION_WRITTEN: &str = "Direct MV Buffer (Write)";
+pub const MOTION_WRITTEN: &str = "Direct MV Buffer (Write)";
 
 /// A picture and its slices.
 type Picture = slices::Picture<Parameters, Slice>;
@@ -63,7 +63,10 @@ pub fn object(exec: &mut Exec<'_>, packet: &MfdAvcBsdObject) -> Result<(), Fault
 }
 
 /// The picture's parameters from latched packets.
-fn parameters(exec: &Exec<'_>) -> Result<Parameters, Fault> {
+///
+/// # Errors
+/// [`Fault::BadPacket`] for a format or structure that the decoder does not support.
+pub fn parameters(exec: &Exec<'_>) -> Result<Parameters, Fault> {
     let latched = &exec.state.latched;
     let image: MfxAvcImgState = latched.read(0);
     let direct: MfxAvcDirectmodeState = latched.read(0);
@@ -127,7 +130,7 @@ fn matrices(exec: &Exec<'_>) -> Matrices {
 }
 
 /// A slice's parameters from latched packets; `data_offset` is that of the BSD object, in bits.
-fn slice(exec: &Exec<'_>, data_offset: usize) -> Slice {
+pub fn slice(exec: &Exec<'_>, data_offset: usize) -> Slice {
     let latched = &exec.state.latched;
     let state: MfxAvcSliceState = latched.read(0);
     let lists = [0, 1].map(|list| {
@@ -194,6 +197,27 @@ fn colocated_motion(exec: &mut Exec<'_>, picture: &Picture) -> Result<[Vec<u8>; 
     Ok(motion)
 }
 
+/// Address of the buffer for the motion of the picture, if it is written, and what it holds: a field
+/// leaves the motion of the other field as it is.
+///
+/// # Errors
+/// [`Fault::Page`] if the buffer is not mapped.
+pub fn written_motion(
+    exec: &mut Exec<'_>,
+    parameters: &Parameters,
+) -> Result<Option<(u64, Vec<u8>)>, Fault> {
+    let direct: MfxAvcDirectmodeState = exec.state.latched.read(0);
+    let address = direct.direct_mv_buffer_write_address.get();
+    if address == 0 || parameters.non_reference {
+        return Ok(None);
+    }
+    let motion = match parameters.structure.is_field() {
+        true => buffer::read(exec, address, motion_bytes(parameters), MOTION_WRITTEN)?,
+        false => Vec::new(),
+    };
+    Ok(Some((address, motion)))
+}
+
 /// Bytes of the motion of a frame.
 fn motion_bytes(parameters: &Parameters) -> usize {
     parameters.width * parameters.height * MOTION_BYTES
@@ -208,25 +232,16 @@ fn decode(exec: &mut Exec<'_>, picture: Picture) -> Result<(), Fault> {
     };
     let frames = outputs.references(exec, used)?;
     let motion = colocated_motion(exec, &picture)?;
-    let direct: MfxAvcDirectmodeState = exec.state.latched.read(0);
-    let own = match direct.direct_mv_buffer_write_address.get() {
-        0 => None,
-        address => (!parameters.non_reference).then_some(address),
-    };
-    // A field leaves the motion of the other field as it is.
-    let mut own_motion = Vec::new();
-    if let Some(address) = own.filter(|_| parameters.structure.is_field()) {
-        own_motion = buffer::read(exec, address, motion_bytes(parameters), MOTION_WRITTEN)?;
-    }
+    let (own, own_motion) = written_motion(exec, parameters)?.unzip();
     let references = References {
         frames: std::array::from_fn(|store| frames.get(store)),
         motion: std::array::from_fn(|store| motion[store].as_slice()),
     };
     let target = outputs.load(exec)?;
     let mut decoder =
-        avc::Picture::new(parameters, references, target, own_motion).map_err(|error| {
-            exec.bad_field("Frame Height", parameters.height as u64, error.to_string())
-        })?;
+        avc::Picture::new(parameters, references, target, own_motion.unwrap_or_default()).map_err(
+            |error| exec.bad_field("Frame Height", parameters.height as u64, error.to_string()),
+        )?;
     for (slice, data) in slices {
         decoder.slice(slice, data);
     }

@@ -12,6 +12,7 @@
 
 pub mod avc;
 pub mod buffer;
+pub mod encode;
 pub mod jpeg;
 pub mod mpeg2;
 pub mod outputs;
@@ -75,6 +76,9 @@ pub fn ends_picture(dwords: &[u32]) -> bool {
                 | P::MfxVc1PredPipeState(_)
                 | P::MfxVc1DirectmodeState(_)
                 | P::MfdVc1BsdObject(_)
+                | P::MfxFqmState(_)
+                | P::MfxPakInsertObject(_)
+                | P::MfcAvcPakObject(_)
         ),
         Err(_) => true,
     }
@@ -88,5 +92,6 @@ pub fn ends_picture(dwords: &[u32]) -> bool {
 pub fn finish(exec: &mut Exec<'_>) -> Result<(), Fault> {
     avc::finish(exec)?;
     mpeg2::finish(exec)?;
-    vc1::finish(exec)
+    vc1::finish(exec)?;
+    encode::finish(exec)
 }

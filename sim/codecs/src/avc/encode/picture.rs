@@ -58,7 +58,7 @@ pub struct Sizes {
     pub slice_bits: u64,
     /// Bins of CABAC.
     pub bins: u64,
-    /// Bytes of the last slice.
+    /// Bits of the last slice, with its stop bit.
     pub last_slice: u64,
 }
 
@@ -114,6 +114,11 @@ impl<'a> Picture<'a> {
             records: Vec::new(),
             sizes: Sizes::default(),
         })
+    }
+
+    /// Number of whole bytes of the coded data so far.
+    pub fn position(&self) -> usize {
+        self.stream.position() / 8
     }
 
     /// Puts bytes into the coded data.
@@ -210,7 +215,7 @@ impl<'a> Picture<'a> {
         self.stream.align(false);
         self.stream.protect(false);
         self.sizes.slice_bits += bits as u64;
-        self.sizes.last_slice = bits.div_ceil(8) as u64;
+        self.sizes.last_slice = bits as u64;
         result
     }
 
