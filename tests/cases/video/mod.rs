@@ -4,12 +4,14 @@
 //! * [`streams`]: plays all captures;
 //! * [`mutations`]: plays captures after random changes;
 //! * [`packets`]: small pictures of typed packets, modes, faults and status registers;
+//! * [`encode`]: AVC pictures encoded from typed packets;
 //! * [`jpeg`]: JPEG pictures of typed packets;
 //! * [`vc1`]: compensated references of VC-1.
 //!
 //! `make.py` made the files of `captures`: it plays small streams with unmodified VA-API drivers.
 
 mod capture;
+mod encode;
 mod jpeg;
 mod mutations;
 mod packets;
