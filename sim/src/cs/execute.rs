@@ -172,6 +172,7 @@ pub(super) fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault
                 MfdVp8BsdObject => video::vp8::object,
                 MfxPakInsertObject => video::encode::insert,
                 MfcAvcPakObject => video::encode::avc::object,
+                MfcMpeg2PakObject => video::encode::mpeg2::object,
             } quiet)
         }
         EngineId::VideoEnhance => {

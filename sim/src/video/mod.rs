@@ -79,6 +79,8 @@ pub fn ends_picture(dwords: &[u32]) -> bool {
                 | P::MfxFqmState(_)
                 | P::MfxPakInsertObject(_)
                 | P::MfcAvcPakObject(_)
+                | P::MfcMpeg2SlicegroupState(_)
+                | P::MfcMpeg2PakObject(_)
         ),
         Err(_) => true,
     }

@@ -6,10 +6,11 @@
 //!
 //! * `items`: the collected packets of a picture.
 //! * `output`: where the coded data go, and the status registers.
-//! * [`avc`]: AVC.
+//! * [`avc`], [`mpeg2`]: a coding standard each.
 
 pub mod avc;
 mod items;
+pub mod mpeg2;
 mod output;
 
 use crate::machine::exec::Exec;
@@ -36,6 +37,11 @@ pub fn insert(exec: &mut Exec<'_>, packet: &MfxPakInsertObject<'_>) -> Result<()
             let insertion = items::insertion(exec, packet)?;
             avc::insert(exec, insertion)
         }
+        Standard::MPEG2 => {
+            mode(exec, Standard::MPEG2)?;
+            let insertion = items::insertion(exec, packet)?;
+            mpeg2::insert(exec, insertion)
+        }
         other => {
             let what = format!("encoding of {other:?}");
             Err(exec.unimplemented(what, "MFX_PIPE_MODE_SELECT dw1 3:0"))
@@ -49,7 +55,8 @@ pub fn insert(exec: &mut Exec<'_>, packet: &MfxPakInsertObject<'_>) -> Result<()
 /// [`Fault::Page`] if a buffer is not mapped; [`Fault::BadPacket`] for state that cannot be encoded;
 /// [`Fault::Unimplemented`] for what the encoder lacks.
 pub fn finish(exec: &mut Exec<'_>) -> Result<(), Fault> {
-    avc::finish(exec)
+    avc::finish(exec)?;
+    mpeg2::finish(exec)
 }
 
 /// The mode of the current picture, for an object of `standard`.
