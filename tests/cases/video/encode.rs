@@ -21,23 +21,23 @@ use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, Stdio};
 
-const SOURCE: u64 = 0x40_0000;
+pub const SOURCE: u64 = 0x40_0000;
 /// The reconstructed pictures.
-const PICTURES: [u64; 3] = [0x41_0000, 0x42_0000, 0x43_0000];
-const CODED: u64 = 0x44_0000;
+pub const PICTURES: [u64; 3] = [0x41_0000, 0x42_0000, 0x43_0000];
+pub const CODED: u64 = 0x44_0000;
 const VECTORS: u64 = 0x45_0000;
 const SECOND: u64 = 0x46_0000;
-const REGISTERS: u64 = 0x47_0000;
-const PITCH: usize = 128;
+pub const REGISTERS: u64 = 0x47_0000;
+pub const PITCH: usize = 128;
 /// Size in macroblocks.
-const WIDTH: usize = 3;
-const HEIGHT: usize = 2;
+pub const WIDTH: usize = 3;
+pub const HEIGHT: usize = 2;
 /// Bytes of the coded data before the first header.
-const HEAD: u64 = 0x40;
+pub const HEAD: u64 = 0x40;
 /// The delimiter that intel-vaapi-driver looks for after the coded data.
 const TAIL: [u8; 5] = [0; 5];
 
-fn model(random: &mut Random) -> Model {
+pub fn model(random: &mut Random) -> Model {
     let mut model = Model::new();
     for address in [SOURCE, CODED, VECTORS, SECOND, REGISTERS].into_iter().chain(PICTURES) {
         model.map(address, 0x1_0000);
@@ -84,7 +84,7 @@ impl Bits {
 }
 
 /// The packet that inserts bits.
-fn insert(bits: &str, protect: bool, dwords: &mut Vec<u32>) {
+pub fn insert(bits: &str, protect: bool, dwords: &mut Vec<u32>) {
     let last = (bits.len() + 31) % 32 + 1;
     let padded = format!("{bits}{}", "0".repeat(32 - last));
     let payload: Vec<U<32>> = padded
@@ -145,7 +145,7 @@ fn image(variant: Variant) -> MfxAvcImgState {
     }
 }
 
-fn surface(id: MfxSurfaceStateSurfaceId) -> MfxSurfaceState {
+pub fn surface(id: MfxSurfaceStateSurfaceId) -> MfxSurfaceState {
     MfxSurfaceState {
         surface_id: id,
         width: minus_one(16 * WIDTH as u64),
@@ -358,7 +358,7 @@ fn macroblock(
 }
 
 /// MI_STORE_REGISTER_MEM of registers.
-fn store(offsets: &[u32], batch: &mut Vec<u32>) {
+pub fn store(offsets: &[u32], batch: &mut Vec<u32>) {
     for (index, &offset) in offsets.iter().enumerate() {
         push(
             batch,
@@ -425,11 +425,13 @@ fn encode(
     Ok(rest[..length].to_vec())
 }
 
-/// The frames that FFmpeg's software decoder shows. `None` if it is not installed.
-fn software(stream: &[u8]) -> Option<Vec<u8>> {
+/// The frames that FFmpeg's software decoder shows, and its log. `input` are options before the
+/// input. `None` if it is not installed.
+pub fn ffmpeg(stream: &[u8], input: &[&str]) -> Option<(Vec<u8>, String)> {
     let child = Command::new("ffmpeg")
-        .args(["-v", "error", "-err_detect", "explode", "-cpuflags", "0", "-f", "h264", "-i", "-"])
-        .args(["-fps_mode", "passthrough", "-pix_fmt", "nv12", "-f", "rawvideo", "-"])
+        .args(["-v", "error"])
+        .args(input)
+        .args(["-i", "-", "-fps_mode", "passthrough", "-pix_fmt", "nv12", "-f", "rawvideo", "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -440,9 +442,7 @@ fn software(stream: &[u8]) -> Option<Vec<u8>> {
     };
     child.stdin.take().unwrap().write_all(stream).unwrap();
     let output = child.wait_with_output().unwrap();
-    let log = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!log.contains("[h264"), "{log}");
-    Some(output.stdout)
+    Some((output.stdout, String::from_utf8_lossy(&output.stderr).into_owned()))
 }
 
 /// I, P and B pictures with random macroblocks.
@@ -463,7 +463,9 @@ fn pictures_decode_as_they_were_reconstructed() {
             model.write(CODED, &[0xee; 0x8000]);
             stream.extend(encode(index, variant, &mut random, &mut model).unwrap());
         }
-        let Some(frames) = software(&stream) else { return };
+        let input = ["-err_detect", "explode", "-cpuflags", "0", "-f", "h264"];
+        let Some((frames, log)) = ffmpeg(&stream, &input) else { return };
+        assert!(!log.contains("[h264"), "{log}");
         let size = 16 * WIDTH * 16 * HEIGHT * 3 / 2;
         assert_eq!(frames.len(), 3 * size, "{variant:?}");
         // In output order the B picture is between the others.
@@ -476,7 +478,7 @@ fn pictures_decode_as_they_were_reconstructed() {
 }
 
 /// The name of the field or feature that a fault is about.
-fn about(fault: Fault) -> String {
+pub fn about(fault: Fault) -> String {
     match fault {
         Fault::BadPacket { field, .. } => field.to_string(),
         Fault::Unimplemented { what, .. } => what.to_string(),

@@ -4,7 +4,7 @@
 //! * [`streams`]: plays all captures;
 //! * [`mutations`]: plays captures after random changes;
 //! * [`packets`]: small pictures of typed packets, modes, faults and status registers;
-//! * [`encode`]: AVC pictures encoded from typed packets;
+//! * [`encode`], [`encode_mpeg2`]: pictures encoded from typed packets;
 //! * [`jpeg`]: JPEG pictures of typed packets;
 //! * [`vc1`]: compensated references of VC-1.
 //!
@@ -12,6 +12,7 @@
 
 mod capture;
 mod encode;
+mod encode_mpeg2;
 mod jpeg;
 mod mutations;
 mod packets;

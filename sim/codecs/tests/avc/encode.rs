@@ -219,7 +219,7 @@ impl Chooser<'_> {
             kind,
             qp: match self.random.u8(0..4) {
                 0 => self.random.u8(0..52),
-                1 => (slice.qp + self.random.u8(0..3)).min(51),
+                1 => slice.qp.saturating_add(self.random.u8(0..3)).min(51),
                 _ => slice.qp,
             },
             transform_8x8: self.random.bool(),
@@ -406,4 +406,87 @@ fn encoded_macroblocks_decode_as_they_were_reconstructed() {
         }
     }
     assert!(failed.is_empty(), "{} streams are wrong: {failed:?}", failed.len());
+}
+
+/// Random values in all fields of random macroblocks. A failure is a panic.
+#[test]
+fn random_choices_end() {
+    let count = number("GENXML_MUTATIONS").unwrap_or(600);
+    let mut random = fastrand::Rng::with_seed(3);
+    let (mut right, mut wrong) = (0, 0);
+    for _ in 0..count {
+        let parameters = Parameters {
+            width: random.usize(1..4),
+            height: 2 * random.usize(1..3),
+            cabac: random.bool(),
+            mbaff: random.u8(0..10) == 0,
+            transform_8x8: random.bool(),
+            constrained_intra: random.bool(),
+            direct_8x8_inference: random.bool(),
+            weighted_biprediction: random.u8(0..4),
+            chroma_qp_offsets: [random.i8(-12..=12), random.i8(..)],
+            ..Parameters::default()
+        };
+        let (width, height) = (16 * parameters.width, 16 * parameters.height);
+        let mut source = Frame::new(width, height, (2, 2), 0);
+        source.planes[0].data.fill_with(|| random.u8(..));
+        let reference = source.clone();
+        let mut references = References::default();
+        references.frames[0] = random.bool().then_some(&reference);
+        let target = Frame::new(width, height, (2, 2), 9);
+        let any = |random: &mut fastrand::Rng| std::array::from_fn(|_| random.u16(..));
+        let mut forward = forward(&parameters);
+        forward.intra_8x8 = std::array::from_fn(|_| random.u16(..));
+        forward.inter_4x4 = [any(&mut random); 3];
+        let mut picture =
+            Picture::new(&parameters, &forward, references, &source, target, Vec::new()).unwrap();
+        let extreme = random.u8(0..4) == 0;
+        let slice = Slice {
+            kind: [SliceKind::P, SliceKind::B, SliceKind::I][random.usize(0..3)],
+            first: (random.usize(0..3), random.usize(0..2)),
+            reference_counts: [random.u8(0..3), random.u8(0..40)],
+            qp: random.u8(0..54),
+            cabac_init: random.u8(..),
+            direct_spatial: random.bool(),
+            ..Slice::default()
+        };
+        let mut chooser = Chooser {
+            parameters: &parameters,
+            done: vec![None; 64],
+            intra: 4,
+            reach: 4000,
+            empty: 2,
+            no_direct: false,
+            random: &mut random,
+        };
+        let first = slice.first.1 * parameters.width + slice.first.0;
+        let mut macroblocks: Vec<Macroblock> =
+            (0..8).map(|at| chooser.macroblock(first + at, 0, &slice)).collect();
+        let changed = random.usize(0..8);
+        if extreme && let Kind::Inter(inter) = &mut macroblocks[changed].kind {
+            inter.lists[random.usize(0..4)] = random.u8(..);
+            inter.parts[random.usize(0..4)] = random.u8(..);
+            inter.direct = random.u8(..);
+            inter.references[random.usize(0..2)][random.usize(0..4)] = random.i8(..);
+            inter.vectors[0][random.usize(0..16)] = [random.i16(..), random.i16(..)];
+        } else if extreme {
+            macroblocks[changed].kind = Kind::Intra4x4([random.u8(0..12); 16], random.u8(0..5));
+            macroblocks[changed].qp = random.u8(..);
+        }
+        let settings = Settings {
+            rounding: Rounding { intra: random.u32(0..=65536), inter: 0 },
+            derive_direct: random.bool(),
+        };
+        let whole = if random.bool() { 8 } else { 2 };
+        match picture.slice(&slice, &settings, &macroblocks[..whole]) {
+            Ok(()) => right += 1,
+            Err((_, error)) => {
+                wrong += 1;
+                assert!(!error.to_string().is_empty());
+            }
+        }
+        let output = picture.finish(Outputs { unfiltered: false, filtered: true });
+        assert!(output.picture.filtered.is_some());
+    }
+    assert!(right > count / 20 && wrong > count / 20, "{right} right, {wrong} wrong");
 }
