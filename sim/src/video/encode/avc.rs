@@ -98,6 +98,11 @@ fn supported(
 ) -> Result<(), Fault> {
     let missing = [
         (state.rate_control_counter_enable, "rate control", "MFX_AVC_SLICE_STATE dw6 31"),
+        (
+            image.slice_stats_stream_out_enable,
+            "statistics of slices",
+            "MFX_AVC_IMG_STATE dw11 31",
+        ),
         (image.mbaff_mode, "encoding of MBAFF frames", "MFX_AVC_IMG_STATE dw4 1"),
         (
             image.mb_level_rate_control && image.non_first_pass,
