@@ -93,3 +93,68 @@ fn vc1_streams(bencher: Bencher, stream: &Named) {
 fn vp8_streams(bencher: Bencher, stream: &Named) {
     run(bencher, stream, vp8::play);
 }
+
+/// Macroblocks per second of the AVC encoder: an intra picture and two predicted ones.
+#[divan::bench(args = ["CAVLC", "CABAC"])]
+fn avc_encode(bencher: Bencher, code: &str) {
+    use genxml_codecs::avc::{Entry, Outputs, Parameters, References, Slice, SliceKind, encode};
+    let (width, height) = (22, 18);
+    let parameters = Parameters { width, height, cabac: code == "CABAC", ..Parameters::default() };
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut source = genxml_codecs::Frame::new(16 * width, 16 * height, (2, 2), 0);
+    for plane in &mut source.planes {
+        let row = plane.width;
+        for (at, sample) in plane.data.iter_mut().enumerate() {
+            *sample = ((at % row + at / row) % 200) as u8 + random.u8(0..30);
+        }
+    }
+    let settings = encode::Settings {
+        rounding: encode::Rounding { intra: 65536 / 3, inter: 65536 / 6 },
+        derive_direct: false,
+    };
+    let count = width * height;
+    let run = || {
+        let mut last: Option<genxml_codecs::Frame> = None;
+        for kind in [SliceKind::I, SliceKind::P, SliceKind::P] {
+            let mut slice = Slice { kind, qp: 28, ..Slice::default() };
+            slice.reference_counts[0] = u8::from(kind == SliceKind::P);
+            slice.lists[0][0] = Entry { present: true, ..Entry::default() };
+            let macroblocks: Vec<encode::Macroblock> = (0..count)
+                .map(|at| encode::Macroblock {
+                    kind: match (kind, at % 4) {
+                        (SliceKind::I, 0..2) => encode::Kind::Intra4x4([2; 16], 0),
+                        (SliceKind::I, _) => encode::Kind::Intra16x16(2, 0),
+                        _ => encode::Kind::Inter(Box::new(encode::Inter {
+                            vectors: [[[at as i16 % 7, at as i16 % 5]; 16], [[0; 2]; 16]],
+                            ..encode::Inter::default()
+                        })),
+                    },
+                    qp: 28,
+                    transform_8x8: false,
+                    coded: encode::Coded::ALL,
+                    skip_conversion: true,
+                    direct_conversion: true,
+                    limit: 32767,
+                })
+                .collect();
+            let mut references = References::default();
+            references.frames[0] = last.as_ref();
+            let target = genxml_codecs::Frame::new(16 * width, 16 * height, (2, 2), 0);
+            let forward = encode::Forward::default();
+            let picture = encode::Picture::new(
+                &parameters,
+                &forward,
+                references,
+                &source,
+                target,
+                Vec::new(),
+            );
+            let mut picture = picture.expect("a picture that can be encoded");
+            picture.slice(&slice, &settings, &macroblocks).expect("macroblocks that are valid");
+            let output = picture.finish(Outputs { unfiltered: false, filtered: true });
+            divan::black_box(&output.stream);
+            last = output.picture.filtered;
+        }
+    };
+    bencher.counter(ItemsCount::new(3 * count)).bench_local(run);
+}

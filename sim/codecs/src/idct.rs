@@ -42,6 +42,20 @@ const fn basis() -> [[f64; 8]; 8] {
     basis
 }
 
+/// The coefficients of a block of samples, exact but for the error of doubles.
+pub(crate) fn forward(samples: &[i16; 64]) -> [f64; 64] {
+    let mut rows = [0.0; 64];
+    for (row, samples) in rows.as_chunks_mut::<8>().0.iter_mut().zip(samples.as_chunks::<8>().0) {
+        for (u, out) in row.iter_mut().enumerate() {
+            *out = samples.iter().zip(&BASIS[u]).map(|(s, factor)| f64::from(*s) * factor).sum();
+        }
+    }
+    std::array::from_fn(|at| {
+        let (v, u) = (at / 8, at % 8);
+        (0..8).map(|y| rows[8 * y + u] * BASIS[v][y]).sum::<f64>() / 8.0
+    })
+}
+
 /// Eight times the samples of a block. `coefficients` are in raster order; the horizontal frequency
 /// grows along a row. `rows` has a bit for each row that may have a coefficient other than zero,
 /// bit 0 the first row.

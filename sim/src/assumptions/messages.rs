@@ -54,6 +54,12 @@ assumptions! {
             as qwords. They keep the address in the register after the qword of slot 0. A reply in \
             two registers would overwrite this address.";
 
+    documentation OWORD_BLOCKS_IGNORE_TILES;
+        question "What does an oword block message access in a tiled image?";
+        choice "The bytes as they are in memory: the offset counts from the base address.";
+        reason "The manual allows buffers only. The MPEG-2 encoder of i965 reads such a block, so \
+            hardware does not stop there.";
+
     const CHANNELS_GUARD_BLOCKS: bool = true;
         question "Do block messages depend on channel enables?";
         choice "Yes, also those of A64 blocks. Writes follow the channel of each dword, reads the \

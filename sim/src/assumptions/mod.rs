@@ -110,6 +110,7 @@ pub use resource_streamer::*;
 pub use sampler::*;
 pub use surfaces::*;
 pub use threads::*;
+pub use video::*;
 
 use faults::FAULTS;
 use motion::MOTION;

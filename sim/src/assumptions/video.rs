@@ -61,4 +61,36 @@ assumptions! {
             and for JPEG, they keep the samples that memory holds. MFD_ERROR_STATUS counts them.";
         reason "Drivers state a method of concealment, but its result is not described \
             (digests/video.md 1.8).";
+
+    const AVC_ROUNDING: [u32; 2] = [65536 / 3, 65536 / 6];
+        question "How does the AVC encoder round levels if Round Intra Enable and Round Inter \
+            Enable are 0?";
+        choice "It adds a third of a step in intra and a sixth in inter macroblocks, in units of \
+            1/65536.";
+        reason "The encoder model of the standard has these. A stream is valid with any rounding \
+            (digests/video.md 8.4).";
+
+    const AVC_DIRECT_MOTION_IS_DERIVED: bool = false;
+        question "Which motion do direct and skipped AVC macroblocks of the encoder have?";
+        choice "That of the packet, not the one that decoders derive.";
+        reason "The engine takes it as given (digests/video.md 8.7); drivers compute it.";
+
+    documentation AVC_MODE_OF_INTRA_16X16;
+        question "Which mode has an Intra_16x16 macroblock of the encoder: that of MB Type, or the \
+            first one of Luma Mode?";
+        choice "The first one of Luma Mode.";
+        reason "The engine makes the type anew from what quantisation leaves \
+            (digests/video.md 8.7), so it does not need that of the packet.";
+
+    documentation AVC_TRELLIS_IS_OFF;
+        question "What does Trellis Quantization Enable do?";
+        choice "Nothing.";
+        reason "No source describes it. A stream is valid with any choice of levels \
+            (digests/video.md 8.4).";
+
+    documentation ENCODED_SIZES_ARE_WITHIN_LIMITS;
+        question "When does the image status report a frame or macroblock that is too large?";
+        choice "Never.";
+        reason "Multi-pass encoding then ends after its first pass, which gives a valid stream \
+            (digests/video.md 7).";
 }

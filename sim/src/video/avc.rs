@@ -8,7 +8,6 @@ use crate::machine::coded::{Codec, PictureKind};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use genxml::gen8::mfd::{
-    InlineDataDescriptionForMfdAvcBsdObject as Inline,
     InlineDataDescriptionForMfdAvcBsdObjectEmulationPreventionBytePresent as Escapes,
     MfdAvcBsdObject, MfdAvcPicidState,
 };
@@ -27,7 +26,7 @@ use genxml_codecs::avc::{
 };
 
 /// Name of the buffer for the motion of the picture.
-const MOTION_WRITTEN: &str = "Direct MV Buffer (Write)";
+pub const MOTION_WRITTEN: &str = "Direct MV Buffer (Write)";
 
 /// A picture and its slices.
 type Picture = slices::Picture<Parameters, Slice>;
@@ -53,7 +52,11 @@ pub fn object(exec: &mut Exec<'_>, packet: &MfdAvcBsdObject) -> Result<(), Fault
     let data = buffer::coded_data(exec, packet.indirect_bsd_data_start_address.get(), length)?;
     let inline = &packet.inline_data;
     let mut slice = match format {
-        Format::LONG_FORMAT_DRIVER_INTERFACE => slice(exec, inline),
+        Format::LONG_FORMAT_DRIVER_INTERFACE => {
+            let bytes = inline.first_mb_byte_offset_of_slice_data_or_slice_header.get();
+            let bits = inline.first_macroblock_mb_bit_offset.get();
+            Slice { data_offset: (8 * bytes + bits) as usize, ..slice(exec) }
+        }
         _ => avc_short::slice(exec, &parameters(exec)?, inline, &data)?,
     };
     slice.unescaped = inline.emulation_prevention_byte_present == Escapes::NOT_REMOVED;
@@ -66,7 +69,10 @@ pub fn object(exec: &mut Exec<'_>, packet: &MfdAvcBsdObject) -> Result<(), Fault
 }
 
 /// The picture's parameters from latched packets.
-fn parameters(exec: &Exec<'_>) -> Result<Parameters, Fault> {
+///
+/// # Errors
+/// [`Fault::BadPacket`] for a format or structure that the decoder does not support.
+pub fn parameters(exec: &Exec<'_>) -> Result<Parameters, Fault> {
     let latched = &exec.state.latched;
     let image: MfxAvcImgState = latched.read(0);
     let direct: MfxAvcDirectmodeState = latched.read(0);
@@ -129,9 +135,8 @@ fn matrices(exec: &Exec<'_>) -> Matrices {
     }
 }
 
-/// A slice's parameters from latched packets and from the inline data of its BSD object: all but
-/// its concealment.
-fn slice(exec: &Exec<'_>, inline: &Inline) -> Slice {
+/// A slice's parameters from latched packets: all but the position of its data and its concealment.
+pub fn slice(exec: &Exec<'_>) -> Slice {
     let latched = &exec.state.latched;
     let state: MfxAvcSliceState = latched.read(0);
     let lists = [0, 1].map(|list| {
@@ -156,8 +161,6 @@ fn slice(exec: &Exec<'_>, inline: &Inline) -> Slice {
         Kind::B_SLICE => SliceKind::B,
         _ => SliceKind::I,
     };
-    let data_offset = 8 * inline.first_mb_byte_offset_of_slice_data_or_slice_header.get()
-        + inline.first_macroblock_mb_bit_offset.get();
     Slice {
         kind,
         first: (
@@ -182,7 +185,6 @@ fn slice(exec: &Exec<'_>, inline: &Inline) -> Slice {
             state.slice_alpha_c0_offset_div2.get() as i8,
             state.slice_beta_offset_div2.get() as i8,
         ],
-        data_offset: data_offset as usize,
         ..Slice::default()
     }
 }
@@ -202,6 +204,27 @@ fn colocated_motion(exec: &mut Exec<'_>, picture: &Picture) -> Result<[Vec<u8>; 
     Ok(motion)
 }
 
+/// Address of the buffer for the motion of the picture, if it is written, and what it holds: a field
+/// leaves the motion of the other field as it is.
+///
+/// # Errors
+/// [`Fault::Page`] if the buffer is not mapped.
+pub fn written_motion(
+    exec: &mut Exec<'_>,
+    parameters: &Parameters,
+) -> Result<Option<(u64, Vec<u8>)>, Fault> {
+    let direct: MfxAvcDirectmodeState = exec.state.latched.read(0);
+    let address = direct.direct_mv_buffer_write_address.get();
+    if address == 0 || parameters.non_reference {
+        return Ok(None);
+    }
+    let motion = match parameters.structure.is_field() {
+        true => buffer::read(exec, address, motion_bytes(parameters), MOTION_WRITTEN)?,
+        false => Vec::new(),
+    };
+    Ok(Some((address, motion)))
+}
+
 /// Bytes of the motion of a frame.
 fn motion_bytes(parameters: &Parameters) -> usize {
     parameters.width * parameters.height * MOTION_BYTES
@@ -216,25 +239,16 @@ fn decode(exec: &mut Exec<'_>, picture: Picture) -> Result<(), Fault> {
     };
     let frames = outputs.references(exec, used)?;
     let motion = colocated_motion(exec, &picture)?;
-    let direct: MfxAvcDirectmodeState = exec.state.latched.read(0);
-    let own = match direct.direct_mv_buffer_write_address.get() {
-        0 => None,
-        address => (!parameters.non_reference).then_some(address),
-    };
-    // A field leaves the motion of the other field as it is.
-    let mut own_motion = Vec::new();
-    if let Some(address) = own.filter(|_| parameters.structure.is_field()) {
-        own_motion = buffer::read(exec, address, motion_bytes(parameters), MOTION_WRITTEN)?;
-    }
+    let (own, own_motion) = written_motion(exec, parameters)?.unzip();
     let references = References {
         frames: std::array::from_fn(|store| frames.get(store)),
         motion: std::array::from_fn(|store| motion[store].as_slice()),
     };
     let target = outputs.load(exec)?;
     let mut decoder =
-        avc::Picture::new(parameters, references, target, own_motion).map_err(|error| {
-            exec.bad_field("Frame Height", parameters.height as u64, error.to_string())
-        })?;
+        avc::Picture::new(parameters, references, target, own_motion.unwrap_or_default()).map_err(
+            |error| exec.bad_field("Frame Height", parameters.height as u64, error.to_string()),
+        )?;
     for (slice, data) in slices {
         decoder.slice(slice, data);
     }

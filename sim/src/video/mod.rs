@@ -14,6 +14,7 @@ pub mod avc;
 mod avc_concealment;
 mod avc_short;
 pub mod buffer;
+pub mod encode;
 pub mod jpeg;
 pub mod mpeg2;
 pub mod outputs;
@@ -79,6 +80,11 @@ pub fn ends_picture(dwords: &[u32]) -> bool {
                 | P::MfxVc1PredPipeState(_)
                 | P::MfxVc1DirectmodeState(_)
                 | P::MfdVc1BsdObject(_)
+                | P::MfxFqmState(_)
+                | P::MfxPakInsertObject(_)
+                | P::MfcAvcPakObject(_)
+                | P::MfcMpeg2SlicegroupState(_)
+                | P::MfcMpeg2PakObject(_)
         ),
         Err(_) => true,
     }
@@ -92,5 +98,6 @@ pub fn ends_picture(dwords: &[u32]) -> bool {
 pub fn finish(exec: &mut Exec<'_>) -> Result<(), Fault> {
     avc::finish(exec)?;
     mpeg2::finish(exec)?;
-    vc1::finish(exec)
+    vc1::finish(exec)?;
+    encode::finish(exec)
 }

@@ -1,6 +1,6 @@
 //! MPEG-2: packets become the values that [`genxml_codecs::mpeg2`] takes.
 
-use super::outputs::Outputs;
+use super::outputs::{self, Outputs};
 use super::status::{decoded, mode};
 use super::surface::{Arrangement, sizes_420};
 use super::{buffer, slices};
@@ -62,7 +62,10 @@ pub fn object(exec: &mut Exec<'_>, packet: &MfdMpeg2BsdObject) -> Result<(), Fau
 }
 
 /// The picture's parameters from latched packets.
-fn parameters(exec: &Exec<'_>) -> Result<Parameters, Fault> {
+///
+/// # Errors
+/// [`Fault::BadPacket`] for a type or structure that does not exist.
+pub fn parameters(exec: &Exec<'_>) -> Result<Parameters, Fault> {
     let state: MfxMpeg2PicState = exec.state.latched.read(0);
     let picture_type = match state.picture_coding_type {
         Kind::MPEG_I_PICTURE => PictureType::I,
@@ -118,7 +121,7 @@ fn height(parameters: &Parameters, outputs: &Outputs, slices: &[(Slice, Vec<u8>)
 
 /// Where a field of a reference comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
+pub enum Source {
     /// A picture of MFX_PIPE_BUF_ADDR_STATE.
     Picture(usize),
     /// The frame that is being decoded.
@@ -155,22 +158,30 @@ fn sources(exec: &mut Exec<'_>, parameters: &Parameters, outputs: &Outputs) -> [
     ]
 }
 
-/// Decodes the slices and writes the picture.
-fn decode(exec: &mut Exec<'_>, mut picture: Picture) -> Result<(), Fault> {
-    let parameters = &mut picture.parameters;
-    parameters.height = height(parameters, &picture.outputs, &picture.slices);
-    picture.outputs.sizes = sizes_420(parameters.width, parameters.height);
-    let slices::Picture { parameters, outputs, slices, .. } = &picture;
-    let (used, kind) = match parameters.picture_type {
-        PictureType::I => ([false, false], PictureKind::I),
-        PictureType::P => ([true, false], PictureKind::P),
-        PictureType::B => ([true, true], PictureKind::B),
+/// Sources by direction, then by field, and the pictures that they name.
+///
+/// # Errors
+/// [`Fault::Page`] if a picture is not mapped.
+pub fn pictures(
+    exec: &mut Exec<'_>,
+    parameters: &Parameters,
+    outputs: &Outputs,
+) -> Result<([[Source; 2]; 2], outputs::References), Fault> {
+    let used = match parameters.picture_type {
+        PictureType::I => [false, false],
+        PictureType::P => [true, false],
+        PictureType::B => [true, true],
     };
     let sources = sources(exec, parameters, outputs);
     let pictures = outputs.references(exec, |index| {
         let directions = sources.iter().zip(used).filter(|(_, used)| *used);
         directions.flat_map(|(sources, _)| sources).any(|source| *source == Source::Picture(index))
     })?;
+    Ok((sources, pictures))
+}
+
+/// The references of a picture, from the results of [`pictures`].
+pub fn references(sources: [[Source; 2]; 2], pictures: &outputs::References) -> References<'_> {
     let reference = |source: Source| match source {
         Source::Target => Reference::Target,
         Source::Picture(index) => match pictures.get(index) {
@@ -179,7 +190,22 @@ fn decode(exec: &mut Exec<'_>, mut picture: Picture) -> Result<(), Fault> {
         },
     };
     let [forward, backward] = sources.map(|fields| fields.map(reference));
-    let references = References { forward, backward };
+    References { forward, backward }
+}
+
+/// Decodes the slices and writes the picture.
+fn decode(exec: &mut Exec<'_>, mut picture: Picture) -> Result<(), Fault> {
+    let parameters = &mut picture.parameters;
+    parameters.height = height(parameters, &picture.outputs, &picture.slices);
+    picture.outputs.sizes = sizes_420(parameters.width, parameters.height);
+    let slices::Picture { parameters, outputs, slices, .. } = &picture;
+    let kind = match parameters.picture_type {
+        PictureType::I => PictureKind::I,
+        PictureType::P => PictureKind::P,
+        PictureType::B => PictureKind::B,
+    };
+    let (sources, pictures) = pictures(exec, parameters, outputs)?;
+    let references = references(sources, &pictures);
     let mut decoder = mpeg2::Picture::new(parameters.clone()).map_err(|error| {
         let precision = u64::from(parameters.intra_dc_precision);
         exec.bad_field("Intra DC Precision", precision, error.to_string())

@@ -12,6 +12,8 @@ use genxml_codecs::{Frame, Plane};
 
 /// Number of the surface state that describes the decoded picture and all its references.
 const DECODED: usize = 0;
+/// Number of the surface state that describes the picture to encode.
+pub const SOURCE: usize = 4;
 
 /// Where the samples of pictures are, from the picture's address on. All pictures of a decoder have
 /// the same layout.
@@ -63,12 +65,20 @@ impl Layout {
     /// [`Fault::BadPacket`] if there was none, or if the pitch is not a multiple of the tile's
     /// width; [`Fault::Unimplemented`] for formats that decoders do not write.
     pub fn resolve(exec: &Exec<'_>, arrangement: Arrangement) -> Result<Layout, Fault> {
+        Layout::of(exec, DECODED, arrangement)
+    }
+
+    /// As [`Layout::resolve`], of the picture that has number `id`.
+    ///
+    /// # Errors
+    /// Those of [`Layout::resolve`].
+    pub fn of(exec: &Exec<'_>, id: usize, arrangement: Arrangement) -> Result<Layout, Fault> {
         let latched = &exec.state.latched;
-        if latched.get::<MfxSurfaceState>(DECODED).is_none() {
+        if latched.get::<MfxSurfaceState>(id).is_none() {
             let why = "no MFX_SURFACE_STATE describes the decoded picture";
-            return Err(exec.bad_field("Surface ID", DECODED as u64, why));
+            return Err(exec.bad_field("Surface ID", id as u64, why));
         }
-        let state: MfxSurfaceState = latched.read(DECODED);
+        let state: MfxSurfaceState = latched.read(id);
         let tiling = match (state.tiled_surface, state.tile_walk) {
             (false, _) => TileMode::Linear,
             (true, Walk::YMAJOR) => TileMode::Y,

@@ -322,15 +322,6 @@ fn float_atomics_that_are_reserved() {
 
 #[test]
 fn surfaces_of_the_wrong_kind() {
-    let block = Msd0rOwb {
-        binding_table_index: u(1),
-        data_blocks: MdcDbOw::OW2,
-        header_present: true,
-        response_length: u(1),
-        message_length: u(1),
-        ..Msd0rOwb::new()
-    };
-    illegal(&message(Unit::Port0, block.pack(), 1), "of a tiled surface");
     let read =
         Msd1Us { binding_table_index: u(1), response_length: u(1), message_length: u(1), ..READ };
     illegal(&message(Unit::Port1, read.pack(), 1), "of a tiled surface");

@@ -6,6 +6,7 @@
 //! * [`packets`]: small pictures of typed packets, modes, faults and status registers;
 //! * [`concealment`]: AVC slices with missing macroblocks;
 //! * [`short`]: AVC slices whose headers the engine reads;
+//! * [`encode`], [`encode_mpeg2`]: pictures encoded from typed packets;
 //! * [`jpeg`]: JPEG pictures of typed packets;
 //! * [`vc1`]: compensated references of VC-1.
 //!
@@ -13,6 +14,8 @@
 
 mod capture;
 mod concealment;
+mod encode;
+mod encode_mpeg2;
 mod jpeg;
 mod mutations;
 mod packets;

@@ -3,37 +3,80 @@
 use super::cabac::Arithmetic;
 use super::cabac_tables::{LAST_8X8, SIGNIFICANT_8X8};
 use super::state::Decoder;
-use super::syntax::{Block, Entropy, Levels};
+use super::syntax::{Block, Entropy, Levels, Part};
 use super::{Macroblock, Prediction, SliceKind};
 
 // First contexts of the syntax elements (table 9-34).
-const TYPE_I: usize = 3;
-const SKIP_P: usize = 11;
-const TYPE_P: usize = 14;
-const TYPE_P_INTRA: usize = 17;
-const SUB_TYPE_P: usize = 21;
-const SKIP_B: usize = 24;
-const TYPE_B: usize = 27;
-const TYPE_B_INTRA: usize = 32;
-const SUB_TYPE_B: usize = 36;
-const DIFFERENCE: [usize; 2] = [40, 47];
-const REFERENCE: usize = 54;
-const QUANTISER_DELTA: usize = 60;
-const CHROMA_MODE: usize = 64;
-const INTRA_MODE: usize = 68;
-const FIELD: usize = 70;
-const PATTERN_LUMA: usize = 73;
-const PATTERN_CHROMA: usize = 77;
-const TRANSFORM: usize = 399;
+pub(super) const TYPE_I: usize = 3;
+pub(super) const SKIP_P: usize = 11;
+pub(super) const TYPE_P: usize = 14;
+pub(super) const TYPE_P_INTRA: usize = 17;
+pub(super) const SUB_TYPE_P: usize = 21;
+pub(super) const SKIP_B: usize = 24;
+pub(super) const TYPE_B: usize = 27;
+pub(super) const TYPE_B_INTRA: usize = 32;
+pub(super) const SUB_TYPE_B: usize = 36;
+pub(super) const DIFFERENCE: [usize; 2] = [40, 47];
+pub(super) const REFERENCE: usize = 54;
+pub(super) const QUANTISER_DELTA: usize = 60;
+pub(super) const CHROMA_MODE: usize = 64;
+pub(super) const INTRA_MODE: usize = 68;
+pub(super) const FIELD: usize = 70;
+pub(super) const PATTERN_LUMA: usize = 73;
+pub(super) const PATTERN_CHROMA: usize = 77;
+pub(super) const TRANSFORM: usize = 399;
 
 // First contexts of the elements of a block by its kind (tables 9-34 and 9-40).
-const CODED: [usize; 5] = [85, 89, 93, 97, 101];
+pub(super) const CODED: [usize; 5] = [85, 89, 93, 97, 101];
 /// significant_coeff_flag: of frame, of field macroblocks.
-const SIGNIFICANT: [[usize; 6]; 2] =
+pub(super) const SIGNIFICANT: [[usize; 6]; 2] =
     [[105, 120, 134, 149, 152, 402], [277, 292, 306, 321, 324, 436]];
 /// last_significant_coeff_flag: of frame, of field macroblocks.
-const LAST: [[usize; 6]; 2] = [[166, 181, 195, 210, 213, 417], [338, 353, 367, 382, 385, 451]];
-const LEVEL: [usize; 6] = [227, 237, 247, 257, 266, 426];
+pub(super) const LAST: [[usize; 6]; 2] =
+    [[166, 181, 195, 210, 213, 417], [338, 353, 367, 382, 385, 451]];
+pub(super) const LEVEL: [usize; 6] = [227, 237, 247, 257, 266, 426];
+
+/// The increment of the context of the first bin of a component of a vector difference, by the sum
+/// of the absolute differences of the neighbours (9.3.3.1.1.7).
+#[inline(always)]
+pub(super) fn difference_increment(sum: u16) -> usize {
+    match sum {
+        0..3 => 0,
+        3..33 => 1,
+        _ => 2,
+    }
+}
+
+/// True for macroblocks that count for the context of mb_type in I slices (9.3.3.1.1.3).
+#[inline(always)]
+pub(super) fn is_not_blocks(near: &Macroblock) -> bool {
+    !matches!(near.prediction, Prediction::Intra4x4 | Prediction::Intra8x8)
+}
+
+/// The context of coded_block_flag (9.3.3.1.1.9).
+#[inline(always)]
+pub(super) fn coded_context(context: &Decoder<'_, '_>, kind: Block, block: usize) -> usize {
+    let (left, above) = match kind {
+        Block::LumaDc => context.dc_around(0),
+        Block::ChromaDc => context.dc_around(1 + block.saturating_sub(16) / 4),
+        _ => {
+            let (left, above) = context.counts_around(block);
+            (left.map(|count| count > 0), above.map(|count| count > 0))
+        }
+    };
+    // Outside of the slice, intra macroblocks assume coefficients.
+    let [left, above] = [left, above].map(|flag| flag.unwrap_or(context.current.is_intra()));
+    CODED[kind as usize % 5] + usize::from(left) + 2 * usize::from(above)
+}
+
+/// The contexts of significant_coeff_flag and last_significant_coeff_flag at a position of an 8x8
+/// block. `field`: 1 in field macroblocks.
+#[inline(always)]
+pub(super) fn contexts_8x8(field: usize, position: usize) -> (usize, usize) {
+    let kind = Block::Luma8x8 as usize;
+    let significant = usize::from(SIGNIFICANT_8X8[field][position]);
+    (SIGNIFICANT[field][kind] + significant, LAST[field][kind] + usize::from(LAST_8X8[position]))
+}
 
 /// Reads a macroblock's bins.
 #[derive(Clone, Debug)]
@@ -69,10 +112,7 @@ impl Cabac<'_> {
     }
 
     fn type_i(&mut self, context: &Decoder<'_, '_>) -> u8 {
-        let other = |near: &Macroblock| {
-            !matches!(near.prediction, Prediction::Intra4x4 | Prediction::Intra8x8)
-        };
-        if !self.bins.bin(TYPE_I + context.count_around(other)) {
+        if !self.bins.bin(TYPE_I + context.count_around(is_not_blocks)) {
             return 0;
         }
         self.intra_type(TYPE_I + 2, 1)
@@ -146,12 +186,7 @@ impl Cabac<'_> {
 
     /// A component of a vector difference: unary up to 9, then Exp-Golomb of order 3 (9.3.2.3).
     fn component(&mut self, first: usize, sum: u16) -> Option<i16> {
-        let increment = match sum {
-            0..3 => 0,
-            3..33 => 1,
-            _ => 2,
-        };
-        if !self.bins.bin(first + increment) {
+        if !self.bins.bin(first + difference_increment(sum)) {
             return Some(0);
         }
         let mut value = 1;
@@ -185,17 +220,7 @@ impl Cabac<'_> {
 
     /// coded_block_flag.
     fn coded(&mut self, context: &Decoder<'_, '_>, kind: Block, block: usize) -> bool {
-        let (left, above) = match kind {
-            Block::LumaDc => context.dc_around(0),
-            Block::ChromaDc => context.dc_around(1 + block.saturating_sub(16) / 4),
-            _ => {
-                let (left, above) = context.counts_around(block);
-                (left.map(|count| count > 0), above.map(|count| count > 0))
-            }
-        };
-        // Outside of the slice, intra macroblocks assume coefficients.
-        let [left, above] = [left, above].map(|flag| flag.unwrap_or(context.current.is_intra()));
-        self.bins.bin(CODED[kind as usize % 5] + usize::from(left) + 2 * usize::from(above))
+        self.bins.bin(coded_context(context, kind, block))
     }
 
     /// The significance map: positions of the coefficients in coding order.
@@ -247,6 +272,7 @@ impl Cabac<'_> {
 
 impl Entropy for Cabac<'_> {
     const ARITHMETIC: bool = true;
+    const WRITES: bool = false;
 
     fn field_flag(&mut self, context: &Decoder<'_, '_>) -> bool {
         self.bins.bin(FIELD + context.field_pairs_around())
@@ -260,7 +286,7 @@ impl Entropy for Cabac<'_> {
         })
     }
 
-    fn sub_type(&mut self, context: &Decoder<'_, '_>) -> Option<u8> {
+    fn sub_type(&mut self, context: &Decoder<'_, '_>, _: usize) -> Option<u8> {
         Some(match context.slice.kind {
             SliceKind::B => self.sub_type_b(),
             _ => self.sub_type_p(),
@@ -286,17 +312,19 @@ impl Entropy for Cabac<'_> {
         i8::try_from(index).ok()
     }
 
-    fn difference(&mut self, sums: [u16; 2]) -> Option<[i16; 2]> {
+    fn difference(&mut self, _: &Part, sums: [u16; 2]) -> Option<[i16; 2]> {
         let x = self.component(DIFFERENCE[0], sums[0])?;
         let y = self.component(DIFFERENCE[1], sums[1])?;
         Some([x, y])
     }
 
-    fn intra_mode(&mut self) -> Option<u8> {
+    fn intra_mode(&mut self, _: usize, predicted: u8) -> u8 {
         if self.bins.bin(INTRA_MODE) {
-            return None;
+            return predicted;
         }
-        Some((0..3).fold(0, |mode, bit| mode | u8::from(self.bins.bin(INTRA_MODE + 1)) << bit))
+        let bit = |bins: &mut Arithmetic<'_>| u8::from(bins.bin(INTRA_MODE + 1));
+        let rest = (0..3).fold(0, |mode, at| mode | bit(&mut self.bins) << at);
+        rest + u8::from(rest >= predicted)
     }
 
     fn chroma_mode(&mut self, context: &Decoder<'_, '_>) -> Option<u8> {
@@ -353,17 +381,14 @@ impl Entropy for Cabac<'_> {
         levels: &mut Levels,
     ) -> Option<()> {
         let field = usize::from(context.field_coded);
-        let (significant, last) = (SIGNIFICANT[field][kind as usize], LAST[field][kind as usize]);
         if kind == Block::Luma8x8 {
-            self.map(levels, 64, |position| {
-                let increment = usize::from(SIGNIFICANT_8X8[field][position]);
-                (significant + increment, last + usize::from(LAST_8X8[position]))
-            });
+            self.map(levels, 64, |position| contexts_8x8(field, position));
             return self.values(levels, kind);
         }
         if !self.coded(context, kind, block) {
             return Some(());
         }
+        let (significant, last) = (SIGNIFICANT[field][kind as usize], LAST[field][kind as usize]);
         if kind == Block::ChromaDc {
             self.map(levels, 4, |position| (significant + position, last + position));
         } else {

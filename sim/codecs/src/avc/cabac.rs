@@ -4,10 +4,10 @@ use super::cabac_tables::{CONTEXTS, INITIAL, LPS_NEXT, LPS_RANGE};
 
 /// States of the contexts, padded so that an index of nine bits is inside. A state is
 /// 2 * pStateIdx + valMPS.
-const STATES: usize = 512;
+pub(super) const STATES: usize = 512;
 
 /// Next states after the more probable and the less probable symbol.
-static NEXT: [[u8; 128]; 2] = next_states();
+pub(super) static NEXT: [[u8; 128]; 2] = next_states();
 
 const fn next_states() -> [[u8; 128]; 2] {
     let mut next = [[0; 128]; 2];
@@ -29,6 +29,19 @@ const fn next_states() -> [[u8; 128]; 2] {
     next
 }
 
+/// The states of the contexts at the start of a slice (9.3.1.1). Parameters as for
+/// [`Arithmetic::new`].
+pub(super) fn initial_states(set: usize, qp: u8) -> [u8; STATES] {
+    let mut states = [0; STATES];
+    let qp = i32::from(qp.min(51));
+    let initial: &[[i8; 2]; CONTEXTS] = &INITIAL[set.min(3)];
+    for (state, [m, n]) in states.iter_mut().zip(initial) {
+        let value = (((i32::from(*m) * qp) >> 4) + i32::from(*n)).clamp(1, 126);
+        *state = if value <= 63 { 2 * (63 - value) } else { 2 * (value - 64) + 1 } as u8;
+    }
+    states
+}
+
 /// The arithmetic decoder with its contexts.
 #[derive(Clone, Debug)]
 pub(super) struct Arithmetic<'a> {
@@ -48,13 +61,7 @@ impl<'a> Arithmetic<'a> {
     /// A decoder at byte `start`. `set`: index of the initial states, 0 for I slices,
     /// 1 + `cabac_init_idc` for others. `qp`: luma quantiser of the slice (9.3.1.1).
     pub fn new(data: &'a [u8], start: usize, set: usize, qp: u8) -> Self {
-        let mut states = [0; STATES];
-        let qp = i32::from(qp.min(51));
-        let initial: &[[i8; 2]; CONTEXTS] = &INITIAL[set.min(3)];
-        for (state, [m, n]) in states.iter_mut().zip(initial) {
-            let value = (((i32::from(*m) * qp) >> 4) + i32::from(*n)).clamp(1, 126);
-            *state = if value <= 63 { 2 * (63 - value) } else { 2 * (value - 64) + 1 } as u8;
-        }
+        let states = initial_states(set, qp);
         let mut decoder = Arithmetic { data, next: 0, offset: 0, spare: 0, range: 0, states };
         decoder.restart(start);
         decoder

@@ -5,12 +5,12 @@ use super::cavlc_tables::{
     COEFF_TOKEN, COEFF_TOKEN_CHROMA_DC, Code, RUN_BEFORE, TOTAL_ZEROS, TOTAL_ZEROS_CHROMA_DC,
 };
 use super::state::Decoder;
-use super::syntax::{Block, Entropy, Levels};
+use super::syntax::{Block, Entropy, Levels, Part};
 use crate::bits::BitReader;
 
 /// coded_block_pattern by codeNum for Intra_4x4 and Intra_8x8, and for inter (table 9-4 a).
 #[rustfmt::skip]
-static PATTERNS: [[u8; 48]; 2] = [
+pub(super) static PATTERNS: [[u8; 48]; 2] = [
     [
         47, 31, 15,  0, 23, 27, 29, 30,  7, 11, 13, 14, 39, 43, 45, 46,
         16,  3,  5, 10, 12, 19, 21, 26, 28, 35, 37, 42, 44,  1,  2,  4,
@@ -24,7 +24,7 @@ static PATTERNS: [[u8; 48]; 2] = [
 ];
 
 /// coded_block_pattern by codeNum for monochrome (table 9-4 b).
-static PATTERNS_MONOCHROME: [[u8; 16]; 2] = [
+pub(super) static PATTERNS_MONOCHROME: [[u8; 16]; 2] = [
     [15, 0, 7, 11, 13, 14, 3, 5, 10, 12, 1, 2, 4, 8, 6, 9],
     [0, 1, 2, 4, 8, 3, 5, 10, 12, 15, 7, 11, 13, 14, 6, 9],
 ];
@@ -112,6 +112,21 @@ const fn run_tables() -> [[Entry; 8]; 7] {
         table += 1;
     }
     tables
+}
+
+/// Index of the table of coeff_token for a block of luma or a block of AC coefficients (9.2.1).
+#[inline(always)]
+pub(super) fn table_of(context: &Decoder<'_, '_>, block: usize) -> usize {
+    let expected = match context.counts_around(block) {
+        (Some(left), Some(above)) => (left + above).div_ceil(2),
+        (left, above) => left.or(above).unwrap_or(0),
+    };
+    match expected {
+        0..2 => 0,
+        2..4 => 1,
+        4..8 => 2,
+        _ => 3,
+    }
 }
 
 /// Reads a macroblock's bits.
@@ -253,6 +268,7 @@ impl<'a> Cavlc<'a> {
 
 impl Entropy for Cavlc<'_> {
     const ARITHMETIC: bool = false;
+    const WRITES: bool = false;
 
     fn field_flag(&mut self, _: &Decoder<'_, '_>) -> bool {
         self.bits.flag()
@@ -267,7 +283,7 @@ impl Entropy for Cavlc<'_> {
         self.number(count).map(|number| number as u8)
     }
 
-    fn sub_type(&mut self, context: &Decoder<'_, '_>) -> Option<u8> {
+    fn sub_type(&mut self, context: &Decoder<'_, '_>, _: usize) -> Option<u8> {
         let count = if context.slice.kind == SliceKind::B { 13 } else { 4 };
         self.number(count).map(|number| number as u8)
     }
@@ -280,14 +296,18 @@ impl Entropy for Cavlc<'_> {
         i8::try_from(index).ok()
     }
 
-    fn difference(&mut self, _: [u16; 2]) -> Option<[i16; 2]> {
+    fn difference(&mut self, _: &Part, _: [u16; 2]) -> Option<[i16; 2]> {
         let x = i16::try_from(self.bits.se()?).ok()?;
         let y = i16::try_from(self.bits.se()?).ok()?;
         Some([x, y])
     }
 
-    fn intra_mode(&mut self) -> Option<u8> {
-        (!self.bits.flag()).then(|| self.bits.read(3) as u8)
+    fn intra_mode(&mut self, _: usize, predicted: u8) -> u8 {
+        if self.bits.flag() {
+            return predicted;
+        }
+        let rest = self.bits.read(3) as u8;
+        rest + u8::from(rest >= predicted)
     }
 
     fn chroma_mode(&mut self, _: &Decoder<'_, '_>) -> Option<u8> {
@@ -322,17 +342,7 @@ impl Entropy for Cavlc<'_> {
         if kind == Block::ChromaDc {
             return self.block(&TOKENS_CHROMA_DC, 4, &ZEROS_CHROMA_DC, levels);
         }
-        let expected = match context.counts_around(block) {
-            (Some(left), Some(above)) => (left + above).div_ceil(2),
-            (left, above) => left.or(above).unwrap_or(0),
-        };
-        let table = match expected {
-            0..2 => 0,
-            2..4 => 1,
-            4..8 => 2,
-            _ => 3,
-        };
-        self.block(&TOKENS[table], kind.size(), &ZEROS, levels)
+        self.block(&TOKENS[table_of(context, block)], kind.size(), &ZEROS, levels)
     }
 
     fn samples(&mut self, out: &mut [u8]) -> Option<()> {

@@ -1,24 +1,24 @@
 //! Parsing of a macroblock (7.3.5, 7.4.5) up to its coefficients.
 
 use super::state::Decoder;
-use super::syntax::Entropy;
+use super::syntax::{Entropy, Part};
 use super::{Prediction, SliceKind};
 
 /// Bit of list 0 and of list 1.
-const L0: u8 = 1;
-const L1: u8 = 2;
-const BI: u8 = 3;
+pub(super) const L0: u8 = 1;
+pub(super) const L1: u8 = 2;
+pub(super) const BI: u8 = 3;
 
 /// Lists that the two partitions of mb_type 4 to 21 of B slices use, for two types each: 16x8, then
 /// 8x16 (table 7-14).
-const PARTITIONS_B: [[u8; 2]; 9] =
+pub(super) const PARTITIONS_B: [[u8; 2]; 9] =
     [[L0, L0], [L1, L1], [L0, L1], [L1, L0], [L0, BI], [L1, BI], [BI, L0], [BI, L1], [BI, BI]];
 
 /// Size of the parts of an 8x8 block in 4x4 blocks, for sub_mb_type of P slices (table 7-17).
-const PARTS_P: [(usize, usize); 4] = [(2, 2), (2, 1), (1, 2), (1, 1)];
+pub(super) const PARTS_P: [(usize, usize); 4] = [(2, 2), (2, 1), (1, 2), (1, 1)];
 
 /// Lists and size of the parts for sub_mb_type of B slices (table 7-18). Without list: direct.
-const PARTS_B: [(u8, (usize, usize)); 13] = [
+pub(super) const PARTS_B: [(u8, (usize, usize)); 13] = [
     (0, (1, 1)),
     (L0, (2, 2)),
     (L1, (2, 2)),
@@ -57,7 +57,9 @@ impl Decoder<'_, '_> {
             None => self.inter(entropy, number)?,
         }
         self.residual(entropy)?;
-        self.reconstruct();
+        if !E::WRITES {
+            self.reconstruct();
+        }
         self.end();
         Some(())
     }
@@ -130,10 +132,7 @@ impl Decoder<'_, '_> {
         for index in (0..16).step_by(size * size) {
             let (x, y) = (index % 2 + index / 4 % 2 * 2, index / 2 % 2 + index / 8 * 2);
             let predicted = self.predicted_mode(x, y);
-            let mode = match entropy.intra_mode() {
-                None => predicted,
-                Some(rest) => rest + u8::from(rest >= predicted),
-            };
+            let mode = entropy.intra_mode(4 * y + x, predicted);
             for row in self.current.modes.chunks_exact_mut(4).skip(y).take(size) {
                 row[x..x + size].fill(mode);
             }
@@ -167,7 +166,7 @@ impl Decoder<'_, '_> {
             (true, 0) => {
                 self.current.direct = 15;
                 self.current.direct_16x16 = true;
-                self.direct(15);
+                entropy.direct(self, 15);
                 small = !self.parameters.direct_8x8_inference;
             }
             (true, 22) | (false, 3 | 4) => {
@@ -216,8 +215,9 @@ impl Decoder<'_, '_> {
         }
         for list in 0..2 {
             for partition in partitions.iter().filter(|part| part.lists >> list & 1 == 1) {
-                let predicted = self.partition_vector(list, partition.at, partition.size);
-                self.vector(entropy, list, partition.at, partition.size, predicted)?;
+                let Partition { at, size, .. } = *partition;
+                let predicted = self.partition_vector(list, at, size);
+                self.vector(entropy, Part { list, at, size, predicted })?;
             }
         }
         Some(())
@@ -229,7 +229,7 @@ impl Decoder<'_, '_> {
         let mut parts = [(L0, (2, 2)); 4];
         let mut small = false;
         for (block, part) in parts.iter_mut().enumerate() {
-            let number = usize::from(entropy.sub_type(self)?);
+            let number = usize::from(entropy.sub_type(self, block)?);
             *part = if is_b { *PARTS_B.get(number)? } else { (L0, *PARTS_P.get(number)?) };
             if part.0 == 0 {
                 self.current.direct |= 1 << block;
@@ -239,7 +239,7 @@ impl Decoder<'_, '_> {
             }
         }
         if self.current.direct != 0 {
-            self.direct(self.current.direct);
+            entropy.direct(self, self.current.direct);
         }
         let at = |block: usize| (block % 2 * 2, block / 2 * 2);
         for list in 0..2 {
@@ -264,7 +264,8 @@ impl Decoder<'_, '_> {
                         _ => (x, y + part),
                     };
                     let predicted = self.predict_vector(list, position, width);
-                    self.vector(entropy, list, position, (width, height), predicted)?;
+                    let size = (width, height);
+                    self.vector(entropy, Part { list, at: position, size, predicted })?;
                 }
             }
         }
@@ -286,16 +287,10 @@ impl Decoder<'_, '_> {
     }
 
     /// Reads a vector difference and sets the vector of a partition.
-    fn vector<E: Entropy>(
-        &mut self,
-        entropy: &mut E,
-        list: usize,
-        at: (usize, usize),
-        size: (usize, usize),
-        predicted: [i16; 2],
-    ) -> Option<()> {
+    fn vector<E: Entropy>(&mut self, entropy: &mut E, part: Part) -> Option<()> {
+        let Part { list, at, size, predicted } = part;
         let sums = if E::ARITHMETIC { self.cache.difference_sums(list, at) } else { [0; 2] };
-        let difference = entropy.difference(sums)?;
+        let difference = entropy.difference(&part, sums)?;
         let vector = [0, 1].map(|axis| predicted[axis].wrapping_add(difference[axis]));
         self.cache.set_vector(list, at, size, vector);
         if E::ARITHMETIC {

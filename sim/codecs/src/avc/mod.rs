@@ -24,6 +24,7 @@
 //!   `weight`.
 //! * `conceal`: samples of macroblocks that no slice has decoded.
 //! * `deblock`: the filter over the whole picture.
+//! * [`encode`]: the encoder. It drives the modules above in the other direction.
 //!
 //! The parameters cannot describe streams that the engine does not decode: more than eight bits,
 //! 4:2:2, 4:4:4, slice groups, redundant slices.
@@ -37,6 +38,7 @@ mod conceal;
 mod context;
 mod deblock;
 mod direct;
+pub mod encode;
 mod interpolate;
 pub mod intra;
 mod layer;

@@ -66,9 +66,9 @@ pub struct Output {
 /// A picture in decoding.
 #[derive(Debug)]
 pub struct Picture<'a> {
-    parameters: &'a Parameters,
+    pub(super) parameters: &'a Parameters,
     references: References<'a>,
-    frame: Frame,
+    pub(super) frame: Frame,
     motion: Vec<u8>,
     scale: LevelScale,
     macroblocks: Vec<Macroblock>,
@@ -122,7 +122,8 @@ impl<'a> Picture<'a> {
     }
 
     /// Decodes a slice. `data` is the NAL unit from its header byte on, with emulation prevention
-    /// bytes unless [`Slice::unescaped`] is set. Empty data are the phantom slice of drivers and change nothing.
+    /// bytes unless [`Slice::unescaped`] is set. Empty data are the phantom slice of drivers and
+    /// change nothing.
     pub fn slice(&mut self, slice: &Slice, data: &[u8]) {
         if data.is_empty() {
             return;
@@ -131,13 +132,29 @@ impl<'a> Picture<'a> {
             self.errors = self.errors.saturating_add(1);
             return;
         };
+        let mut decoder = self.start(slice, index);
+        match slice.unescaped {
+            true => decoder.run(data),
+            false => decoder.run(&emulation::remove(data)),
+        }
+        let errors = decoder.errors;
+        self.errors = self.errors.saturating_add(errors);
+    }
+
+    /// Number of slices so far.
+    pub(super) fn slices(&self) -> usize {
+        self.slices.len()
+    }
+
+    /// Starts slice `index`.
+    pub(super) fn start<'p>(&'p mut self, slice: &'p Slice, index: u16) -> Decoder<'p, 'a> {
         self.slices.push(SliceFilter {
             disable: slice.deblocking.min(2),
             alpha: 2 * slice.deblocking_offsets[0].clamp(-6, 6),
             beta: 2 * slice.deblocking_offsets[1].clamp(-6, 6),
         });
         self.sources.push(Source::of(slice, self.parameters));
-        let mut decoder = Decoder {
+        Decoder {
             parameters: self.parameters,
             slice,
             references: &self.references,
@@ -160,12 +177,7 @@ impl<'a> Picture<'a> {
             qp: 0,
             quantiser_changed: false,
             errors: 0,
-        };
-        match slice.unescaped {
-            true => decoder.run(data),
-            false => decoder.run(&emulation::remove(data)),
         }
-        self.errors = self.errors.saturating_add(decoder.errors);
     }
 
     /// Conceals missing macroblocks, filters the picture and returns what `outputs` asks for.

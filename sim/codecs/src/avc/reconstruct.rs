@@ -14,11 +14,11 @@ use super::{Prediction, SliceKind};
 use crate::Structure;
 
 /// Samples of an inter prediction: Y, then Cb, then Cr, each with the stride of its plane.
-type Samples = [u8; 384];
+pub(super) type Samples = [u8; 384];
 /// First sample of each plane in [`Samples`].
-const PLANE_START: [usize; 3] = [0, 256, 320];
+pub(super) const PLANE_START: [usize; 3] = [0, 256, 320];
 /// Samples of a row of each plane.
-const PLANE_WIDTH: [usize; 3] = [16, 8, 8];
+pub(super) const PLANE_WIDTH: [usize; 3] = [16, 8, 8];
 
 /// A block of luma samples in the macroblock.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +27,17 @@ struct Area {
     y: usize,
     width: usize,
     height: usize,
+}
+
+/// An area of a macroblock that is predicted.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Predicted {
+    /// All of luma.
+    Luma,
+    /// A 4x4 luma block in the order of decoding, or the 8x8 block that starts with it.
+    Block(usize),
+    /// Cb and Cr.
+    Chroma,
 }
 
 /// Weighting of the predictions of a block (8.4.2.3).
@@ -39,12 +50,12 @@ struct Weighting {
 
 impl Decoder<'_, '_> {
     /// Number of planes.
-    fn planes(&self) -> usize {
+    pub fn planes(&self) -> usize {
         if self.parameters.monochrome { 1 } else { 3 }
     }
 
     /// Offset in a plane of the macroblock's first sample, and the distance of its rows.
-    fn origin(&self, plane: usize) -> (usize, usize) {
+    pub fn origin(&self, plane: usize) -> (usize, usize) {
         let size = PLANE_WIDTH[plane];
         let width = self.frame.planes[plane].width;
         let (row, step) = match (self.current.field, self.parameters.structure) {
@@ -58,13 +69,23 @@ impl Decoder<'_, '_> {
 
     /// Predicts the macroblock and adds its residual.
     pub fn reconstruct(&mut self) {
+        self.reconstruct_with(&mut |_, _| {});
+    }
+
+    /// As [`Decoder::reconstruct`]. Calls `predicted` for each area whose prediction is in the
+    /// frame and whose residual is to be added: the encoder finds the residual then.
+    pub fn reconstruct_with(&mut self, predicted: &mut impl FnMut(&mut Self, Predicted)) {
         if self.current.is_intra() {
-            self.reconstruct_intra();
+            self.reconstruct_intra(predicted);
         } else {
             self.predict_inter();
+            predicted(self, Predicted::Luma);
             if self.with_any != 0 {
                 self.add_luma();
             }
+        }
+        if self.planes() > 1 {
+            predicted(self, Predicted::Chroma);
         }
         if self.with_any != 0 {
             self.add_chroma();
@@ -147,7 +168,7 @@ impl Decoder<'_, '_> {
     }
 
     /// Neighbours of the macroblock that intra prediction may use.
-    fn available(&self) -> u8 {
+    pub fn available(&self) -> u8 {
         let usable =
             |near: usize| self.macroblocks[near].is_intra() || !self.parameters.constrained_intra;
         let mut available = 0;
@@ -171,7 +192,7 @@ impl Decoder<'_, '_> {
         available
     }
 
-    fn reconstruct_intra(&mut self) {
+    fn reconstruct_intra(&mut self, predicted: &mut impl FnMut(&mut Self, Predicted)) {
         let available = self.available();
         match self.current.prediction {
             Prediction::Intra16x16 => {
@@ -180,10 +201,11 @@ impl Decoder<'_, '_> {
                 let edge = Edge16::read(data, start, stride, available & !ABOVE_RIGHT);
                 let to = data.get_mut(start..).unwrap_or_default();
                 predict_16x16(self.intra_16x16_mode, &edge, to, stride);
+                predicted(self, Predicted::Luma);
                 self.add_luma();
             }
-            Prediction::Intra8x8 => self.reconstruct_8x8(available),
-            _ => self.reconstruct_4x4(available),
+            Prediction::Intra8x8 => self.reconstruct_8x8(available, predicted),
+            _ => self.reconstruct_4x4(available, predicted),
         }
         for plane in 1..self.planes() {
             let (start, stride) = self.origin(plane);
@@ -194,7 +216,7 @@ impl Decoder<'_, '_> {
         }
     }
 
-    fn reconstruct_4x4(&mut self, available: u8) {
+    fn reconstruct_4x4(&mut self, available: u8, predicted: &mut impl FnMut(&mut Self, Predicted)) {
         let (start, stride) = self.origin(0);
         for block in 0..16 {
             let position = raster(block);
@@ -205,11 +227,12 @@ impl Decoder<'_, '_> {
             let edge = Edge4::read(data, at, stride, flags);
             let to = data.get_mut(at..).unwrap_or_default();
             predict_4x4(self.current.modes[position], &edge, to, stride);
+            predicted(self, Predicted::Block(block));
             self.add_block(block, 0, at, stride);
         }
     }
 
-    fn reconstruct_8x8(&mut self, available: u8) {
+    fn reconstruct_8x8(&mut self, available: u8, predicted: &mut impl FnMut(&mut Self, Predicted)) {
         let (start, stride) = self.origin(0);
         for block in [0, 4, 8, 12] {
             let position = raster(block);
@@ -220,6 +243,7 @@ impl Decoder<'_, '_> {
             let edge = Edge8::read(data, at, stride, flags);
             let to = data.get_mut(at..).unwrap_or_default();
             predict_8x8(self.current.modes[position], &edge, to, stride);
+            predicted(self, Predicted::Block(block));
             self.add_block_8x8(block, at, stride);
         }
     }
@@ -392,7 +416,7 @@ fn area_of(area: Area, plane: usize) -> (usize, (usize, usize), usize) {
 
 /// Neighbours that intra prediction may use of a luma block at (`x`, `y`) of `size`, in 4x4 blocks.
 /// `available`: those of the macroblock.
-fn block_flags(available: u8, (x, y): (usize, usize), size: usize) -> u8 {
+pub(super) fn block_flags(available: u8, (x, y): (usize, usize), size: usize) -> u8 {
     let half = |row: usize| if row < 2 { LEFT_UPPER } else { LEFT_LOWER };
     let has = |flag: u8| available & flag != 0;
     let left = x > 0 || has(half(y));

@@ -62,17 +62,24 @@ impl Decoder<'_, '_> {
             return Some(());
         }
         self.current.dc |= 1;
+        if !E::WRITES {
+            self.put_luma_dc(levels);
+        }
+        Some(())
+    }
+
+    /// Transforms the DC levels of Intra_16x16.
+    pub fn put_luma_dc(&mut self, levels: &Levels) {
         let scan = self.scan_4x4();
         let mut dc = [0; 16];
         for (position, value) in levels.iter() {
             dc[usize::from(scan[position & 15])] = value;
         }
-        let dc = luma_dc(&dc, self.scale.four(false, 0, self.qp)[0]);
+        let dc = luma_dc(&dc, self.scale.four(false, 0, self.current.qp[0])[0]);
         for block in 0..16 {
             self.coefficients[16 * block] = dc[raster(block)];
         }
         self.with_any |= 0xffff;
-        Some(())
     }
 
     /// A 4x4 luma block, in the order of decoding.
@@ -91,13 +98,17 @@ impl Decoder<'_, '_> {
         }
         self.current.counts[position] = levels.count as u8;
         self.current.coefficients |= 1 << position;
-        let scale = self.scale.four(!self.current.is_intra(), 0, self.qp);
-        self.put_4x4(levels, usize::from(kind == Block::LumaAc), block, scale);
+        if !E::WRITES {
+            self.put_4x4(levels, usize::from(kind == Block::LumaAc), block);
+        }
         Some(())
     }
 
-    /// Scales the levels of a 4x4 block. `first`: position of the first one in coding order.
-    fn put_4x4(&mut self, levels: &Levels, first: usize, block: usize, scale: &[i32; 16]) {
+    /// Scales the levels of a 4x4 block of luma or chroma. `first`: position of the first one in
+    /// coding order.
+    pub fn put_4x4(&mut self, levels: &Levels, first: usize, block: usize) {
+        let plane = (block / 4).saturating_sub(3);
+        let scale = self.scale.four(!self.current.is_intra(), plane, self.current.qp[plane]);
         let scan = self.scan_4x4();
         for (position, value) in levels.iter() {
             let at = usize::from(scan[(first + position) & 15]);
@@ -124,39 +135,41 @@ impl Decoder<'_, '_> {
             for at in blocks {
                 self.current.counts[at] = levels.count.min(16) as u8;
             }
-            self.put_8x8(levels, block, |position| position);
+            if !E::WRITES {
+                self.put_8x8(levels, block, |position| position);
+            }
         } else {
             for (part, at) in blocks.into_iter().enumerate() {
                 levels.count = 0;
                 entropy.residual(self, Block::Luma4x4, at, levels)?;
                 any |= levels.count > 0;
                 self.current.counts[at] = levels.count as u8;
-                self.put_8x8(levels, block, |position| interleaved(part, position));
+                if !E::WRITES {
+                    self.put_8x8(levels, block, |position| interleaved(part, position));
+                }
             }
         }
         if any {
             self.current.coefficients |= 0x33 << first;
-            self.with_any |= 1 << (4 * block);
         }
         Some(())
     }
 
     /// Scales the levels of an 8x8 block. `order`: position in coding order of the 8x8 block.
-    fn put_8x8(&mut self, levels: &Levels, block: usize, order: impl Fn(usize) -> usize) {
-        let scale = self.scale.eight(!self.current.is_intra(), self.qp);
+    pub fn put_8x8(&mut self, levels: &Levels, block: usize, order: impl Fn(usize) -> usize) {
+        let scale = self.scale.eight(!self.current.is_intra(), self.current.qp[0]);
         let scan = if self.field_coded { &FIELD_8X8 } else { &ZIGZAG_8X8 };
         for (position, value) in levels.iter() {
             let at = usize::from(scan[order(position) & 63]);
             self.coefficients[64 * block + at] = coefficient_8x8(value, scale[at]);
             self.with_ac |= u32::from(at > 0) << (4 * block);
         }
+        self.with_any |= u32::from(levels.count > 0) << (4 * block);
     }
 
     /// Cb and Cr.
     fn residual_chroma<E: Entropy>(&mut self, entropy: &mut E, levels: &mut Levels) -> Option<()> {
-        let inter = !self.current.is_intra();
-        let [_, qp @ ..] = self.current.qp;
-        for (plane, qp) in qp.into_iter().enumerate() {
+        for plane in 0..2 {
             levels.count = 0;
             let first = 16 + 4 * plane;
             entropy.residual(self, Block::ChromaDc, first, levels)?;
@@ -164,29 +177,38 @@ impl Decoder<'_, '_> {
                 continue;
             }
             self.current.dc |= 2 << plane;
-            let mut dc = [0; 4];
-            for (position, value) in levels.iter() {
-                dc[position & 3] = value;
+            if !E::WRITES {
+                self.put_chroma_dc(levels, 1 + plane);
             }
-            let dc = chroma_dc(dc, self.scale.four(inter, 1 + plane, qp)[0]);
-            for (block, value) in dc.into_iter().enumerate() {
-                self.coefficients[16 * (first + block)] = value;
-            }
-            self.with_any |= 15 << first;
         }
         if self.current.pattern & 0x20 == 0 {
             return Some(());
         }
         for block in 16..24 {
-            let plane = block / 4 - 4;
             levels.count = 0;
             entropy.residual(self, Block::ChromaAc, block, levels)?;
             if levels.count > 0 {
                 self.current.counts[block] = levels.count as u8;
-                let scale = self.scale.four(inter, 1 + plane, qp[plane]);
-                self.put_4x4(levels, 1, block, scale);
+                if !E::WRITES {
+                    self.put_4x4(levels, 1, block);
+                }
             }
         }
         Some(())
+    }
+
+    /// Transforms the DC levels of Cb or Cr.
+    pub fn put_chroma_dc(&mut self, levels: &Levels, plane: usize) {
+        let mut dc = [0; 4];
+        for (position, value) in levels.iter() {
+            dc[position & 3] = value;
+        }
+        let inter = !self.current.is_intra();
+        let scale = self.scale.four(inter, plane, self.current.qp[plane])[0];
+        let first = 12 + 4 * plane;
+        for (block, value) in chroma_dc(dc, scale).into_iter().enumerate() {
+            self.coefficients[16 * (first + block)] = value;
+        }
+        self.with_any |= 15 << first;
     }
 }

@@ -59,11 +59,31 @@ impl Levels {
     }
 }
 
+/// A part of a macroblock with a vector of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    /// 0 or 1.
+    pub list: usize,
+    /// Its first 4x4 block.
+    pub at: (usize, usize),
+    /// Its size in 4x4 blocks.
+    pub size: (usize, usize),
+    /// Its predicted vector.
+    pub predicted: [i16; 2],
+}
+
 /// Reads the syntax elements of a macroblock. `None`: the element is out of its range. The context
 /// is the macroblock in decoding and its neighbours.
+///
+/// The encoder implements it, too: it writes each element that the decoder reads, and returns what
+/// it has written. So the order of the elements, their contexts and the predictions of their values
+/// are the same code in both directions.
 pub(super) trait Entropy {
     /// CABAC.
     const ARITHMETIC: bool;
+
+    /// The macroblock is already reconstructed: its elements are written.
+    const WRITES: bool;
 
     /// `mb_field_decoding_flag`.
     fn field_flag(&mut self, context: &Decoder<'_, '_>) -> bool;
@@ -72,8 +92,13 @@ pub(super) trait Entropy {
     /// the 23 of B slices.
     fn macroblock_type(&mut self, context: &Decoder<'_, '_>) -> Option<u8>;
 
-    /// `sub_mb_type`, tables 7-17 and 7-18.
-    fn sub_type(&mut self, context: &Decoder<'_, '_>) -> Option<u8>;
+    /// `sub_mb_type` of 8x8 block `block`, tables 7-17 and 7-18.
+    fn sub_type(&mut self, context: &Decoder<'_, '_>, block: usize) -> Option<u8>;
+
+    /// Sets the motion of the 8x8 blocks in `mask`, which have direct prediction.
+    fn direct(&mut self, context: &mut Decoder<'_, '_>, mask: u8) {
+        context.direct(mask);
+    }
 
     /// `ref_idx_l0` or `ref_idx_l1` of 8x8 block `block`, less than `count`.
     fn reference(
@@ -84,11 +109,13 @@ pub(super) trait Entropy {
         count: u8,
     ) -> Option<i8>;
 
-    /// `mvd_l0` or `mvd_l1`. `sums`: absolute differences of the neighbours, left plus above.
-    fn difference(&mut self, sums: [u16; 2]) -> Option<[i16; 2]>;
+    /// `mvd_l0` or `mvd_l1` of a part. `sums`: absolute differences of the neighbours, left plus
+    /// above.
+    fn difference(&mut self, part: &Part, sums: [u16; 2]) -> Option<[i16; 2]>;
 
-    /// `prev_intra4x4_pred_mode_flag` and `rem_intra4x4_pred_mode`; `None` for the predicted mode.
-    fn intra_mode(&mut self) -> Option<u8>;
+    /// `prev_intra4x4_pred_mode_flag` and `rem_intra4x4_pred_mode` of the block whose first 4x4
+    /// block is `block`, in raster order. `predicted`: the mode that the flag means.
+    fn intra_mode(&mut self, block: usize, predicted: u8) -> u8;
 
     /// `intra_chroma_pred_mode`.
     fn chroma_mode(&mut self, context: &Decoder<'_, '_>) -> Option<u8>;

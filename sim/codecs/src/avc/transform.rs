@@ -40,12 +40,12 @@ pub fn chroma_qp(luma_qp: u8, offset: i8) -> u8 {
 }
 
 /// normAdjust4x4 for qP % 6, by class of position: both coordinates even, both odd, other (8.5.9).
-const NORM_4X4: [[u8; 3]; 6] =
+pub(super) const NORM_4X4: [[u8; 3]; 6] =
     [[10, 16, 13], [11, 18, 14], [13, 20, 16], [14, 23, 18], [16, 25, 20], [18, 29, 23]];
 
 /// normAdjust8x8 for qP % 6, by class of position (8.5.9).
 #[rustfmt::skip]
-const NORM_8X8: [[u8; 6]; 6] = [
+pub(super) const NORM_8X8: [[u8; 6]; 6] = [
     [20, 18, 32, 19, 25, 24],
     [22, 19, 35, 21, 28, 26],
     [26, 23, 42, 24, 33, 31],
@@ -55,7 +55,7 @@ const NORM_8X8: [[u8; 6]; 6] = [
 ];
 
 /// Column of [`NORM_8X8`] for row % 4 and column % 4 of a position.
-const CLASS_8X8: [[u8; 4]; 4] = [[0, 3, 4, 3], [3, 1, 5, 1], [4, 5, 2, 5], [3, 1, 5, 1]];
+pub(super) const CLASS_8X8: [[u8; 4]; 4] = [[0, 3, 4, 3], [3, 1, 5, 1], [4, 5, 2, 5], [3, 1, 5, 1]];
 
 /// LevelScale4x4 and LevelScale8x8 (8.5.9) for all quantisers, each times 2^(qP / 6). With that
 /// factor in the table, scaling is the same for all quantisers: a product, then a fixed shift with
@@ -155,7 +155,7 @@ pub fn luma_dc(levels: &[i32; 16], scale: i32) -> [i16; 16] {
     out
 }
 
-fn hadamard([a, b, c, d]: [i32; 4]) -> [i32; 4] {
+pub(super) fn hadamard([a, b, c, d]: [i32; 4]) -> [i32; 4] {
     let (sum, rest, difference, middle) = (a + b, c + d, a - b, c - d);
     [sum + rest, sum - rest, difference - middle, difference + middle]
 }

@@ -14,8 +14,10 @@
 //! * `predict`: motion compensation (7.6.4 to 7.6.7).
 //! * [`idct`]: rounding of the inverse transform (annex A).
 //! * [`tables`], `vlc`: the tables of annex B, and look-up tables built from them.
+//! * [`encode`]: the encoder.
 
 mod block;
+pub mod encode;
 pub mod idct;
 mod macroblock;
 mod motion;

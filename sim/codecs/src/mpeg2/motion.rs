@@ -1,8 +1,9 @@
 //! Motion vectors: their syntax (6.2.5.2) and their prediction (7.6.3).
 
+use super::encode::codes;
 use super::parameters::Parameters;
 use super::vlc;
-use crate::bits::BitReader;
+use crate::bits::{BitReader, BitWriter};
 use crate::frame::Structure;
 
 /// A motion vector: horizontal, vertical; in half samples of the picture or field that it points
@@ -91,6 +92,67 @@ impl Predictors {
         }
         Some(())
     }
+}
+
+impl Predictors {
+    /// Writes the vectors of one direction: the reverse of [`Predictors::read`]. `None` for vectors
+    /// that the f_codes do not allow, and for dual prime prediction.
+    pub(super) fn write(
+        &mut self,
+        writer: &mut BitWriter,
+        parameters: &Parameters,
+        direction: usize,
+        motion: &Motion,
+    ) -> Option<()> {
+        let field_picture = parameters.structure.is_field();
+        let (count, from_field) = match (motion.prediction, field_picture) {
+            (Prediction::Frame, _) => (1, false),
+            (Prediction::Field, false) | (Prediction::SixteenByEight, _) => (2, true),
+            (Prediction::Field, true) => (1, true),
+            (Prediction::DualPrime, _) => return None,
+        };
+        let halve = u32::from(from_field && !field_picture);
+        let f_codes = parameters.f_codes[direction];
+        for number in 0..count {
+            if from_field {
+                writer.put(motion.bottom[number][direction].into(), 1);
+            }
+            let predictor = &mut self.0[number][direction];
+            for component in 0..2 {
+                let shift = if component == 1 { halve } else { 0 };
+                let vector = motion.vectors[number][direction][component];
+                let prediction = predictor[component] >> shift;
+                write_component(writer, f_codes[component], prediction, vector)?;
+                predictor[component] = vector << shift;
+            }
+        }
+        if count == 1 {
+            self.0[1][direction] = self.0[0][direction];
+        }
+        Some(())
+    }
+}
+
+/// Writes motion_code and motion_residual: the reverse of [`read_component`].
+fn write_component(writer: &mut BitWriter, f_code: u8, prediction: i32, vector: i32) -> Option<()> {
+    let size = u32::from(f_code).checked_sub(1).filter(|size| *size < 9)?;
+    let high = 16 << size;
+    if !(-high..high).contains(&vector) {
+        return None;
+    }
+    let difference = match vector - prediction {
+        difference if difference < -high => difference + 2 * high,
+        difference if difference >= high => difference - 2 * high,
+        difference => difference,
+    };
+    let Some(rest) = difference.unsigned_abs().checked_sub(1) else {
+        codes::put(writer, codes::MOTION[0]);
+        return Some(());
+    };
+    codes::put(writer, codes::MOTION[(rest >> size) as usize + 1]);
+    writer.put(u32::from(difference < 0), 1);
+    writer.put(rest, size);
+    Some(())
 }
 
 impl Motion {

@@ -6,8 +6,9 @@ use super::headers::{Pps, Scaling, Sps};
 use super::order::Order;
 use super::short;
 use super::slice::Header;
+use super::streams::difference;
 use genxml_codecs::avc::{
-    Matrices, Outputs, Parameters, Picture, References, Slice, SliceKind, Weight,
+    Matrices, Output, Outputs, Parameters, Picture, References, Slice, SliceKind, Weight,
 };
 use genxml_codecs::zigzag::{ZIGZAG_4X4, ZIGZAG_8X8};
 use genxml_codecs::{Frame, Report, Structure, emulation};
@@ -54,6 +55,10 @@ struct Current {
 /// Changes a picture before it is decoded.
 pub type Damage = Box<dyn FnMut(&mut Job)>;
 
+/// Encodes a picture: changes the NAL units of its slices. Takes the references, and what the target
+/// and the buffer of the motion hold. `None` leaves the picture as it is.
+pub type Encode = Box<dyn FnMut(&mut Job, References<'_>, &Frame, &[u8]) -> Option<Output>>;
+
 /// Why a driver does not decode a stream.
 pub type Refused = String;
 
@@ -83,6 +88,8 @@ pub struct Front {
     /// State of the pictures and slices is kept in `states`.
     pub keep: bool,
     pub states: Vec<String>,
+    /// What differs between encoder and decoder.
+    pub wrong: Vec<String>,
     /// What FFmpeg logs of each slice: structure, first macroblock, kind, frame_num, counts of the
     /// fields, lengths of the lists, QP.
     pub log: Vec<String>,
@@ -91,6 +98,8 @@ pub struct Front {
     pub alternative: bool,
     /// Changes a picture before it is decoded.
     pub damage: Option<Damage>,
+    /// Encodes each picture before it is decoded. Both results must be the same.
+    pub encode: Option<Encode>,
 }
 
 impl Front {
@@ -337,6 +346,9 @@ impl Front {
         }
         let frame = std::mem::take(&mut picture.frame);
         let motion = std::mem::take(&mut picture.motion);
+        let encode = self.encode.as_mut();
+        let encoded =
+            encode.and_then(|encode| encode(&mut picture.job, references, &frame, &motion));
         let parameters = &picture.job.parameters;
         match Picture::new(parameters, references, frame, motion) {
             Ok(mut decoder) => {
@@ -346,6 +358,27 @@ impl Front {
                 // As i965 chooses: the filtered output if any slice filters.
                 let filtered = picture.job.slices.iter().any(|(slice, _)| slice.deblocking != 1);
                 let output = decoder.finish(Outputs { unfiltered: !filtered, filtered });
+                if let Some(encoded) = encoded {
+                    let frames =
+                        |output: &Output| output.filtered.clone().or(output.unfiltered.clone());
+                    let (want, got) = (frames(&output), frames(&encoded));
+                    if let (Some(want), Some(got)) = (want, got)
+                        && want != got
+                    {
+                        self.wrong.push(format!(
+                            "picture {} ({}): the encoder has other samples: {}",
+                            picture.index,
+                            picture.kinds,
+                            difference(&got, &want)
+                        ));
+                    }
+                    if output.motion != encoded.motion {
+                        self.wrong.push(format!("picture {}: other motion", picture.index));
+                    }
+                    if output.report != encoded.report {
+                        self.wrong.push(format!("{:?} {:?}", output.report, encoded.report));
+                    }
+                }
                 picture.frame = output.filtered.or(output.unfiltered).unwrap_or_default();
                 picture.motion = output.motion;
                 self.report.add(output.report);

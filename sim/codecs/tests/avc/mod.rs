@@ -3,6 +3,7 @@
 mod concealment;
 mod container;
 mod dpb;
+mod encode;
 mod front;
 mod generate;
 mod headers;

@@ -1,6 +1,7 @@
 //! The decoder of MPEG-2.
 
 mod corpus;
+mod encode;
 mod encoder;
 mod front;
 mod generated;

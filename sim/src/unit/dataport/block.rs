@@ -178,8 +178,8 @@ pub(super) fn oword(
         Payload::open(message, if write { "an oword block write" } else { "an oword block read" });
     let (place, length) = owords(port, &payload, descriptor.data_blocks)?;
     let header = Header::read(registers, Some(payload.required(port)?));
-    let target =
-        target::buffer(port, &payload, descriptor.binding_table_index.get(), allowed, header)?;
+    let index = descriptor.binding_table_index.get();
+    let target = target::bytes(port, &payload, index, allowed, header)?;
     // Unaligned blocks start at a dword (2d p.42).
     let offset = (u64::from(header.global) * unit) & !3;
     let blocks = Blocks {

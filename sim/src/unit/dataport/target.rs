@@ -100,6 +100,25 @@ pub(super) fn buffer(
     }
 }
 
+/// As [`buffer`], for oword blocks. Of a tiled image, the bytes as they are in memory
+/// (assumptions::OWORD_BLOCKS_IGNORE_TILES).
+pub(super) fn bytes(
+    port: &mut Port<'_, '_>,
+    payload: &Payload<'_>,
+    index: u64,
+    allowed: Allowed,
+    header: Header,
+) -> Result<Target, Fault> {
+    if index < u64::from(FIRST_SPECIAL_INDEX) {
+        let surface = &surface(port, payload, index)?.surface;
+        if surface.kind == SurfaceKind::Image && surface.tile_mode != TileMode::Linear {
+            let size = u64::from(surface.pitch) * u64::from(surface.height);
+            return Ok(Target::Memory { base: surface.base, size });
+        }
+    }
+    buffer(port, payload, index, allowed, header)
+}
+
 /// The surface of binding table index `index`, which must be an entry of the table.
 pub(super) fn surface<'p>(
     port: &'p mut Port<'_, '_>,

@@ -38,6 +38,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The NAL units of a random stream.
 pub fn stream(seed: u64) -> Vec<Vec<u8>> {
+    stream_and_limits(seed).0
+}
+
+/// As [`stream`]. Also, for each slice, whether FFmpeg decodes direct prediction of it in another
+/// way than the standard.
+pub fn stream_and_limits(seed: u64) -> (Vec<Vec<u8>>, Vec<bool>) {
     let mut random = fastrand::Rng::with_seed(seed);
     let unit = syntax::sps(&mut random);
     let sps = Sps::parse(&emulation::remove(&unit)).expect("a parameter set that can be read");
@@ -70,11 +76,12 @@ pub fn stream(seed: u64) -> Vec<Vec<u8>> {
         lists: Default::default(),
         reset: false,
         frames: 0,
+        no_direct: Vec::new(),
     };
     for frame in 0..frames {
         generator.frame(frame == 0);
     }
-    generator.units
+    (generator.units, generator.no_direct)
 }
 
 struct Generator {
@@ -101,6 +108,8 @@ struct Generator {
     /// The picture before has operation 5, after which the same syntax elements may come again.
     reset: bool,
     frames: u16,
+    /// Of each slice.
+    no_direct: Vec<bool>,
 }
 
 /// What the pictures of a frame share.
@@ -409,6 +418,7 @@ impl Generator {
         (grid, slice, end): (&mut Grid, u32, usize),
     ) {
         let no_direct = self.slice_header(header, pps, numbers, frame, kinds);
+        self.no_direct.push(no_direct);
         let mut out = BitWriter::default();
         syntax::header(&mut out, header, &self.sps, pps);
         let code = if pps.cabac {

@@ -1,0 +1,232 @@
+//! A picture in encoding: headers, slices, then the deblocking filter.
+
+use super::arithmetic::Encoder;
+use super::bins::Cabac;
+use super::cavlc::Cavlc;
+use super::macroblock::{Invalid, Macroblock};
+use super::plan::Plan;
+use super::quantise::{Forward, Quantiser, Rounding};
+use super::slice::Coder;
+use crate::Frame;
+use crate::avc::picture::{self, Error, Outputs};
+use crate::avc::state::Decoder;
+use crate::avc::{Parameters, References, Slice, SliceKind};
+use crate::bits::BitWriter;
+
+/// Bytes that stand between slices or before the first one.
+#[derive(Clone, Copy, Debug)]
+pub struct Insertion<'a> {
+    /// The bytes.
+    pub data: &'a [u8],
+    /// Number of bits of the last byte that count, 1 to 8.
+    pub last_bits: u32,
+    /// Emulation prevention bytes are inserted.
+    pub protect: bool,
+    /// Number of bytes at the start that are never preceded by an emulation prevention byte.
+    pub unprotected: usize,
+}
+
+/// How the macroblocks of a slice are encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Rounding of the quantiser.
+    pub rounding: Rounding,
+    /// Direct blocks and skipped macroblocks have the motion that a decoder derives, not the one
+    /// that [`super::Inter`] states.
+    pub derive_direct: bool,
+}
+
+/// What is known of a macroblock after encoding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// Intra prediction.
+    pub intra: bool,
+    /// `P_Skip` or `B_Skip`.
+    pub skipped: bool,
+    /// The luma quantiser that decoders have for it.
+    pub qp: u8,
+    /// `coded_block_pattern`.
+    pub pattern: u8,
+    /// Its bits; of a bin that is not written yet, the bits so far.
+    pub bits: u32,
+}
+
+/// Sizes of the coded data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sizes {
+    /// Bits of slices, with stop bits.
+    pub slice_bits: u64,
+    /// Bins of CABAC.
+    pub bins: u64,
+    /// Bits of the last slice, with its stop bit.
+    pub last_slice: u64,
+}
+
+/// An encoded picture.
+#[derive(Clone, Debug, Default)]
+pub struct Output {
+    /// The coded data.
+    pub stream: Vec<u8>,
+    /// The picture as decoders show it.
+    pub picture: picture::Output,
+    /// The macroblocks in the order of encoding.
+    pub records: Vec<Record>,
+    /// Sizes of the coded data.
+    pub sizes: Sizes,
+}
+
+/// A picture in encoding.
+#[derive(Debug)]
+pub struct Picture<'a> {
+    picture: picture::Picture<'a>,
+    source: &'a Frame,
+    quantiser: Quantiser,
+    stream: BitWriter,
+    records: Vec<Record>,
+    sizes: Sizes,
+}
+
+impl<'a> Picture<'a> {
+    /// Starts a picture. `source` has the size of `frame`. `frame` and `motion` are what the
+    /// targets hold, as for [`crate::avc::Picture::new`].
+    ///
+    /// # Errors
+    /// Those of [`crate::avc::Picture::new`]; [`Error::Target`] if the source has another size.
+    pub fn new(
+        parameters: &'a Parameters,
+        forward: &Forward,
+        references: References<'a>,
+        source: &'a Frame,
+        frame: Frame,
+        motion: Vec<u8>,
+    ) -> Result<Self, Error> {
+        let size =
+            |frame: &Frame| frame.planes.each_ref().map(|plane| (plane.width, plane.data.len()));
+        if size(source) != size(&frame) {
+            let luma = &source.planes[0];
+            return Err(Error::Target(luma.width, luma.height));
+        }
+        Ok(Picture {
+            picture: picture::Picture::new(parameters, references, frame, motion)?,
+            source,
+            quantiser: Quantiser::new(forward),
+            stream: BitWriter::default(),
+            records: Vec::new(),
+            sizes: Sizes::default(),
+        })
+    }
+
+    /// Number of whole bytes of the coded data so far.
+    pub fn position(&self) -> usize {
+        self.stream.position() / 8
+    }
+
+    /// Puts bytes into the coded data.
+    pub fn insert(&mut self, insertion: &Insertion<'_>) {
+        let Some((last, data)) = insertion.data.split_last() else { return };
+        let protected = |at: usize| insertion.protect && at >= insertion.unprotected;
+        for (at, &byte) in data.iter().enumerate() {
+            self.stream.protect(protected(at));
+            self.stream.put(byte.into(), 8);
+        }
+        self.stream.protect(protected(data.len()));
+        let bits = insertion.last_bits.clamp(1, 8);
+        self.stream.put(u32::from(*last) >> (8 - bits), bits);
+    }
+
+    /// Encodes a slice: its macroblocks from the first one of `slice` on, in order. The slice header
+    /// must already be inserted. [`Slice::data_offset`] is not used.
+    ///
+    /// # Errors
+    /// The macroblock, counted from the start of the slice, that is not valid, and why. The slice
+    /// ends before it.
+    pub fn slice(
+        &mut self,
+        slice: &Slice,
+        settings: &Settings,
+        macroblocks: &[Macroblock],
+    ) -> Result<(), (usize, Invalid)> {
+        let index = u16::try_from(self.picture.slices()).map_err(|_| (0, Invalid::Position))?;
+        let parameters = self.picture.parameters;
+        let (x, y) = slice.first;
+        if x >= parameters.width || y >= parameters.picture_height() || parameters.mbaff {
+            return Err((0, Invalid::Position));
+        }
+        let first = y * parameters.width + x;
+        let mut coder =
+            Coder { source: self.source, quantiser: &self.quantiser, settings, plan: Plan::new() };
+        let mut decoder = self.picture.start(slice, index);
+        decoder.qp = slice.qp.min(51);
+        self.stream.protect(true);
+        let start = self.stream.position();
+        let mut result = Ok(());
+        let start_at = |decoder: &mut Decoder<'_, '_>, at: usize| {
+            decoder.start(first + at).ok_or(Invalid::Position)?;
+            match decoder.macroblocks[decoder.position()].decoded {
+                true => Err(Invalid::Position),
+                false => Ok(()),
+            }
+        };
+        if parameters.cabac {
+            self.stream.align(true);
+            let set = match slice.kind {
+                SliceKind::I => 0,
+                _ => 1 + usize::from(slice.cabac_init.min(2)),
+            };
+            let mut entropy = Cabac { bins: Encoder::new(set, slice.qp) };
+            for (at, macroblock) in macroblocks.iter().enumerate() {
+                let found = start_at(&mut decoder, at)
+                    .and_then(|()| coder.cabac(&mut decoder, &mut entropy, macroblock));
+                match found {
+                    Ok(record) => self.records.push(record),
+                    Err(error) => {
+                        result = Err((at, error));
+                        break;
+                    }
+                }
+                // The bin of the last macroblock follows below.
+                if at + 1 < macroblocks.len() {
+                    entropy.bins.terminate(false);
+                }
+            }
+            entropy.bins.terminate(true);
+            self.sizes.bins += entropy.bins.bins;
+            self.stream.bytes(&entropy.bins.into_bytes());
+        } else {
+            let mut entropy = Cavlc { bits: &mut self.stream };
+            let mut run = 0;
+            for (at, macroblock) in macroblocks.iter().enumerate() {
+                let found = start_at(&mut decoder, at)
+                    .and_then(|()| coder.cavlc(&mut decoder, &mut entropy, &mut run, macroblock));
+                match found {
+                    Ok(record) => self.records.push(record),
+                    Err(error) => {
+                        result = Err((at, error));
+                        break;
+                    }
+                }
+            }
+            if run > 0 {
+                self.stream.ue(run);
+            }
+            self.stream.put(1, 1);
+        }
+        let bits = self.stream.position() - start;
+        self.stream.align(false);
+        self.stream.protect(false);
+        self.sizes.slice_bits += bits as u64;
+        self.sizes.last_slice = bits as u64;
+        result
+    }
+
+    /// Filters the picture and returns it with the coded data. The bits of an insertion after the
+    /// last whole byte are lost.
+    pub fn finish(self, outputs: Outputs) -> Output {
+        Output {
+            stream: self.stream.into_bytes(),
+            picture: self.picture.finish(outputs),
+            records: self.records,
+            sizes: self.sizes,
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! MPEG-2 pictures encoded from typed packets.
+//!
+//! Oracle: FFmpeg's software decoder shows the pictures that the model has reconstructed, within the
+//! errors of the inverse transforms. Tests that need it end early if it is not installed.
+
+use super::capture::Picture;
+use super::encode::{
+    CODED, HEAD, HEIGHT, PICTURES, PITCH, REGISTERS, SOURCE, WIDTH, about, ffmpeg, insert, model,
+    store, surface,
+};
+use super::packets::submit;
+use genxml::engine::EngineId;
+use genxml::gen8::mfc::*;
+use genxml::gen8::mfx_common::*;
+use genxml::gen8::mfx_mpeg2::*;
+use genxml::gen8::mfx_registers::{MfcBitstreamBytecountFrame, MfcQpStatusCount, MfxMbCount};
+use genxml_cases::{Model, Random, at, minus_one, packets, push, u};
+use genxml_core::S;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The delimiter that intel-vaapi-driver looks for after the coded data.
+const TAIL: [u8; 5] = [0, 0, 0, 0, 0xb0];
+
+/// State of picture `index`: 0 I, 1 P, 2 B.
+fn picture(index: usize) -> Vec<u32> {
+    let mut buffers = MfxPipeBufAddrState {
+        original_uncompressed_picture_source_address: at(SOURCE),
+        pre_deblocking_destination_address: at(PICTURES[index]),
+        ..MfxPipeBufAddrState::new()
+    };
+    for (at_index, reference) in buffers.reference_picture[..4].iter_mut().enumerate() {
+        *reference = at(PICTURES[at_index % 2 * usize::from(index == 2)]);
+    }
+    let code = |used: bool| u(if used { 2 } else { 15 });
+    let state = MfxMpeg2PicState {
+        frame_prediction_frame_dct: true,
+        picture_structure: MfxMpeg2PicStatePictureStructure::MPEG_FRAME,
+        f_code_0_0: code(index > 0),
+        f_code_0_1: code(index > 0),
+        f_code_1_0: code(index > 1),
+        f_code_1_1: code(index > 1),
+        picture_coding_type: MfxMpeg2PicStatePictureCodingType::from_bits(index as u64 + 1),
+        frame_width_in_mbs: minus_one(WIDTH as u64),
+        frame_height_in_mbs: minus_one(HEIGHT as u64),
+        slice_concealment_disable: true,
+        ..MfxMpeg2PicState::new()
+    };
+    let group = MfcMpeg2SlicegroupState {
+        is_last_slice_grp: true,
+        bitstream_offset_indirect_pak_bse_data_start_address_write: at(HEAD),
+        ..MfcMpeg2SlicegroupState::new()
+    };
+    packets![
+        MfxPipeModeSelect {
+            standard_select: MfxPipeModeSelectStandardSelect::MPEG2,
+            codec_select: MfxPipeModeSelectCodecSelect::ENCODE,
+            pre_deblocking_output_enable: true,
+            ..MfxPipeModeSelect::new()
+        },
+        surface(MfxSurfaceStateSurfaceId::DECODED_OR_REFERENCE_PICTURE),
+        buffers,
+        MfxIndObjBaseAddrState {
+            mfc_indirect_pak_bse_object_address: at(CODED),
+            mfc_indirect_pak_bse_object_upper_bound: at(CODED + 0x8000),
+            ..MfxIndObjBaseAddrState::new()
+        },
+        state,
+        group
+    ]
+}
+
+/// Headers before the first slice.
+fn headers(index: usize, dwords: &mut Vec<u32>) {
+    let mut put = |code: u8, bits: String| {
+        let zeros = "0".repeat((8 - bits.len() % 8) % 8);
+        insert(&format!("{:024b}{code:08b}{bits}{zeros}", 1), false, dwords);
+    };
+    if index == 0 {
+        let (width, height) = (16 * WIDTH, 16 * HEIGHT);
+        // Square samples, 25 frames a second, any rate.
+        put(0xb3, format!("{width:012b}{height:012b}00010011{:018b}1{:010b}000", 0x3fff, 100));
+        // Main profile, high level, progressive, 4:2:0.
+        put(0xb5, format!("000101000100101{}1{}", "0".repeat(2 + 2 + 12), "0".repeat(16)));
+        put(0xb8, format!("{:025b}10", 1 << 12));
+    }
+    let number = [0, 2, 1][index];
+    let vectors = ["", "0111", "01110111"][index];
+    put(0, format!("{number:010b}{:03b}{:016b}{vectors}0", index + 1, 0xffff));
+    let code = |used: bool| if used { "0010" } else { "1111" };
+    let codes = [code(index > 0).repeat(2), code(index > 1).repeat(2)].concat();
+    // A frame with frame prediction, progressive.
+    put(0xb5, format!("1000{codes}00110100000110"));
+}
+
+/// A random macroblock of the picture.
+fn macroblock(index: usize, number: usize, random: &mut Random) -> MfcMpeg2PakObject {
+    let (x, y) = (number % WIDTH, number / WIDTH);
+    let mut inline = InlineDataDescriptionForMfcMpeg2PakObject {
+        intra_mb: index == 0 || random.below(4) == 0,
+        mb_column: u(x as u64),
+        mb_row: u(y as u64),
+        cbp: u(random.pick(&[63, 63, 0, 21])),
+        cbp_dc: u(7),
+        first_mb: x == 0,
+        last_mb: x + 1 == WIDTH,
+        quantizer_scale_code: u(2 + random.below(6)),
+        ..InlineDataDescriptionForMfcMpeg2PakObject::new()
+    };
+    inline.mb_type = match inline.intra_mb {
+        true => InlineDataDescriptionForMfcMpeg2PakObjectMbType::INTRA,
+        false => {
+            let types: &[u64] = if index == 1 { &[1] } else { &[1, 2, 3] };
+            InlineDataDescriptionForMfcMpeg2PakObjectMbType::from_bits(random.pick(types))
+        }
+    };
+    for vector in &mut inline.motion_vectors {
+        // In the picture.
+        let mut component = |place: usize, count: usize| {
+            let (low, high) = (-32 * place as i64, 32 * (count - 1 - place) as i64);
+            let value = (random.below(63) as i64 - 31).clamp(low, high);
+            S::<16>::try_from(value).unwrap()
+        };
+        vector.motion_vector_x = component(x, WIDTH);
+        vector.motion_vector_y = component(y, HEIGHT);
+    }
+    MfcMpeg2PakObject { inline_data: inline }
+}
+
+/// Encodes picture `index` of a stream. Returns its coded data without the delimiter.
+fn encode(index: usize, random: &mut Random, model: &mut Model) -> Vec<u8> {
+    let mut batch = picture(index);
+    headers(index, &mut batch);
+    for number in 0..WIDTH * HEIGHT {
+        push(&mut batch, &macroblock(index, number, random));
+    }
+    let tail: String = TAIL.iter().map(|byte| format!("{byte:08b}")).collect();
+    insert(&tail, false, &mut batch);
+    let stored = [MfcBitstreamBytecountFrame::OFFSET, MfcQpStatusCount::OFFSET, MfxMbCount::OFFSET];
+    store(&stored, &mut batch);
+    submit(model, &batch).unwrap();
+    let coded = model.read(CODED + HEAD, 0x7000);
+    let length = coded.windows(5).position(|bytes| bytes == TAIL).expect("a delimiter");
+    let [bytes, quantisers, macroblocks] = model.get(REGISTERS, 3)[..] else { unreachable!() };
+    assert_eq!((bytes as usize, macroblocks as usize), (length + 5, WIDTH * HEIGHT));
+    assert!(quantisers as usize >= 2 * WIDTH * HEIGHT);
+    coded[..length].to_vec()
+}
+
+/// I, P and B pictures with random macroblocks.
+#[test]
+fn pictures_decode_as_they_were_reconstructed() {
+    for number in 0..16 {
+        let mut random = Random::new(number);
+        let mut model = model(&mut random);
+        let mut stream = Vec::new();
+        for index in 0..3 {
+            model.write(CODED, &[0xee; 0x8000]);
+            stream.extend(encode(index, &mut random, &mut model));
+        }
+        stream.extend([0, 0, 1, 0xb7]);
+        let options = ["-cpuflags", "0", "-flags", "bitexact", "-idct", "faani"];
+        let input = [&options[..], &["-f", "mpegvideo"]].concat();
+        let Some((frames, log)) = ffmpeg(&stream, &input) else { return };
+        assert_eq!(log, "");
+        let size = 16 * WIDTH * 16 * HEIGHT * 3 / 2;
+        assert_eq!(frames.len(), 3 * size);
+        // In output order the B picture is between the others.
+        for (shown, index) in [0, 2, 1].into_iter().enumerate() {
+            let planes = vec![(0, 16 * WIDTH, 16 * HEIGHT), (32, 16 * WIDTH, 8 * HEIGHT)];
+            let got = Picture { address: PICTURES[index], pitch: PITCH, planes }.read(&mut model);
+            let want = &frames[shown * size..][..size];
+            let most = got.iter().zip(want).map(|(a, b)| a.abs_diff(*b)).max().unwrap();
+            // Each transform may add 1.
+            assert!(most <= [1, 2, 3][index], "{number}: picture {index} differs by {most}");
+        }
+    }
+}
+
+/// What the model does not have, and invalid macroblocks.
+#[test]
+fn faults_name_fields() {
+    type Change = fn(&mut InlineDataDescriptionForMfcMpeg2PakObject);
+    let changes: [(Change, &str); 6] = [
+        (|inline| inline.quantizer_scale_code = u(0), "Quantizer Scale Code"),
+        (|inline| inline.intra_mb = false, "MB Type"),
+        (|inline| inline.field_dct = true, "Field DCT"),
+        (|inline| inline.mb_column = u(WIDTH as u64), "MB Column"),
+        (|inline| inline.coefficient_clamp_enable = true, "limits of coefficients"),
+        (
+            |inline| {
+                inline.intra_mb = false;
+                inline.mb_type = InlineDataDescriptionForMfcMpeg2PakObjectMbType::DUAL_PRIME;
+            },
+            "dual prime",
+        ),
+    ];
+    for (change, want) in changes {
+        let mut random = Random::new(2);
+        let mut model = model(&mut random);
+        let mut batch = picture(0);
+        let mut object = macroblock(0, 0, &mut random);
+        change(&mut object.inline_data);
+        push(&mut batch, &object);
+        let got = about(submit(&mut model, &batch).unwrap_err());
+        assert!(got.starts_with(want), "{got} for {want}");
+    }
+}
+
+/// Batches with random changes end with a result or a fault. `GENXML_MUTATIONS` sets their number.
+#[test]
+fn changed_batches_end() {
+    let count = std::env::var("GENXML_MUTATIONS").map_or(400, |count| count.parse().unwrap());
+    let mut faults = 0;
+    for number in 0..count {
+        let mut random = Random::new(number);
+        let mut model = model(&mut random);
+        let index = random.index(3);
+        let mut batch = picture(index);
+        headers(index, &mut batch);
+        for number in 0..WIDTH * HEIGHT {
+            push(&mut batch, &macroblock(index, number, &mut random));
+        }
+        for _ in 0..=random.index(4) {
+            let at = random.index(batch.len());
+            batch[at] = match random.below(3) {
+                0 => random.below(1 << 32) as u32,
+                1 => batch[at] ^ 1 << random.below(32),
+                _ => batch[at] ^ 0xff << (8 * random.below(4)),
+            };
+        }
+        let ended =
+            catch_unwind(AssertUnwindSafe(|| model.submit(EngineId::Video, &batch).is_err()));
+        faults += u64::from(ended.unwrap_or_else(|_| panic!("change {number} panics")));
+    }
+    assert!(faults > count / 20 && faults < count * 19 / 20, "{faults} of {count} have faults");
+}
