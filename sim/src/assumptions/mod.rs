@@ -94,6 +94,7 @@ mod surfaces;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod vebox;
 mod video;
 
 pub use blitter::*;
@@ -108,8 +109,10 @@ pub use resource_streamer::*;
 pub use sampler::*;
 pub use surfaces::*;
 pub use threads::*;
+pub use vebox::*;
 
 use faults::FAULTS;
+use vebox::VEBOX;
 use video::VIDEO;
 
 /// All assumptions, in the order in which a batch meets the parts of the GPU; then what the model
@@ -128,5 +131,6 @@ pub const AREAS: &[Area] = &[
     RASTER,
     PIXELS,
     VIDEO,
+    VEBOX,
     FAULTS,
 ];
