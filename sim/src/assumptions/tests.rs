@@ -198,6 +198,17 @@ const FAULTS: &[(&str, &[&str])] = &[
             "THE_DETAIL_FILTER_OF_SAMPLE_8X8",
         ],
     ),
+    (
+        "vebox/job.rs",
+        &[
+            "CAMERA_PIPE",
+            "PLANES_OF_ALPHA",
+            "GAMUT_OF_EACH_PIXEL",
+            "CAMERA_PIPE",
+            "GAMUT_OF_EACH_PIXEL",
+        ],
+    ),
+    ("vebox/surface.rs", &["CAMERA_PIPE"]),
     ("video/avc.rs", &["SHORT_FORMAT_OF_SLICES"]),
     ("video/status.rs", &["RECORDS_OF_DECODED_MACROBLOCKS"]),
     ("video/surface.rs", &["OTHER_FORMATS_OF_DECODED_PICTURES"]),

@@ -77,6 +77,11 @@ assumptions! {
         choice "The temporal filter is not used.";
         reason "Each difference reaches the threshold (digests/video.md 12.5).";
 
+    documentation VEBOX_DENOISED_OUTPUT_NEEDS_DENOISING;
+        question "Is the denoised frame written when only deinterlacing is enabled?";
+        choice "No.";
+        reason "iHD gives the address 0 for it then.";
+
     documentation VEBOX_CHROMA_DENOISE_IS_TEMPORAL;
         question "How is chroma denoised?";
         choice "In blocks of 4x4 samples of U or V, as luma is, but without the spatial filter and \
@@ -108,6 +113,17 @@ assumptions! {
             above and below. In both cases the two pixels must be consistent.";
         reason "The thresholds are named; their combination is only outlined (digests/video.md \
             12.9).";
+
+    documentation VEBOX_FILM_MODE_COMPARES_SQUARES;
+        question "How are the thresholds of film mode detection used?";
+        choice "They are squares. A pixel moves smoothly if the greater squared difference of its \
+            fields from the previous frame is above the temporal threshold, and the rows of its \
+            fields differ by less than vertical threshold 1. A pixel tears if its fields differ \
+            by more than their rows do, and by more than vertical threshold 2, and a neighbour \
+            tears, too. Variances 5 and 6 count blocks with more tearing pixels than the tear \
+            threshold, and the others.";
+        reason "The conditions of tearing are public. The default thresholds, 175, 16 and 100, \
+            are near squares of differences of pixels.";
 
     documentation VEBOX_STATISTICS_OF_EDGES;
         question "Which blocks count in the sums of film mode detection and noise estimates?";

@@ -7,9 +7,9 @@
 //! 3. [`iecp`]: skin tones, contrast, saturation, ProcAmp, colour space, gamut, in rows with a
 //!    sample of chroma for each pixel ([`convert`]).
 //!
-//! [`surface`] and [`pack`] read and write surfaces: frames of 8 bits, or [`picture`]s of 12 bits.
+//! [`job`] checks the state. [`surface`] and [`pack`] read and write surfaces: frames of 8 bits, or [`picture`]s of 12 bits.
 //! [`film`], [`noise`] and [`statistics`] count. All arithmetic is functions of plain values. Only
-//! this file and [`surface`] use packets and memory.
+//! this file, [`job`] and [`surface`] use packets and memory.
 
 pub mod convert;
 pub mod deinterlace;
@@ -17,6 +17,7 @@ pub mod denoise;
 pub mod film;
 pub mod history;
 pub mod iecp;
+pub mod job;
 pub mod noise;
 pub mod pack;
 pub mod picture;
@@ -26,26 +27,17 @@ pub mod surface;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::watchdog;
-use convert::{Method, convert};
-use deinterlace::Source;
-use genxml::gen8::vebox::{
-    VebDiIecp, VeboxState, VeboxState422420DownsampleMethod as RowsMethod,
-    VeboxState444422DownsampleMethod as ColumnsMethod, VeboxStateDiEnable as Di,
-    VeboxStateDiOutputFrames as Wanted, VeboxStateDnDiFirstFrame as First,
-    VeboxStateDnEnable as Dn,
-};
+use convert::convert;
+use genxml::gen8::vebox::VebDiIecp;
 use genxml::gen8::vebox_states::{
-    VeboxDndiState, VeboxGamutState, VeboxGamutStateGlobalModeEnable as GamutMode, VeboxIecpState,
+    VeboxDndiState, VeboxDndiStateDnDiTopFirst as TopFirst, VeboxIecpState,
 };
 use genxml_codecs::Frame;
-use genxml_core::Fixed;
 use history::History;
-use iecp::gamut::Expansion;
-use iecp::{Chain, Luma};
+use iecp::Luma;
+use job::{Job, deinterlace_settings, denoise_settings, read};
 use picture::Picture;
 use statistics::{Blocks, Statistics};
-use std::ops::Range;
-use surface::{Role, Surface};
 
 /// Units of work of denoising a pixel.
 const DENOISED: u64 = 8;
@@ -83,21 +75,6 @@ pub fn di_iecp(exec: &mut Exec<'_>, packet: &VebDiIecp) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What VEBOX_STATE and the surfaces ask for.
-struct Job {
-    state: VeboxState,
-    input: Surface,
-    outputs: Surface,
-    /// The columns that are written.
-    columns: Range<usize>,
-    denoises: bool,
-    deinterlaces: bool,
-    enhances: bool,
-    /// The frame before counts.
-    continues: bool,
-    method: Method,
-}
-
 /// An output other than the denoised frame.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Output {
@@ -106,76 +83,6 @@ enum Output {
 }
 
 impl Job {
-    fn resolve(exec: &Exec<'_>, packet: &VebDiIecp) -> Result<Job, Fault> {
-        if exec.state.latched.get::<VeboxState>(0).is_none() {
-            let why = "no VEBOX_STATE came before, so nothing says what to do with the frame";
-            return Err(exec.bad_field("Ending X", packet.ending_x.get(), why));
-        }
-        let state: VeboxState = exec.state.latched.read(0);
-        for (asked, what, page) in [
-            (state.demosaic_enable, "Demosaic Enable", "VEBOX_STATE dw1 10"),
-            (state.vignette_enable, "Vignette Enable", "VEBOX_STATE dw1 11"),
-            (state.alpha_plane_enable, "Alpha Plane Enable", "VEBOX_STATE dw1 12"),
-            (state.hot_pixel_filtering_enable, "Hot Pixel Filtering Enable", "VEBOX_STATE dw1 13"),
-            (
-                state.color_gamut_compression_enable,
-                "Color Gamut Compression Enable",
-                "VEBOX_STATE dw1 1",
-            ),
-        ] {
-            if asked {
-                return Err(exec.unimplemented(what, page));
-            }
-        }
-        let input = Surface::resolve(exec, Role::Input)?;
-        let outputs = Surface::resolve(exec, Role::Output)?.sized(exec, &input)?;
-        let (start, end) = (packet.starting_x.get(), packet.ending_x.get());
-        if start % 64 != 0 || start > end {
-            let why = "it must be a multiple of 64 and not above Ending X";
-            return Err(exec.bad_field("Starting X", start, why));
-        }
-        let end = (end as usize + 1).min(input.width);
-        let columns = (start as usize).min(end)..end;
-        let (denoises, deinterlaces) =
-            (state.dn_enable == Dn::DENOISE_FRAME, state.di_enable == Di::CALCULATE_DI);
-        if (denoises || deinterlaces) && !input.format.is_video() {
-            let why = "denoising and deinterlacing need 8 bits, and 4:2:0, 4:2:2 or luma only";
-            return Err(exec.bad_field("Surface Format", Role::Input as u64, why));
-        }
-        let continues =
-            state.dn_di_first_frame == First::NOT_FIRST_FIELD_PREVIOUS_CLEAN_SURFACE_STATE_IS_VALID;
-        let method = Method {
-            average_columns: state._444_422_downsample_method
-                == ColumnsMethod::AVERAGE_HORIZONTALLY_ALIGNED_CHROMAS,
-            average_rows: state._422_420_downsample_method
-                == RowsMethod::AVERAGE_VERTICALLY_ALIGNED_CHROMAS,
-        };
-        let enhances = state.global_iecp_enable;
-        Ok(Job {
-            state,
-            input,
-            outputs,
-            columns,
-            denoises,
-            deinterlaces,
-            enhances,
-            continues,
-            method,
-        })
-    }
-
-    /// True if outputs have the samples of the input.
-    fn is_copy(&self) -> bool {
-        self.input.format.is_video()
-            && self.outputs.format.is_video()
-            && self.input.format.sampling() == self.outputs.format.sampling()
-    }
-
-    /// Pixels of the frame.
-    fn pixels(&self) -> u64 {
-        (self.input.width * self.input.height) as u64
-    }
-
     /// Denoises and deinterlaces, and writes all outputs.
     fn video(
         &self,
@@ -198,16 +105,16 @@ impl Job {
         };
         let mut history = self.history(exec, packet)?;
         self.count(&state, &current, previous.as_ref(), statistics);
-        let denoised = match self.denoises {
-            true => {
-                let settings = denoise_settings(exec, &state)?;
-                denoise::frame(&settings, &current, previous.as_ref(), &mut history)
-            }
-            false => current,
+        let denoised = if self.denoises {
+            let settings = denoise_settings(exec, &state)?;
+            let frame = denoise::frame(&settings, &current, previous.as_ref(), &mut history);
+            let address = packet.denoised_current_frame_output_address.get();
+            let bytes = self.input.format.frame_bytes(&frame);
+            self.input.write(exec, address, &bytes, &self.columns, "denoised frame output")?;
+            frame
+        } else {
+            current
         };
-        let address = packet.denoised_current_frame_output_address.get();
-        let bytes = self.input.format.frame_bytes(&denoised);
-        self.input.write(exec, address, &bytes, &self.columns, "denoised frame output")?;
         if self.deinterlaces {
             let settings = deinterlace_settings(exec, &state)?;
             let wanted = self.wanted(exec)?;
@@ -240,19 +147,6 @@ impl Job {
         Ok(History::new(self.input.width, bytes))
     }
 
-    /// Which of the previous and of the current frame deinterlacing writes.
-    fn wanted(&self, exec: &Exec<'_>) -> Result<[bool; 2], Fault> {
-        match self.state.di_output_frames {
-            Wanted::OUTPUT_BOTH_FRAMES => Ok([true, true]),
-            Wanted::OUTPUT_PREVIOUS_FRAME_ONLY => Ok([true, false]),
-            Wanted::OUTPUT_CURRENT_FRAME_ONLY => Ok([false, true]),
-            other => {
-                let why = "there is no such choice of frames";
-                Err(exec.bad_field("DI Output Frames", other.bits(), why))
-            }
-        }
-    }
-
     /// Counts blocks and noise.
     fn count(
         &self,
@@ -261,8 +155,7 @@ impl Job {
         previous: Option<&Frame>,
         statistics: &mut Statistics,
     ) {
-        let top_first = state.dn_di_top_first
-            == genxml::gen8::vebox_states::VeboxDndiStateDnDiTopFirst::TOP_FIELD_OCCURS_FIRST_IN_SEQUENCE;
+        let top_first = state.dn_di_top_first == TopFirst::TOP_FIELD_OCCURS_FIRST_IN_SEQUENCE;
         let thresholds = self.deinterlaces.then(|| film::Thresholds::new(state, top_first));
         let planes = (&current.planes[0], previous.map(|frame| &frame.planes[0]));
         statistics.blocks =
@@ -337,54 +230,6 @@ impl Job {
         self.outputs.write(exec, address, &bytes, &self.columns, name)?;
         Ok(counts)
     }
-
-    /// The functions of enhancement.
-    fn chain(
-        &self,
-        exec: &mut Exec<'_>,
-        state: &VeboxIecpState,
-        source: &Picture,
-    ) -> Result<Chain, Fault> {
-        for (asked, what) in [
-            (state.ccm_state.color_correction_matrix_enable, "Color Correction Matrix Enable"),
-            (
-                state.forward_gamma_correction_state.forward_gamma_correction_enable,
-                "Forward Gamma Correction Enable",
-            ),
-            (
-                state.front_end_csc_state.front_end_csc_transform_enable,
-                "Front End CSC Transform Enable",
-            ),
-        ] {
-            if asked {
-                return Err(exec.unimplemented(what, "2d p.517, 533, 538: needs Demosaic Enable"));
-            }
-        }
-        let mut chain = Chain::new(state, source.alpha.is_some());
-        if self.state.color_gamut_expansion_enable {
-            let address = self.state.gamut_state_pointer.get();
-            let gamut: VeboxGamutState = read(exec, address, "gamut state")?;
-            if gamut.global_mode_enable != GamutMode::BASIC_MODE {
-                let what = "gamut expansion in the advance mode";
-                return Err(exec.unimplemented(what, "VEBOX_GAMUT_STATE dw0 15"));
-            }
-            chain.expansion = Some(Expansion::new(&gamut));
-        }
-        Ok(chain)
-    }
-
-    /// Columns and rows whose luma is counted.
-    fn area(&self, state: &VeboxIecpState) -> (Range<usize>, Range<usize>) {
-        if state.ace_lace_state.full_image_histogram {
-            return (self.columns.clone(), 0..self.input.height);
-        }
-        let area = &state.alpha_aoi_state;
-        let number = |value: u64| value as usize;
-        let start = number(area.aoi_min_x.get()).max(self.columns.start);
-        let end = (number(area.aoi_max_x.get()) + 1).min(self.columns.end);
-        let rows = number(area.aoi_min_y.get())..number(area.aoi_max_y.get()) + 1;
-        (start.min(end)..end, rows)
-    }
 }
 
 impl Output {
@@ -397,50 +242,4 @@ impl Output {
             Output::Current => (packet.current_frame_output_address.get(), "current frame output"),
         }
     }
-}
-
-/// Reads a state structure.
-fn read<T: Fixed>(exec: &mut Exec<'_>, address: u64, name: &'static str) -> Result<T, Fault> {
-    let mut dwords = vec![0_u32; T::DWORDS];
-    let read = exec.vm.read(address, bytemuck::cast_slice_mut(&mut dwords));
-    read.map_err(|fault| exec.page(fault, name))?;
-    exec.stats.bytes_read += 4 * dwords.len() as u64;
-    Ok(T::read_lossy(&dwords))
-}
-
-/// The settings of denoising.
-fn denoise_settings(exec: &Exec<'_>, state: &VeboxDndiState) -> Result<denoise::Settings, Fault> {
-    let settings = denoise::Settings::new(state);
-    let bad = |thresholds: &denoise::Thresholds| {
-        thresholds.high < thresholds.low || thresholds.high - thresholds.low > 16
-    };
-    let why = "it must be at most 16 above the low threshold, and not below it";
-    if bad(&settings.luma) {
-        let value = u64::from(settings.luma.high);
-        return Err(exec.bad_field("Temporal Difference Threshold", value, why));
-    }
-    match settings.chroma {
-        Some(chroma) if bad(&chroma) => {
-            let value = u64::from(chroma.high);
-            Err(exec.bad_field("Chroma Temporal Difference Threshold", value, why))
-        }
-        _ => Ok(settings),
-    }
-}
-
-/// The settings of deinterlacing.
-fn deinterlace_settings(
-    exec: &Exec<'_>,
-    s: &VeboxDndiState,
-) -> Result<deinterlace::Settings, Fault> {
-    let first = s.progressive_cadence_reconstruction_for_1st_field_of_current_frame.bits();
-    let second = s.progressive_cadence_reconstruction_for_2nd_field_of_previous_frame.bits();
-    let source = |field: &'static str, bits: u64| {
-        let why = "a field can be put together with the previous or with the next field only";
-        Source::from_bits(bits).ok_or_else(|| exec.bad_field(field, bits, why))
-    };
-    let first = source("Progressive Cadence Reconstruction for 1st Field of Current Frame", first)?;
-    let second =
-        source("Progressive Cadence Reconstruction For 2nd Field Of Previous Frame", second)?;
-    Ok(deinterlace::Settings::new(s, first, second))
 }

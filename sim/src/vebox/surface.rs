@@ -19,6 +19,8 @@ use std::ops::Range;
 pub struct Surface {
     /// The arrangement of samples.
     pub format: Format,
+    /// Surface Format.
+    pub number: u64,
     /// Pixels in a row.
     pub width: usize,
     /// Rows of pixels.
@@ -85,7 +87,8 @@ impl Surface {
             place(state.x_offset_for_v.get(), state.y_offset_for_v.get()),
         ];
         let rows = Rows { tiling, pitch };
-        Ok(Surface { format, width, height, rows, chroma_pitch, chroma })
+        let number = state.surface_format.bits();
+        Ok(Surface { format, number, width, height, rows, chroma_pitch, chroma })
     }
 
     /// The part of the surface that has the size of `input`.

@@ -5,11 +5,13 @@
 //! * [`mutations`]: plays captures after random changes;
 //! * [`packets`]: small pictures of typed packets, modes, faults and status registers;
 //! * [`jpeg`]: JPEG pictures of typed packets;
-//! * [`vc1`]: compensated references of VC-1.
+//! * [`vc1`]: compensated references of VC-1;
+//! * [`enhance`]: video enhancement.
 //!
 //! `make.py` made the files of `captures`: it plays small streams with unmodified VA-API drivers.
 
 mod capture;
+mod enhance;
 mod jpeg;
 mod mutations;
 mod packets;

@@ -1,11 +1,16 @@
 //! Denoising: in time where nothing moves, among good neighbours elsewhere (digests/video.md 12.5).
 
+pub mod spatial;
+#[cfg(test)]
+mod tests;
+
 use super::history::{Channel, History};
 use genxml::gen8::vebox_states::{
     VeboxDndiState, VeboxDndiStateChromaDenoiseEnable as Chroma,
     VeboxDndiStateProgressiveDn as Progressive,
 };
 use genxml_codecs::{Frame, Plane};
+use spatial::{Local, neighbors};
 
 /// The settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -246,54 +251,6 @@ fn complexity(plane: &Plane, (left, top): (usize, usize)) -> u32 {
     sum
 }
 
-/// The rows above, at and below a row. Rows outside the frame are replaced by the row itself.
-fn neighbors(y: usize, step: usize, height: usize) -> [usize; 3] {
-    let below = if y + step < height { y + step } else { y };
-    [y.checked_sub(step).unwrap_or(y), y, below]
-}
-
-/// What the spatial filter finds around a sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Local {
-    /// The mean of the good neighbours and the sample.
-    mean: u8,
-    /// Least and greatest of all neighbours.
-    range: [u8; 2],
-}
-
-impl Local {
-    #[inline]
-    fn new(rows: [&[u8]; 3], x: usize, good: u8) -> Local {
-        /// 2048 / n, as the manual lists it.
-        const INVERSE: [u32; 10] = [0, 2048, 1024, 682, 512, 409, 341, 292, 256, 227];
-        let sample = rows[1][x];
-        let columns = [x.saturating_sub(1), x, (x + 1).min(rows[1].len() - 1)];
-        let (mut sum, mut count, mut range) = (0, 0, [sample; 2]);
-        for row in rows {
-            for column in columns {
-                let value = row[column];
-                range = [range[0].min(value), range[1].max(value)];
-                // The sample itself is good, whatever the threshold.
-                let is_good = u32::from(value.abs_diff(sample) < good.max(1));
-                sum += u32::from(value) * is_good;
-                count += is_good;
-            }
-        }
-        let mean = ((sum + count / 2) * INVERSE[count as usize]) >> 11;
-        Local { mean: mean as u8, range }
-    }
-
-    /// A value, half way back if it leaves the range.
-    fn pull(&self, value: u8) -> u8 {
-        let [least, most] = self.range.map(u16::from);
-        match u16::from(value) {
-            value if value >= most => value.midpoint(most) as u8,
-            value if value < least => value.midpoint(least) as u8,
-            value => value as u8,
-        }
-    }
-}
-
 /// The temporal filter (assumption `VEBOX_DENOISE_HISTORY_WEIGHS_THE_PAST`).
 fn mix(sample: u8, before: u8, weight: i32) -> u8 {
     ((weight * i32::from(before) + (256 - weight) * i32::from(sample) + 128) >> 8) as u8
@@ -315,140 +272,6 @@ fn between(thresholds: &Thresholds, sample: u8, before: u8, spatial: u8, tempora
                 + u32::from(temporal) * u32::from(high - d)
                 + width as u32 / 2;
             ((sum * INVERSE[width]) >> 10).min(255) as u8
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Local, Settings, Thresholds, between, frame, next_history};
-    use crate::vebox::history::History;
-    use genxml_codecs::Frame;
-
-    const SETTINGS: Settings = Settings {
-        luma: Thresholds { sum: 140, pixels: 1, high: 12, low: 4 },
-        chroma: Some(Thresholds { sum: 140, pixels: 16, high: 13, low: 7 }),
-        most_history: 192,
-        step: 7,
-        first_history: 128,
-        change: 38,
-        complexity: 38,
-        neighbor: 12,
-        progressive: true,
-    };
-
-    fn noise(frame: &Frame, seed: u32, amplitude: u32) -> Frame {
-        let (mut frame, mut state) = (frame.clone(), seed);
-        for sample in frame.planes.iter_mut().flat_map(|plane| &mut plane.data) {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            *sample = (u32::from(*sample) + (state >> 16) % (2 * amplitude + 1) - amplitude) as u8;
-        }
-        frame
-    }
-
-    fn error(frame: &Frame, clean: &Frame) -> u64 {
-        let samples = frame.planes[0].data.iter().zip(&clean.planes[0].data);
-        samples.map(|(a, b)| u64::from(a.abs_diff(*b)).pow(2)).sum()
-    }
-
-    /// Oracle: the mean of the good neighbours, by definition. The reciprocals of the manual are
-    /// too small by up to 1 in 400.
-    #[test]
-    fn good_neighbors() {
-        let mut seed = 1_u32;
-        for _ in 0..5000 {
-            let mut rows = [[0_u8; 3]; 3];
-            for sample in rows.iter_mut().flatten() {
-                seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                *sample = 100 + (seed >> 24) as u8 % 40;
-            }
-            let centre = f64::from(rows[1][1]);
-            let good: Vec<f64> = rows
-                .iter()
-                .flatten()
-                .map(|sample| f64::from(*sample))
-                .filter(|sample| (sample - centre).abs() < 12.0)
-                .collect();
-            let mean = good.iter().sum::<f64>() / good.len() as f64;
-            let local = Local::new(rows.each_ref().map(|row| row.as_slice()), 1, 12);
-            let got = f64::from(local.mean);
-            assert!(got <= mean + 0.5 && got >= mean * (1.0 - 1.0 / 400.0) - 0.5 - 0.5);
-        }
-    }
-
-    /// A still picture with noise comes nearer to the clean one, the more the longer it stands still.
-    #[test]
-    fn noise_of_a_still_picture_goes() {
-        let clean = Frame::new(64, 32, (2, 2), 120);
-        let mut history = History::new(64, vec![0; History::size(64, 32)]);
-        let mut previous: Option<Frame> = None;
-        let mut errors = Vec::new();
-        for number in 0..30 {
-            let noisy = noise(&clean, number, 3);
-            let result = frame(&SETTINGS, &noisy, previous.as_ref(), &mut history);
-            assert!(error(&result, &clean) < error(&noisy, &clean));
-            errors.push(error(&result, &clean));
-            previous = Some(result);
-        }
-        assert!(errors[29] < errors[3], "{errors:?}");
-    }
-
-    /// An edge between two flat areas stays: neighbours across it are not good.
-    #[test]
-    fn edges_stay() {
-        for progressive in [false, true] {
-            let mut clean = Frame::new(32, 16, (2, 2), 60);
-            for row in clean.planes[0].data.chunks_exact_mut(32) {
-                row[13..].fill(140);
-            }
-            let mut history = History::new(32, vec![0; History::size(32, 16)]);
-            let settings = Settings { progressive, ..SETTINGS };
-            let result = frame(&settings, &clean, None, &mut history);
-            assert_eq!(result, clean);
-        }
-    }
-
-    /// Where something moves, the previous picture has no effect.
-    #[test]
-    fn motion_leaves_no_trail() {
-        let previous = Frame::new(32, 16, (2, 2), 30);
-        let current = Frame::new(32, 16, (2, 2), 130);
-        let mut history = History::new(32, vec![200; History::size(32, 16)]);
-        let result = frame(&SETTINGS, &current, Some(&previous), &mut history);
-        assert_eq!(result, current);
-    }
-
-    /// Rows of the other field are no neighbours in interlaced video.
-    #[test]
-    fn fields_stay_apart() {
-        let mut fields = Frame::new(32, 16, (2, 2), 60);
-        for row in fields.planes[0].data.chunks_exact_mut(64) {
-            row[32..].fill(65);
-        }
-        let mut history = History::new(32, vec![0; History::size(32, 16)]);
-        let settings = Settings { progressive: false, ..SETTINGS };
-        assert_eq!(frame(&settings, &fields, None, &mut history), fields);
-        assert_ne!(frame(&SETTINGS, &fields, None, &mut history), fields);
-    }
-
-    #[test]
-    fn histories() {
-        assert_eq!(next_history(&SETTINGS, 200, true), 100);
-        assert_eq!(next_history(&SETTINGS, 100, true), 0);
-        assert_eq!(next_history(&SETTINGS, 100, false), 128);
-        assert_eq!(next_history(&SETTINGS, 128, false), 135);
-        assert_eq!(next_history(&SETTINGS, 190, false), 192);
-    }
-
-    /// Oracle: linear interpolation in floating point.
-    #[test]
-    fn between_thresholds() {
-        let thresholds = SETTINGS.luma;
-        for difference in 0..30_u8 {
-            let part = (f64::from(difference) - 4.0).clamp(0.0, 8.0) / 8.0;
-            let want = 50.0 * part + 90.0 * (1.0 - part);
-            let got = f64::from(between(&thresholds, 100, 100 - difference, 50, 90));
-            assert!((got - want).abs() <= 1.0, "{difference}: {got} for {want}");
         }
     }
 }
