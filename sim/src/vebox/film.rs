@@ -99,9 +99,11 @@ pub fn block(
 ) -> Counts {
     let width = current.width;
     let (right, bottom) = ((left + 16).min(width), (top + 4).min(current.height));
-    let row = |plane: &'_ Plane, y: usize| {
-        // The nearest row of the same field.
-        let y = if y < plane.height { y } else { (y - 2).min(plane.height - 1) };
+    let row = |plane: &Plane, y: usize| {
+        // Below the frame, the last row of the same field.
+        let last = plane.height - 1;
+        let last = if (last + y).is_multiple_of(2) { last } else { last.saturating_sub(1) };
+        let y = if y < plane.height { y } else { last };
         y * width + left..y * width + right
     };
     let mut counts = Counts::default();

@@ -69,9 +69,10 @@ fn changed_packets_and_tables_end() {
     for number in 0..count {
         let mut random = Random::new(number);
         let mut scene = random_scene(&mut random);
-        // Small frames, so that many are played.
-        for size in [&mut scene.input, &mut scene.output] {
-            (size.width, size.height) = (minus_one(20), minus_one(12));
+        // Small frames, so that many are played; some are smaller than any block.
+        let size = [[1, 2, 3, 5, 20, 36], [1, 2, 3, 5, 12, 13]].map(|sizes| random.pick(&sizes));
+        for surface in [&mut scene.input, &mut scene.output] {
+            (surface.width, surface.height) = (minus_one(size[0]), minus_one(size[1]));
         }
         if number % 16 == 0 {
             for byte in &mut pixels {
