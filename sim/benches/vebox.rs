@@ -11,7 +11,7 @@ use genxml_sim::Gpu;
 
 const BATCH: u64 = 0x10_0000;
 const TABLES: [u64; 2] = [0x11_0000, 0x12_0000];
-/// The first of eight buffers of 8 MiB.
+/// The first of nine buffers of 8 MiB. A frame in RGB has more than one.
 const FRAMES: u64 = 0x1000_0000;
 const ROOM: u64 = 8 << 20;
 const WIDTH: u64 = 1920;
@@ -20,6 +20,10 @@ const PITCH: u64 = 8192;
 
 fn main() {
     divan::main();
+}
+
+fn number<const N: u32>(value: u64) -> U<N> {
+    U::new(value).unwrap()
 }
 
 /// What is done with a frame.
@@ -50,19 +54,18 @@ enum Job {
 fn frame(bencher: Bencher, job: Job) {
     let mut gpu = Gpu::new();
     let context = gpu.create_context().unwrap();
-    for number in 0..8 {
+    for index in 0..9 {
         let buffer = gpu.alloc(ROOM).unwrap();
         let bytes = gpu.memory.bytes_mut(buffer);
-        let mut seed = number as u32;
-        for (index, byte) in bytes.iter_mut().enumerate() {
+        let mut seed = index as u32;
+        for (at, byte) in bytes.iter_mut().enumerate() {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             // A slope with a little noise.
-            *byte = (index / 97) as u8 / 2 + (seed >> 29) as u8;
+            *byte = (at / 97) as u8 / 2 + (seed >> 29) as u8;
         }
-        gpu.map(context, FRAMES + number * ROOM, buffer).unwrap();
+        gpu.map(context, FRAMES + index * ROOM, buffer).unwrap();
     }
-    let address = |number: u64| Address::new(FRAMES + number * ROOM).unwrap();
-    let number = |value: u64| U::new(value).unwrap();
+    let address = |index: u64| Address::new(FRAMES + index * ROOM).unwrap();
     let time = matches!(job, Job::Deinterlace | Job::Compensate);
     let state = VeboxState {
         global_iecp_enable: matches!(job, Job::ProcAmp | Job::ToRgb),
@@ -100,14 +103,9 @@ fn frame(bencher: Bencher, job: Job) {
         denoised_current_frame_output_address: address(4),
         previous_frame_output_address: address(5),
         statistics_output_address: address(6),
-        // The last one: 8 MiB hold 1024 rows of RGB.
         current_frame_output_address: address(7),
         ..VebDiIecp::new()
     };
-    if job == Job::ToRgb {
-        let more = gpu.alloc(ROOM).unwrap();
-        gpu.map(context, FRAMES + 8 * ROOM, more).unwrap();
-    }
     let video = VeboxDndiState {
         denoise_stad_threshold: number(140),
         denoise_maximum_history: number(192),

@@ -70,7 +70,7 @@ impl Format {
         match self {
             Format::Luma => column,
             Format::Planar { bytes, .. } if plane == 0 => column * bytes,
-            Format::Planar { interleaved, bytes, .. } => pair * bytes << u32::from(interleaved),
+            Format::Planar { interleaved, bytes, .. } => (pair * bytes) << u32::from(interleaved),
             Format::Pairs { bytes, .. } => 4 * pair * bytes,
             Format::Pixels { bytes, .. } => 4 * column * bytes,
             Format::Tens => 4 * column,
@@ -319,7 +319,7 @@ mod tests {
                             | Format::Pairs { bytes: 2, .. }
                             | Format::Pixels { bytes: 2, .. }
                     );
-                    if deep && at % 2 == 0 { value & 0xf0 } else { value }
+                    if deep && at.is_multiple_of(2) { value & 0xf0 } else { value }
                 };
                 (0..width * height).map(&mut next).collect()
             });

@@ -142,8 +142,7 @@ fn contrast_curve() {
     ace.ace_enable = true;
     // Darker below 96, brighter above 156.
     (ace.b4, ace.b7) = (u(80), u(172));
-    (ace.s3, ace.s4) =
-        (UFix::new(0.2).unwrap_or(UFix::new(0.199_218_75).unwrap()), UFix::new(1.5).unwrap());
+    ace.s4 = UFix::new(1.5).unwrap();
     ace.s3 = UFix::new(204.0 / 1024.0).unwrap();
     (ace.b5, ace.b6) = (u(110), u(141));
     (ace.s5, ace.s6) = (UFix::new(1.5).unwrap(), UFix::new(1.5).unwrap());

@@ -4,7 +4,7 @@
 //! * [`colors`]: ProcAmp, colour space, alpha, contrast, saturation, skin, gamut;
 //! * [`time`]: denoising and deinterlacing;
 //! * [`statistics`]: the statistics output;
-//! * [`refused`]: faults;
+//! * [`refused`]: faults that name their cause;
 //! * [`mutations`]: random changes of packets and tables.
 
 mod colors;
