@@ -1,7 +1,7 @@
 //! What a VEB_DI_IECP asks for: the latched state, checked, and the settings of the functions.
 
 use super::convert::Method;
-use super::deinterlace::{self, Source};
+use super::deinterlace::settings::{self, Source};
 use super::denoise;
 use super::iecp::Chain;
 use super::iecp::gamut::Expansion;
@@ -234,7 +234,7 @@ pub fn denoise_settings(
 pub fn deinterlace_settings(
     exec: &Exec<'_>,
     s: &VeboxDndiState,
-) -> Result<deinterlace::Settings, Fault> {
+) -> Result<settings::Settings, Fault> {
     let first = s.progressive_cadence_reconstruction_for_1st_field_of_current_frame.bits();
     let second = s.progressive_cadence_reconstruction_for_2nd_field_of_previous_frame.bits();
     let source = |field: &'static str, bits: u64| {
@@ -244,5 +244,5 @@ pub fn deinterlace_settings(
     let first = source("Progressive Cadence Reconstruction for 1st Field of Current Frame", first)?;
     let second =
         source("Progressive Cadence Reconstruction For 2nd Field Of Previous Frame", second)?;
-    Ok(deinterlace::Settings::new(s, first, second))
+    Ok(settings::Settings::new(s, first, second))
 }

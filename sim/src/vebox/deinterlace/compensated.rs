@@ -1,7 +1,7 @@
 //! Motion compensated deinterlacing (MCDI): a missing row is between the two fields of its parity
 //! before and after it, and what moved is followed.
 
-use super::Settings;
+use super::settings::Settings;
 use genxml_codecs::Plane;
 
 /// The vectors that are tried: columns and rows. A block moves from the earlier field to the later

@@ -1,7 +1,7 @@
 //! The measure of motion of deinterlacing (STMM): temporal differences divided by spatial
 //! complexity (digests/video.md 12.9).
 
-use super::Settings;
+use super::settings::Settings;
 use crate::vebox::history::History;
 use genxml_codecs::Plane;
 

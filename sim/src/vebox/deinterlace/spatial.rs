@@ -1,6 +1,6 @@
 //! Spatial deinterlacing: missing rows between the rows of one field, along edges.
 
-use super::Settings;
+use super::settings::Settings;
 use genxml_codecs::Plane;
 
 /// Horizontal offsets of the row above, by angle: vertical, then 45, 27, 18 and 11 degrees.

@@ -1,7 +1,7 @@
 //! Automatic contrast enhancement: a curve of luma.
 
 use super::curve::{Curve, Part};
-use super::fixed;
+use super::number::fixed;
 use genxml::gen8::vebox_states::VeboxAceLaceState;
 
 /// The curve of a state; `None` if it is disabled (assumption `VEBOX_ACE_ENDS_WITH_ITS_RANGE`).

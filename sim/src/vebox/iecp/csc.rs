@@ -1,6 +1,6 @@
 //! Colour space conversion: a matrix with offsets.
 
-use super::{clip, fixed, rounded};
+use super::number::{clip, fixed, rounded};
 use genxml::gen8::vebox_states::VeboxCscState;
 
 /// The settings.

@@ -1,6 +1,6 @@
 //! Piecewise linear curves of 12 bits, as tables.
 
-use super::{clip, rounded};
+use super::number::{clip, rounded};
 
 /// The result for each sample.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Gamut expansion in its basic mode: curves and a matrix.
 
 use super::curve::{Curve, Part};
-use super::{clip, fixed};
+use super::number::{clip, fixed};
 use genxml::gen8::vebox_states::VeboxGamutState;
 
 /// The settings.

@@ -8,12 +8,12 @@ pub mod ace;
 pub mod csc;
 pub mod curve;
 pub mod gamut;
+pub mod number;
 pub mod procamp;
 pub mod skin;
 pub mod tcc;
 
 use super::convert::Row;
-use super::picture::MAX;
 use csc::Csc;
 use curve::Curve;
 use gamut::Expansion;
@@ -162,21 +162,4 @@ impl Luma {
             }
         }
     }
-}
-
-/// A number with `bits` bits of fraction.
-fn fixed(value: f64, bits: u32) -> i32 {
-    (value * f64::from(1_u32 << bits)) as i32
-}
-
-/// A number without its `bits` bits of fraction, rounded to the nearest; halves go up.
-#[inline]
-fn rounded(value: i32, bits: u32) -> i32 {
-    (value + (1 << (bits - 1))) >> bits
-}
-
-/// A sample of 12 bits.
-#[inline]
-fn clip(value: i32) -> u16 {
-    value.clamp(0, i32::from(MAX)) as u16
 }

@@ -1,6 +1,6 @@
 //! ProcAmp: contrast and brightness of luma, hue and saturation of chroma.
 
-use super::{clip, fixed, rounded};
+use super::number::{clip, fixed, rounded};
 use genxml::gen8::vebox_states::VeboxProcampState;
 
 /// The settings.

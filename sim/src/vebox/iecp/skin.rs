@@ -1,6 +1,6 @@
 //! Skin tone detection (STD) and enhancement (STE).
 
-use super::{clip, fixed};
+use super::number::{clip, fixed};
 use genxml::gen8::vebox_states::{VeboxStdSteState, VeboxStdSteStateOutputControl as Output};
 
 /// Bits of fraction of positions in the plane of U and V, whose unit is a step of 8 bits.

@@ -1,6 +1,6 @@
 //! Total colour control: gains of saturation by hue.
 
-use super::{clip, fixed};
+use super::number::{clip, fixed};
 use genxml::gen8::vebox_states::VeboxTccState;
 
 /// The settings (assumption `VEBOX_TCC_INTERPOLATES_FACTORS`).
