@@ -26,7 +26,7 @@
 //! * [`pixel`]: raster and interpolation;
 //! * [`mod@unit`]: shared functions;
 //! * [`blt`]: the blitter; [`media`]: dispatch of threads; [`render`]: the 3D pipeline; [`video`]:
-//!   the video decoder;
+//!   the video decoder; [`vebox`]: video enhancement;
 //! * [`cs`]: command streamers;
 //! * [`inspect`]: summaries, pictures, tables and traces for tools;
 //! * [`gpu`]: engines, contexts and submission.
@@ -66,6 +66,7 @@ pub mod surface;
 #[cfg(test)]
 mod testing;
 pub mod unit;
+pub mod vebox;
 pub mod video;
 
 pub use genxml::engine::EngineId;

@@ -59,7 +59,7 @@ const CRATES: &[Layers] = &[
             &["eu"],
             &["pixel"],
             &["unit"],
-            &["blt", "media", "render", "video"],
+            &["blt", "media", "render", "vebox", "video"],
             &["cs"],
             &["inspect"],
             &["gpu"],

@@ -10,13 +10,14 @@ assumptions! {
         question "What do packets do that the specification has and that no function executes, \
             such as those that encode video?";
         choice "Fault.";
-        reason "Sources describe the fields of these packets, but not how to encode and enhance \
-            video to the bit.";
+        reason "Sources describe the fields of these packets, but not how to encode video to the \
+            bit.";
 
-    documentation SHORT_FORMAT_OF_SLICES;
-        question "What do AVC slices in the short format do, whose headers the engine reads?";
+    documentation RARE_SLICES_OF_THE_SHORT_FORMAT;
+        question "What do slice groups and dependent views do if the engine reads slice headers?";
         choice "Fault.";
-        reason "No driver for Linux sends them (digests/video.md 2.1).";
+        reason "No driver for Linux sends the short format (digests/video.md 2.1), and no profile \
+            that drivers offer has slice groups.";
 
     documentation RECORDS_OF_DECODED_MACROBLOCKS;
         question "What does Stream-Out Enable do in a decoder?";
@@ -29,6 +30,23 @@ assumptions! {
         choice "Fault.";
         reason "The coding standards that Gen8 decodes have 4:2:0 and monochrome pictures, and \
             drivers use no other arrangement (digests/video.md 1.3).";
+
+    documentation CAMERA_PIPE;
+        question "What do Bayer patterns, vignette correction, hot pixels, the colour correction \
+            matrix, forward gamma and the conversion at the start do in video enhancement?";
+        choice "Fault.";
+        reason "No driver for Linux uses the camera pipe, and its interpolation is not described.";
+
+    documentation PLANES_OF_ALPHA;
+        question "What does Alpha Plane Enable do in video enhancement?";
+        choice "Fault.";
+        reason "The format of the plane is not described, and drivers do not use it.";
+
+    documentation GAMUT_OF_EACH_PIXEL;
+        question "What do gamut compression and the advanced mode of gamut expansion do?";
+        choice "Fault.";
+        reason "Their fields are described, but not the arithmetic (digests/video.md 12.4). \
+            Drivers do not use them.";
 
     documentation THE_SECOND_VIDEO_ENGINE;
         question "What does a list, a ring or a semaphore signal for the second video engine \

@@ -95,6 +95,7 @@ mod surfaces;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod vebox;
 mod video;
 
 pub use blitter::*;
@@ -110,10 +111,12 @@ pub use resource_streamer::*;
 pub use sampler::*;
 pub use surfaces::*;
 pub use threads::*;
+pub use vebox::*;
 pub use video::*;
 
 use faults::FAULTS;
 use motion::MOTION;
+use vebox::VEBOX;
 use video::VIDEO;
 
 /// All assumptions, in the order in which a batch meets the parts of the GPU; then what the model
@@ -133,5 +136,6 @@ pub const AREAS: &[Area] = &[
     RASTER,
     PIXELS,
     VIDEO,
+    VEBOX,
     FAULTS,
 ];

@@ -202,7 +202,20 @@ const FAULTS: &[(&str, &[&str])] = &[
         "unit/vme/mod.rs",
         &["RARE_FUNCTIONS_OF_MOTION_ESTIMATION", "RARE_FUNCTIONS_OF_MOTION_ESTIMATION"],
     ),
-    ("video/avc.rs", &["SHORT_FORMAT_OF_SLICES"]),
+        "vebox/job.rs",
+        &[
+            "CAMERA_PIPE",
+            "PLANES_OF_ALPHA",
+            "GAMUT_OF_EACH_PIXEL",
+            "CAMERA_PIPE",
+            "GAMUT_OF_EACH_PIXEL",
+        ],
+    ),
+    ("vebox/surface.rs", &["CAMERA_PIPE"]),
+    (
+        "video/avc_short.rs",
+        &["RARE_SLICES_OF_THE_SHORT_FORMAT", "RARE_SLICES_OF_THE_SHORT_FORMAT"],
+    ),
     ("video/status.rs", &["RECORDS_OF_DECODED_MACROBLOCKS"]),
     ("video/surface.rs", &["OTHER_FORMATS_OF_DECODED_PICTURES"]),
 ];

@@ -8,6 +8,7 @@ use super::{
 use crate::blt;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::vebox;
 use crate::video;
 use genxml::core::ParseError;
 use genxml::core::reflect::Container;
@@ -176,7 +177,10 @@ pub(super) fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault
             } quiet)
         }
         EngineId::VideoEnhance => {
-            packets!(exec, dwords: VideoEnhancePacket { MiFlushDw => mi::flush_dw, } quiet)
+            packets!(exec, dwords: VideoEnhancePacket {
+                MiFlushDw => mi::flush_dw,
+                VebDiIecp => vebox::di_iecp,
+            } quiet)
         }
     }
 }

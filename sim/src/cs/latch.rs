@@ -24,9 +24,16 @@ pub trait LatchPacket {
 }
 
 impl LatchPacket for BlitterPacket<'_> {}
-impl LatchPacket for VideoEnhancePacket<'_> {}
 
 impl LatchPacket for VideoPacket<'_> {
+    fn latch_packet(&self, exec: &mut Exec<'_>, dwords: &[u32]) -> Result<bool, Fault> {
+        let Some(slots) = self.latch() else { return Ok(false) };
+        exec.state.latched.keep(slots, dwords);
+        Ok(true)
+    }
+}
+
+impl LatchPacket for VideoEnhancePacket<'_> {
     fn latch_packet(&self, exec: &mut Exec<'_>, dwords: &[u32]) -> Result<bool, Fault> {
         let Some(slots) = self.latch() else { return Ok(false) };
         exec.state.latched.keep(slots, dwords);

@@ -4,12 +4,14 @@
 //! * [`tiling`]: the order of bytes inside tiles;
 //! * [`layout`]: the position of levels, slices and samples in the rows of an image;
 //! * [`resolve`]: turns a surface state into a [`Surface`];
+//! * [`rows`]: reads and writes rectangles of bytes;
 //! * [`display`]: converts texels to pixels of a picture.
 
 pub mod display;
 pub mod format;
 pub mod layout;
 pub mod resolve;
+pub mod rows;
 #[cfg(test)]
 mod tests;
 pub mod tiling;

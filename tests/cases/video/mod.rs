@@ -8,7 +8,8 @@
 //! * [`short`]: AVC slices whose headers the engine reads;
 //! * [`encode`], [`encode_mpeg2`]: pictures encoded from typed packets;
 //! * [`jpeg`]: JPEG pictures of typed packets;
-//! * [`vc1`]: compensated references of VC-1.
+//! * [`vc1`]: compensated references of VC-1;
+//! * [`enhance`]: video enhancement.
 //!
 //! `make.py` made the files of `captures`: it plays small streams with unmodified VA-API drivers.
 
@@ -16,6 +17,7 @@ mod capture;
 mod concealment;
 mod encode;
 mod encode_mpeg2;
+mod enhance;
 mod jpeg;
 mod mutations;
 mod packets;

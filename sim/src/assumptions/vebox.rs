@@ -1,0 +1,132 @@
+//! Video enhancement: the questions that the manuals leave open.
+
+assumptions! {
+    area VEBOX = "vebox";
+
+    const VEBOX_ROUNDING: u16 = 8;
+        question "What is added to a sample of 12 bits before its low bits are dropped for an \
+            output of 8 bits?";
+        choice "Half a step, so that it is rounded to the nearest. 10 bits are rounded alike.";
+        reason "Only the widths are described (digests/video.md 12.2).";
+
+    documentation VEBOX_CHROMA_IS_REPEATED;
+        question "How does image enhancement get a sample of chroma for each pixel?";
+        choice "Each pixel has the sample that covers it.";
+        reason "No source describes a filter. With this choice, functions that change nothing \
+            leave all samples as they are, whatever the method of down-sampling.";
+
+    documentation VEBOX_PROCAMP_ROUNDS_PRODUCTS;
+        question "How do the products of ProcAmp, CSC and of the curves become 12 bits?";
+        choice "The exact sum is rounded to the nearest, then clipped.";
+        reason "The formulas are public, and the width of intermediate results is not \
+            (digests/video.md 12.4).";
+
+    documentation VEBOX_ACE_ENDS_WITH_ITS_RANGE;
+        question "What does ACE do with luma below Ymin and above Ymax?";
+        choice "It stays. Inside the range, the result is clipped to the range.";
+        reason "The curve starts at Ymin and ends at Ymax, so this choice keeps a curve that \
+            rises monotonic.";
+
+    documentation VEBOX_SKIN_SCORE_IS_A_MINIMUM;
+        question "How do the rectangle, the rhombus, luma and the plane of V and Y give the score \
+            of skin tone detection?";
+        choice "Each gives 0 to 31: 31 inside by more than its margin, 0 outside, linear between. \
+            The least is the score. Saturation grows along (-cos, sin) and hue along (sin, cos) in \
+            the plane of U and V.";
+        reason "The thresholds are described, but not how they are combined. With the axes, the \
+            default rectangle starts at grey (digests/video.md 12.4).";
+
+    documentation VEBOX_SKIN_CURVES_ARE_BLENDED;
+        question "What do the curves of skin tone enhancement do?";
+        choice "They map saturation and hue relative to the centre. Before point 1, slope 0 \
+            applies. The change is scaled by the score. Curves for dark skin replace the others \
+            below Skin_types_thresh, blended within Skin_types_margin.";
+        reason "The default curves are continuous this way.";
+
+    documentation VEBOX_TCC_INTERPOLATES_FACTORS;
+        question "How does total colour control use its fields?";
+        choice "The hue is the angle of (U, V) in units of 1/1024 of a circle. The gain of \
+            saturation is linear between the two nearest base colours; a bias lets the first one \
+            last longer. From UV Threshold on, the gain takes effect within UV Threshold Bits. \
+            Pixels with a skin score above STE Threshold are spared. No component grows beyond \
+            UVMaxColor.";
+        reason "The default base colours are the angles of the six colours of BT.601. The \
+            arithmetic is not public. Gains of 1 change nothing.";
+
+    documentation VEBOX_GAMUT_EXPANSION_IN_BASIC_MODE;
+        question "What does gamut expansion do in the basic mode?";
+        choice "Inverse gamma curve, matrix with offsets in units of 12 bits, weight CM(w) of 1023 \
+            against the linear input, gamma curve.";
+        reason "The parts are described, and the order follows from their names. The advanced \
+            mode computes the weight of each pixel, which is not described.";
+
+    documentation VEBOX_ALPHA_WITHOUT_SOURCE;
+        question "What is alpha if the input has none and the state gives none?";
+        choice "Opaque.";
+        reason "The value of Alpha from State Select for it names a message, which the engine \
+            does not have.";
+
+    documentation VEBOX_DENOISE_HISTORY_WEIGHS_THE_PAST;
+        question "Which frame does the denoise history weigh?";
+        choice "The previous one.";
+        reason "The figure and the equation of the Sandy Bridge manual contradict each other. The \
+            history grows where nothing moves (digests/video.md 12.5).";
+
+    documentation VEBOX_DENOISE_THRESHOLDS_OF_ZERO;
+        question "What happens where Temporal Difference Threshold is 0?";
+        choice "The temporal filter is not used.";
+        reason "Each difference reaches the threshold (digests/video.md 12.5).";
+
+    documentation VEBOX_DENOISED_OUTPUT_NEEDS_DENOISING;
+        question "Is the denoised frame written when only deinterlacing is enabled?";
+        choice "No.";
+        reason "iHD gives the address 0 for it then.";
+
+    documentation VEBOX_CHROMA_DENOISE_IS_TEMPORAL;
+        question "How is chroma denoised?";
+        choice "In blocks of 4x4 samples of U or V, as luma is, but without the spatial filter and \
+            without the tests of moving pixels and complexity: samples that luma would filter \
+            spatially stay.";
+        reason "The state has only three thresholds for chroma.";
+
+    documentation VEBOX_HISTORY_HAS_OWN_ORDER;
+        question "In which order are the blocks of the STMM surface?";
+        choice "Row after row, 64 bytes each, without tiles. Inside a block the layout is public.";
+        reason "Only the engine reads it (digests/video.md 12.7).";
+
+    documentation VEBOX_ANGLES_MUST_WIN_CLEARLY;
+        question "How does spatial deinterlacing choose an angle?";
+        choice "45 degrees to one side must cost less than to the other side, and less than \
+            vertical by SDI Threshold. Each steeper one must cost less by SDI Delta. The result \
+            must cost less than SDI Threshold, the rows must be neither flat (T1) nor different in \
+            activity (T2), and the two pixels must agree (Angle2x1). Otherwise it is vertical. The \
+            median of three neighbouring pairs counts.";
+        reason "The Sandy Bridge manual names the tests and their thresholds (digests/video.md \
+            12.9).";
+
+    documentation VEBOX_MOTION_COMPENSATION_CHECKS;
+        question "When is motion compensated deinterlacing used?";
+        choice "The best vector, by the sum of absolute differences of the two fields around the \
+            missing one, must cost at most SAD Tight Threshold for each of 30 samples; or at most \
+            a threshold that grows with complexity between THA (with CAT Threshold) and THB, and \
+            then the vectors of the neighbours must agree and the result must be near the samples \
+            above and below. In both cases the two pixels must be consistent.";
+        reason "The thresholds are named; their combination is only outlined (digests/video.md \
+            12.9).";
+
+    documentation VEBOX_FILM_MODE_COMPARES_SQUARES;
+        question "How are the thresholds of film mode detection used?";
+        choice "They are squares. A pixel moves smoothly if the greater squared difference of its \
+            fields from the previous frame is above the temporal threshold, and the rows of its \
+            fields differ by less than vertical threshold 1. A pixel tears if its fields differ \
+            by more than their rows do, and by more than vertical threshold 2, and a neighbour \
+            tears, too. Variances 5 and 6 count blocks with more tearing pixels than the tear \
+            threshold, and the others.";
+        reason "The conditions of tearing are public. The default thresholds, 175, 16 and 100, \
+            are near squares of differences of pixels.";
+
+    documentation VEBOX_STATISTICS_OF_EDGES;
+        question "Which blocks count in the sums of film mode detection and noise estimates?";
+        choice "Blocks that touch no edge of the frame.";
+        reason "digests/video.md 12.8 says so of film mode detection.";
+}

@@ -1,0 +1,248 @@
+//! What a VEB_DI_IECP asks for: the latched state, checked, and the settings of the functions.
+
+use super::convert::Method;
+use super::deinterlace::settings::{self, Source};
+use super::denoise;
+use super::iecp::Chain;
+use super::iecp::gamut::Expansion;
+use super::picture::Picture;
+use super::surface::{Role, Surface};
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use genxml::gen8::vebox::{
+    VebDiIecp, VeboxState, VeboxState422420DownsampleMethod as RowsMethod,
+    VeboxState444422DownsampleMethod as ColumnsMethod, VeboxStateDiEnable as Di,
+    VeboxStateDiOutputFrames as Wanted, VeboxStateDnDiFirstFrame as First,
+    VeboxStateDnEnable as Dn,
+};
+use genxml::gen8::vebox_states::{
+    VeboxDndiState, VeboxGamutState, VeboxGamutStateGlobalModeEnable as GamutMode, VeboxIecpState,
+};
+use genxml_core::Fixed;
+use std::ops::Range;
+
+/// What VEBOX_STATE and the surfaces ask for.
+pub struct Job {
+    /// The newest VEBOX_STATE.
+    pub state: VeboxState,
+    /// The inputs and the denoised output.
+    pub input: Surface,
+    /// All other outputs: with the size of the inputs.
+    pub outputs: Surface,
+    /// The columns that are written.
+    pub columns: Range<usize>,
+    /// Denoising is enabled.
+    pub denoises: bool,
+    /// Deinterlacing is enabled.
+    pub deinterlaces: bool,
+    /// Image enhancement is enabled.
+    pub enhances: bool,
+    /// The frame before counts.
+    pub continues: bool,
+    /// How chroma is down-sampled.
+    pub method: Method,
+}
+
+impl Job {
+    /// The job of a packet.
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`] for state that is missing or contradicts itself;
+    /// [`Fault::Unimplemented`] for functions that the model lacks.
+    pub fn resolve(exec: &Exec<'_>, packet: &VebDiIecp) -> Result<Job, Fault> {
+        if exec.state.latched.get::<VeboxState>(0).is_none() {
+            let why = "no VEBOX_STATE came before, so nothing says what to do with the frame";
+            return Err(exec.bad_field("Ending X", packet.ending_x.get(), why));
+        }
+        let state: VeboxState = exec.state.latched.read(0);
+        for (asked, what, page) in [
+            (state.demosaic_enable, "Demosaic Enable", "VEBOX_STATE dw1 10"),
+            (state.vignette_enable, "Vignette Enable", "VEBOX_STATE dw1 11"),
+            (state.hot_pixel_filtering_enable, "Hot Pixel Filtering Enable", "VEBOX_STATE dw1 13"),
+        ] {
+            if asked {
+                return Err(exec.unimplemented(what, page));
+            }
+        }
+        if state.alpha_plane_enable {
+            return Err(exec.unimplemented("Alpha Plane Enable", "VEBOX_STATE dw1 12"));
+        }
+        if state.color_gamut_compression_enable {
+            let what = "Color Gamut Compression Enable";
+            return Err(exec.unimplemented(what, "VEBOX_STATE dw1 1"));
+        }
+        let input = Surface::resolve(exec, Role::Input)?;
+        let outputs = Surface::resolve(exec, Role::Output)?.sized(exec, &input)?;
+        let (start, end) = (packet.starting_x.get(), packet.ending_x.get());
+        if start % 64 != 0 || start > end {
+            let why = "it must be a multiple of 64 and not above Ending X";
+            return Err(exec.bad_field("Starting X", start, why));
+        }
+        let end = (end as usize + 1).min(input.width);
+        let columns = (start as usize).min(end)..end;
+        let (denoises, deinterlaces) =
+            (state.dn_enable == Dn::DENOISE_FRAME, state.di_enable == Di::CALCULATE_DI);
+        if (denoises || deinterlaces) && !input.format.is_video() {
+            let why = "denoising and deinterlacing need 8 bits, and 4:2:0, 4:2:2 or luma only";
+            return Err(exec.bad_field("Surface Format", input.number, why));
+        }
+        let continues =
+            state.dn_di_first_frame == First::NOT_FIRST_FIELD_PREVIOUS_CLEAN_SURFACE_STATE_IS_VALID;
+        let method = Method {
+            average_columns: state._444_422_downsample_method
+                == ColumnsMethod::AVERAGE_HORIZONTALLY_ALIGNED_CHROMAS,
+            average_rows: state._422_420_downsample_method
+                == RowsMethod::AVERAGE_VERTICALLY_ALIGNED_CHROMAS,
+        };
+        let enhances = state.global_iecp_enable;
+        Ok(Job {
+            state,
+            input,
+            outputs,
+            columns,
+            denoises,
+            deinterlaces,
+            enhances,
+            continues,
+            method,
+        })
+    }
+
+    /// True if outputs have the samples of the input.
+    pub fn is_copy(&self) -> bool {
+        self.input.format.is_video()
+            && self.outputs.format.is_video()
+            && self.input.format.sampling() == self.outputs.format.sampling()
+    }
+
+    /// Pixels of the frame.
+    pub fn pixels(&self) -> u64 {
+        (self.input.width * self.input.height) as u64
+    }
+
+    /// Which of the previous and of the current frame deinterlacing writes.
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`] for a choice that does not exist.
+    pub fn wanted(&self, exec: &Exec<'_>) -> Result<[bool; 2], Fault> {
+        match self.state.di_output_frames {
+            Wanted::OUTPUT_BOTH_FRAMES => Ok([true, true]),
+            Wanted::OUTPUT_PREVIOUS_FRAME_ONLY => Ok([true, false]),
+            Wanted::OUTPUT_CURRENT_FRAME_ONLY => Ok([false, true]),
+            other => {
+                let why = "there is no such choice of frames";
+                Err(exec.bad_field("DI Output Frames", other.bits(), why))
+            }
+        }
+    }
+
+    /// The functions of enhancement.
+    ///
+    /// # Errors
+    /// [`Fault::Unimplemented`] for functions that the model lacks; [`Fault::Page`] if the gamut state
+    /// is not mapped.
+    pub fn chain(
+        &self,
+        exec: &mut Exec<'_>,
+        state: &VeboxIecpState,
+        source: &Picture,
+    ) -> Result<Chain, Fault> {
+        for (asked, what) in [
+            (state.ccm_state.color_correction_matrix_enable, "Color Correction Matrix Enable"),
+            (
+                state.forward_gamma_correction_state.forward_gamma_correction_enable,
+                "Forward Gamma Correction Enable",
+            ),
+            (
+                state.front_end_csc_state.front_end_csc_transform_enable,
+                "Front End CSC Transform Enable",
+            ),
+        ] {
+            if asked {
+                return Err(exec.unimplemented(what, "2d p.517, 533, 538: needs Demosaic Enable"));
+            }
+        }
+        let mut chain = Chain::new(state, source.alpha.is_some());
+        if self.state.color_gamut_expansion_enable {
+            let address = self.state.gamut_state_pointer.get();
+            let gamut: VeboxGamutState = read(exec, address, "gamut state")?;
+            if gamut.global_mode_enable != GamutMode::BASIC_MODE {
+                let what = "gamut expansion in the advance mode";
+                return Err(exec.unimplemented(what, "VEBOX_GAMUT_STATE dw0 15"));
+            }
+            chain.expansion = Some(Expansion::new(&gamut));
+        }
+        Ok(chain)
+    }
+
+    /// Columns and rows whose luma is counted.
+    pub fn area(&self, state: &VeboxIecpState) -> (Range<usize>, Range<usize>) {
+        if state.ace_lace_state.full_image_histogram {
+            return (self.columns.clone(), 0..self.input.height);
+        }
+        let area = &state.alpha_aoi_state;
+        let number = |value: u64| value as usize;
+        let start = number(area.aoi_min_x.get()).max(self.columns.start);
+        let end = (number(area.aoi_max_x.get()) + 1).min(self.columns.end);
+        let rows = number(area.aoi_min_y.get())..number(area.aoi_max_y.get()) + 1;
+        (start.min(end)..end, rows)
+    }
+}
+
+/// Reads a state structure.
+///
+/// # Errors
+/// [`Fault::Page`] if it is not mapped.
+pub fn read<T: Fixed>(exec: &mut Exec<'_>, address: u64, name: &'static str) -> Result<T, Fault> {
+    let mut dwords = vec![0_u32; T::DWORDS];
+    let read = exec.vm.read(address, bytemuck::cast_slice_mut(&mut dwords));
+    read.map_err(|fault| exec.page(fault, name))?;
+    exec.stats.bytes_read += 4 * dwords.len() as u64;
+    Ok(T::read_lossy(&dwords))
+}
+
+/// The settings of denoising.
+///
+/// # Errors
+/// [`Fault::BadPacket`] for thresholds that contradict each other.
+pub fn denoise_settings(
+    exec: &Exec<'_>,
+    state: &VeboxDndiState,
+) -> Result<denoise::Settings, Fault> {
+    let settings = denoise::Settings::new(state);
+    let bad = |thresholds: &denoise::Thresholds| {
+        thresholds.high < thresholds.low || thresholds.high - thresholds.low > 16
+    };
+    let why = "it must be at most 16 above the low threshold, and not below it";
+    if bad(&settings.luma) {
+        let value = u64::from(settings.luma.high);
+        return Err(exec.bad_field("Temporal Difference Threshold", value, why));
+    }
+    match settings.chroma {
+        Some(chroma) if bad(&chroma) => {
+            let value = u64::from(chroma.high);
+            Err(exec.bad_field("Chroma Temporal Difference Threshold", value, why))
+        }
+        _ => Ok(settings),
+    }
+}
+
+/// The settings of deinterlacing.
+///
+/// # Errors
+/// [`Fault::BadPacket`] for a source of rows that does not exist.
+pub fn deinterlace_settings(
+    exec: &Exec<'_>,
+    s: &VeboxDndiState,
+) -> Result<settings::Settings, Fault> {
+    let first = s.progressive_cadence_reconstruction_for_1st_field_of_current_frame.bits();
+    let second = s.progressive_cadence_reconstruction_for_2nd_field_of_previous_frame.bits();
+    let source = |field: &'static str, bits: u64| {
+        let why = "a field can be put together with the previous or with the next field only";
+        Source::from_bits(bits).ok_or_else(|| exec.bad_field(field, bits, why))
+    };
+    let first = source("Progressive Cadence Reconstruction for 1st Field of Current Frame", first)?;
+    let second =
+        source("Progressive Cadence Reconstruction For 2nd Field Of Previous Frame", second)?;
+    Ok(settings::Settings::new(s, first, second))
+}
