@@ -202,6 +202,7 @@ const FAULTS: &[(&str, &[&str])] = &[
         "unit/vme/mod.rs",
         &["RARE_FUNCTIONS_OF_MOTION_ESTIMATION", "RARE_FUNCTIONS_OF_MOTION_ESTIMATION"],
     ),
+    (
         "vebox/job.rs",
         &[
             "CAMERA_PIPE",
