@@ -1,6 +1,6 @@
 //! How samples are arranged in the bytes of a surface.
 
-use super::picture::{GREY, MAX, Picture, Sampling, to_8, to_10};
+use super::picture::{MAX, Picture, Sampling, to_8, to_10};
 use genxml_codecs::{Frame, Plane};
 
 /// An arrangement of samples.
@@ -256,11 +256,6 @@ impl Format {
                 alone(pixels.flat_map(dword).collect())
             }
         }
-    }
-
-    /// A sample of chroma where a surface has none.
-    pub fn no_chroma(self) -> Option<u16> {
-        (self == Format::Luma).then_some(GREY)
     }
 }
 
