@@ -186,7 +186,7 @@ fn coded(inline: &Inline) -> Coded {
     let luma = match inline.transform_8x8 {
         true => {
             let blocks = reversed(inline.cbp_y.get(), 4);
-            (0..4).fold(0, |mask, block| mask | (blocks >> block & 1) * 15 << (4 * block))
+            (0..4).fold(0, |mask, block| mask | ((blocks >> block & 1) * 15) << (4 * block))
         }
         false => reversed(inline.cbp_y.get(), 16),
     };
