@@ -213,10 +213,7 @@ const FAULTS: &[(&str, &[&str])] = &[
         ],
     ),
     ("vebox/surface.rs", &["CAMERA_PIPE"]),
-    (
-        "video/avc_short.rs",
-        &["RARE_SLICES_OF_THE_SHORT_FORMAT", "RARE_SLICES_OF_THE_SHORT_FORMAT"],
-    ),
+    ("video/avc_short.rs", &["RARE_SLICES_OF_THE_SHORT_FORMAT", "RARE_SLICES_OF_THE_SHORT_FORMAT"]),
     ("video/status.rs", &["RECORDS_OF_DECODED_MACROBLOCKS"]),
     ("video/surface.rs", &["OTHER_FORMATS_OF_DECODED_PICTURES"]),
 ];

@@ -93,4 +93,11 @@ assumptions! {
         choice "Never.";
         reason "Multi-pass encoding then ends after its first pass, which gives a valid stream \
             (digests/video.md 7).";
+
+    documentation ENCODER_RECORDS;
+        question "What do the records of encoded macroblocks (Stream-Out Enable) contain?";
+        choice "Quantiser, prediction and type; for AVC also the size and coded_block_pattern. No \
+            limits are exceeded, and the size of the header is 0. In MPEG-2, size, type and coded \
+            blocks are 0.";
+        reason "Only rate control reads more (digests/video.md 8.10), which the model lacks.";
 }

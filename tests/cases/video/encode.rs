@@ -28,6 +28,8 @@ pub const CODED: u64 = 0x44_0000;
 const VECTORS: u64 = 0x45_0000;
 const SECOND: u64 = 0x46_0000;
 pub const REGISTERS: u64 = 0x47_0000;
+/// Records of macroblocks.
+const RECORDS: u64 = REGISTERS + 0x1000;
 pub const PITCH: usize = 128;
 /// Size in macroblocks.
 pub const WIDTH: usize = 3;
@@ -164,6 +166,7 @@ pub fn surface(id: MfxSurfaceStateSurfaceId) -> MfxSurfaceState {
 fn picture(index: usize, variant: Variant) -> Vec<u32> {
     let mut buffers = MfxPipeBufAddrState {
         original_uncompressed_picture_source_address: at(SOURCE),
+        stream_out_data_destination_address: at(RECORDS),
         ..MfxPipeBufAddrState::new()
     };
     match variant.deblocking {
@@ -177,6 +180,7 @@ fn picture(index: usize, variant: Variant) -> Vec<u32> {
         MfxPipeModeSelect {
             standard_select: MfxPipeModeSelectStandardSelect::AVC,
             codec_select: MfxPipeModeSelectCodecSelect::ENCODE,
+            stream_out_enable: variant.own_source,
             pre_deblocking_output_enable: !variant.deblocking,
             post_deblocking_output_enable: variant.deblocking,
             ..MfxPipeModeSelect::new()
@@ -410,6 +414,16 @@ fn encode(
     insert(&"0".repeat(8 * TAIL.len()), false, &mut batch);
     store(&STORED, &mut batch);
     submit(model, &batch)?;
+    for (number, object) in objects.iter().enumerate().filter(|_| variant.own_source) {
+        let dwords = model.get(RECORDS + 16 * number as u64, 4);
+        let record =
+            PakStreamOutRecord::unpack_lossy(&[dwords[0], dwords[1], dwords[2], dwords[3]]);
+        let inline = &object.inline_data;
+        assert_eq!(
+            (record.intra_mb, record.mb_type.get()),
+            (inline.intra_mb, inline.mb_type.bits())
+        );
+    }
     let coded = model.read(CODED, 0x8000);
     assert!(coded[..HEAD as usize].iter().all(|byte| *byte == 0xee));
     let rest = &coded[HEAD as usize..];

@@ -17,17 +17,19 @@ use genxml::gen8::mfc::{
     InlineDataDescriptionForMfcAvcPakObject as Inline,
     InlineDataDescriptionForMfcAvcPakObjectIntraMbMode as IntraMode,
     InlineDataDescriptionForMfcAvcPakObjectMbType as Type,
-    InlineDataDescriptionForMfcAvcPakObjectMvFormat as Format, MfcAvcPakObject,
+    InlineDataDescriptionForMfcAvcPakObjectMvFormat as Format, MfcAvcPakObject, PakStreamOutRecord,
 };
 use genxml::gen8::mfx_avc::{MfxAvcImgState, MfxAvcSliceState};
 use genxml::gen8::mfx_common::{
     MfxFqmState, MfxIndObjBaseAddrState, MfxPipeModeSelectStandardSelect as Standard,
 };
+use genxml_codecs::avc::encode::Record;
 use genxml_codecs::avc::encode::{
     Coded, Forward, Insertion as Bytes, Inter, Invalid, Kind, Macroblock, Picture, Rounding,
     Settings, Shape,
 };
 use genxml_codecs::avc::{self, Entry, References, Slice, SliceKind};
+use genxml_core::U;
 
 /// What is kept of the state of a slice.
 #[derive(Clone, Debug)]
@@ -37,6 +39,8 @@ struct Start {
     state: MfxAvcSliceState,
     slice: Slice,
     settings: Settings,
+    /// MB Type of the macroblocks.
+    types: Vec<u8>,
 }
 
 type Items = items::Items<Start, Macroblock>;
@@ -83,10 +87,15 @@ pub fn object(exec: &mut Exec<'_>, packet: &MfcAvcPakObject) -> Result<(), Fault
     };
     if !same {
         supported(exec, &state, &image)?;
-        let start = Start { at, state, slice: decoder::slice(exec), settings: settings(&state) };
+        let slice = decoder::slice(exec);
+        let start = Start { at, state, slice, settings: settings(&state), types: Vec::new() };
         collect(exec)?.items.push(Item::Slice(Box::new(start), Vec::new()));
     }
-    collect(exec)?.macroblock(macroblock, packet.inline_data.last_mb);
+    let items = collect(exec)?;
+    if let Some(Item::Slice(start, _)) = items.items.last_mut() {
+        start.types.push(packet.inline_data.mb_type.bits() as u8);
+    }
+    items.macroblock(macroblock, packet.inline_data.last_mb);
     Ok(())
 }
 
@@ -177,7 +186,7 @@ fn coded(inline: &Inline) -> Coded {
     let luma = match inline.transform_8x8 {
         true => {
             let blocks = reversed(inline.cbp_y.get(), 4);
-            (0..4).fold(0, |mask, block| mask | (blocks >> block & 1) * 15 << (4 * block))
+            (0..4).fold(0, |mask, block| mask | ((blocks >> block & 1) * 15) << (4 * block))
         }
         false => reversed(inline.cbp_y.get(), 16),
     };
@@ -399,6 +408,8 @@ fn encode(exec: &mut Exec<'_>, items: &Items) -> Result<(), Fault> {
         filtered: outputs.after.is_some(),
     });
     segments.write(exec, &output.stream)?;
+    let records = records(&parameters, slices(), &output.records);
+    output::records(exec, &records)?;
     let decoded_picture = &output.picture;
     let (before, after) = (&decoded_picture.unfiltered, &decoded_picture.filtered);
     outputs.store(exec, before.as_ref(), after.as_ref())?;
@@ -439,6 +450,32 @@ fn encode(exec: &mut Exec<'_>, items: &Items) -> Result<(), Fault> {
         decoded(exec, &picture);
     }
     Ok(())
+}
+
+/// The records of all macroblocks of a picture (assumptions::ENCODER_RECORDS).
+fn records<'a>(
+    parameters: &avc::Parameters,
+    slices: impl Iterator<Item = &'a Start>,
+    encoded: &[Record],
+) -> Vec<PakStreamOutRecord> {
+    let mut encoded = encoded.iter();
+    let mut records = vec![PakStreamOutRecord::new(); parameters.width * parameters.height];
+    for start in slices {
+        let first = start.slice.first.1 * parameters.width + start.slice.first.0;
+        for (index, &mb_type) in start.types.iter().enumerate() {
+            let Some(found) = encoded.next() else { continue };
+            let Some(record) = records.get_mut(first + index) else { continue };
+            *record = PakStreamOutRecord {
+                qp: U::from_bits(found.qp.into()),
+                mb_bits: U::from_bits(found.bits.min(0x1fff).into()),
+                cbp: U::from_bits(found.pattern.into()),
+                intra_mb: found.intra,
+                mb_type: U::from_bits(mb_type.into()),
+                ..PakStreamOutRecord::new()
+            };
+        }
+    }
+    records
 }
 
 /// The fault for macroblock `index` of a slice.

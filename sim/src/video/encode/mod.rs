@@ -81,9 +81,9 @@ fn mode(exec: &Exec<'_>, standard: Standard) -> Result<(), Fault> {
         let what = "joining of encoded pieces (Stitch Mode)";
         return Err(exec.unimplemented(what, "MFX_PIPE_MODE_SELECT dw1 5"));
     }
-    if mode.stream_out_enable || mode.deblocker_stream_out_enable {
-        let what = "records of encoded macroblocks (Stream-Out Enable)";
-        return Err(exec.unimplemented(what, "MFX_PIPE_MODE_SELECT dw1 10 and 12"));
+    if mode.extended_stream_out_enable || mode.deblocker_stream_out_enable {
+        let what = "records of the deblocking filter or longer ones (Stream-Out Enable)";
+        return Err(exec.unimplemented(what, "MFX_PIPE_MODE_SELECT dw1 12 and 18"));
     }
     Ok(())
 }

@@ -15,10 +15,12 @@ use genxml::gen8::mfc::{
     InlineDataDescriptionForMfcMpeg2PakObjectMbType as Type, MfcMpeg2PakObject,
     MfcMpeg2SlicegroupState,
     MfcMpeg2SlicegroupStateSkipConvDisabledMbTypeSkipConversionDisableEncoderOnly as Skips,
+    PakStreamOutRecord,
 };
 use genxml::gen8::mfx_common::{MfxFqmState, MfxPipeModeSelectStandardSelect as Standard};
 use genxml_codecs::mpeg2::encode::{Forward, Invalid, Macroblock, Picture, Slice};
 use genxml_codecs::mpeg2::{Motion, Parameters, PictureType, Prediction};
+use genxml_core::U;
 
 /// What is kept of a slice.
 #[derive(Clone, Debug)]
@@ -236,6 +238,7 @@ fn encode(exec: &mut Exec<'_>, items: &Items) -> Result<(), Fault> {
     }
     let output = picture.finish();
     segments.write(exec, &output.stream)?;
+    output::records(exec, &records(&parameters, items))?;
     outputs.store(exec, Some(&output.frame), Some(&output.frame))?;
     let bytes = output.stream.len() as u64;
     output::publish(
@@ -266,6 +269,20 @@ fn encode(exec: &mut Exec<'_>, items: &Items) -> Result<(), Fault> {
     };
     decoded(exec, &picture);
     Ok(())
+}
+
+/// The records of all macroblocks of a picture (assumptions::ENCODER_RECORDS).
+fn records(parameters: &Parameters, items: &Items) -> Vec<PakStreamOutRecord> {
+    let mut records = vec![PakStreamOutRecord::new(); parameters.width * parameters.height];
+    for item in &items.items {
+        let Item::Slice(start, macroblocks) = item else { continue };
+        let first = start.slice.first.1 * parameters.width + start.slice.first.0;
+        for (record, macroblock) in records.iter_mut().skip(first).zip(macroblocks) {
+            record.qp = U::from_bits(macroblock.quantiser_scale_code.into());
+            record.intra_mb = macroblock.motion.is_none();
+        }
+    }
+    records
 }
 
 /// The fault for macroblock `index` of a slice.

@@ -2,7 +2,9 @@
 
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
-use genxml::gen8::mfx_common::MfxIndObjBaseAddrState;
+use crate::video::buffer;
+use genxml::gen8::mfc::PakStreamOutRecord;
+use genxml::gen8::mfx_common::{MfxIndObjBaseAddrState, MfxPipeBufAddrState, MfxPipeModeSelect};
 use genxml::gen8::mfx_registers::{
     MfcAvcCabacBinCountFrame, MfcAvcCabacInsertionCount, MfcAvcMinsizePaddingCount,
     MfcBitstreamBytecountFrame, MfcBitstreamBytecountSlice, MfcBitstreamSeBitcountFrame,
@@ -46,6 +48,23 @@ impl Segments {
         }
         Ok(())
     }
+}
+
+/// Writes a record for each macroblock, in raster order, if MFX_PIPE_MODE_SELECT enables it.
+/// Macroblocks that were not encoded have records of zeros.
+///
+/// # Errors
+/// [`Fault::Page`] if the buffer is not mapped.
+pub fn records(exec: &mut Exec<'_>, records: &[PakStreamOutRecord]) -> Result<(), Fault> {
+    let mode: MfxPipeModeSelect = exec.state.latched.read(0);
+    let buffers: MfxPipeBufAddrState = exec.state.latched.read(0);
+    let address = buffers.stream_out_data_destination_address.get();
+    if !mode.stream_out_enable || address == 0 {
+        return Ok(());
+    }
+    let dwords = records.iter().flat_map(|record| record.pack());
+    let data: Vec<u8> = dwords.flat_map(u32::to_le_bytes).collect();
+    buffer::write(exec, address, &data, "Stream-Out Data Destination")
 }
 
 /// Sizes of a coded picture.
