@@ -100,4 +100,11 @@ assumptions! {
             limits are exceeded, and the size of the header is 0. In MPEG-2, size, type and coded \
             blocks are 0.";
         reason "Only rate control reads more (digests/video.md 8.10), which the model lacks.";
+
+    documentation THE_LAST_SLICE_IS_PADDED_TO_THE_MINIMUM;
+        question "How does an encoder reach Minimum Frame Size?";
+        choice "After the last slice it writes zero words of CABAC, each with its emulation \
+            prevention byte. The unit of compatibility mode is a word of 2 bytes, 4Kb is 4096 bytes.";
+        reason "Zero words are what the standard has for this (H.264 7.3.2.8), and the enable bit is \
+            named after them. The units have no more text than their names.";
 }

@@ -5,7 +5,7 @@ use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::watchdog;
 use genxml::gen8::mfx_common::{MfxPipeBufAddrState, MfxPipeModeSelect};
-use genxml_codecs::Frame;
+use genxml_codecs::{Frame, Plane};
 use std::sync::Arc;
 
 /// Where a decoded picture is written.
@@ -31,6 +31,25 @@ impl Outputs {
         sizes: Sizes,
         arrangement: Arrangement,
     ) -> Result<Outputs, Fault> {
+        let outputs = Outputs::of_encoder(exec, sizes, arrangement)?;
+        if outputs.before.is_none() && outputs.after.is_none() {
+            let why = "neither it nor Post Deblocking Output Enable is set, so the decoded \
+                       picture has no address";
+            return Err(exec.bad_field("Pre Deblocking Output Enable", 0, why));
+        }
+        Ok(outputs)
+    }
+
+    /// The outputs that MFX_PIPE_MODE_SELECT enables, if any. An encoder needs none for a picture
+    /// that is not a reference.
+    ///
+    /// # Errors
+    /// Those of [`Layout::resolve`].
+    pub fn of_encoder(
+        exec: &Exec<'_>,
+        sizes: Sizes,
+        arrangement: Arrangement,
+    ) -> Result<Outputs, Fault> {
         let mode: MfxPipeModeSelect = exec.state.latched.read(0);
         let buffers: MfxPipeBufAddrState = exec.state.latched.read(0);
         let before = mode
@@ -39,23 +58,21 @@ impl Outputs {
         let after = mode
             .post_deblocking_output_enable
             .then(|| buffers.post_deblocking_destination_address.get());
-        if before.is_none() && after.is_none() {
-            let why = "neither it nor Post Deblocking Output Enable is set, so the decoded \
-                       picture has no address";
-            return Err(exec.bad_field("Pre Deblocking Output Enable", 0, why));
-        }
         Ok(Outputs { layout: Layout::resolve(exec, arrangement)?, sizes, before, after })
     }
 
     /// Reads the samples at the address of the output before decoding. Decoding does not overwrite
-    /// all of them if the picture is a field or if slices are missing.
+    /// all of them if the picture is a field or if slices are missing. Without an output they are 0.
     ///
     /// # Errors
     /// [`Fault::Page`] if the picture is not mapped; [`Fault::Hang`] if the budget is used up.
     pub fn load(&self, exec: &mut Exec<'_>) -> Result<Frame, Fault> {
         let (width, height) = self.sizes[0];
         exec.spend(watchdog::PIXEL * (width * height) as u64)?;
-        let address = self.after.or(self.before).unwrap_or_default();
+        let Some(address) = self.after.or(self.before) else {
+            let planes = self.sizes.map(|(width, height)| Plane::new(width, height, 0));
+            return Ok(Frame { planes });
+        };
         self.layout
             .read(&exec.vm, address, self.sizes)
             .map_err(|fault| exec.page(fault, "decoded picture"))

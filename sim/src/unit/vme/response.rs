@@ -53,7 +53,11 @@ pub fn set_inter(response: &mut VmeResponse, decision: &Decision) {
     response.mv_quantity = field(decision.count());
     response.inter_distortion = field(decision.distortion);
     response.sub_mb_shapes = field(pairs(decision.shapes));
-    response.sub_mb_prediction_modes = field(pairs(decision.directions));
+    let [first, _, third, _] = decision.directions;
+    response.sub_mb_prediction_modes = field(pairs(match decision.mode {
+        1 => [first, third, first, third],
+        _ => decision.directions,
+    }));
     for (block, vectors) in decision.vectors.iter().enumerate() {
         for (reference, Vector { x, y }) in vectors.iter().enumerate() {
             response.mv[2 * block + reference] =

@@ -19,7 +19,9 @@ use genxml::gen8::mfc::{
     InlineDataDescriptionForMfcAvcPakObjectMbType as Type,
     InlineDataDescriptionForMfcAvcPakObjectMvFormat as Format, MfcAvcPakObject, PakStreamOutRecord,
 };
-use genxml::gen8::mfx_avc::{MfxAvcImgState, MfxAvcSliceState};
+use genxml::gen8::mfx_avc::{
+    MfxAvcImgState, MfxAvcImgStateMinimumFrameSizeUnits as Units, MfxAvcSliceState,
+};
 use genxml::gen8::mfx_common::{
     MfxFqmState, MfxIndObjBaseAddrState, MfxPipeModeSelectStandardSelect as Standard,
 };
@@ -115,8 +117,8 @@ fn supported(
             "MFX_AVC_IMG_STATE dw5 9",
         ),
         (
-            state.cabac_zero_word_insertion_enable && image.minimum_frame_size.get() != 0,
-            "padding to Minimum Frame Size",
+            minimum(state, image) > 0 && image.entropy_coding_sync_enable.bits() == 0,
+            "padding of CAVLC to Minimum Frame Size",
             "MFX_AVC_IMG_STATE dw4 31:16",
         ),
     ];
@@ -124,6 +126,21 @@ fn supported(
         Some((_, what, page)) => Err(exec.unimplemented(what, page)),
         None => Ok(()),
     }
+}
+
+/// The least size of the coded picture in bytes, to which its last slice is padded; 0 for none
+/// (`THE_LAST_SLICE_IS_PADDED_TO_THE_MINIMUM`).
+fn minimum(state: &MfxAvcSliceState, image: &MfxAvcImgState) -> usize {
+    if !state.cabac_zero_word_insertion_enable || !state.last_slice_group {
+        return 0;
+    }
+    let unit = match image.minimum_frame_size_units {
+        Units::COMPATIBILITY_MODE => 2,
+        Units::_16_BYTES => 16,
+        Units::_4KB => 4096,
+        _ => 16384,
+    };
+    unit * image.minimum_frame_size.get() as usize
 }
 
 fn settings(state: &MfxAvcSliceState) -> Settings {
@@ -359,7 +376,7 @@ fn encode(exec: &mut Exec<'_>, items: &Items) -> Result<(), Fault> {
         return Err(exec.unimplemented(what, "MFX_AVC_IMG_STATE dw4 11:10"));
     }
     let sizes = sizes_420(parameters.width, parameters.height);
-    let outputs = Outputs::resolve(exec, sizes, Arrangement::Surface)?;
+    let outputs = Outputs::of_encoder(exec, sizes, Arrangement::Surface)?;
     let slices = || {
         items.items.iter().filter_map(|item| match item {
             Item::Slice(start, _) => Some(&**start),
@@ -376,6 +393,7 @@ fn encode(exec: &mut Exec<'_>, items: &Items) -> Result<(), Fault> {
         frames: std::array::from_fn(|store| frames.get(store)),
         motion: Default::default(),
     };
+    let image: MfxAvcImgState = exec.state.latched.read(0);
     let source = source(exec, &outputs)?;
     let target = outputs.load(exec)?;
     let (address, motion) = own.unzip();
@@ -400,6 +418,7 @@ fn encode(exec: &mut Exec<'_>, items: &Items) -> Result<(), Fault> {
                     exec.at = start.at;
                     invalid(exec, index, error)
                 })?;
+                picture.pad(minimum(&start.state, &image));
             }
         }
     }
@@ -423,6 +442,7 @@ fn encode(exec: &mut Exec<'_>, items: &Items) -> Result<(), Fault> {
             bytes,
             slice_bits: output.sizes.slice_bits,
             bins: output.sizes.bins,
+            padding: output.sizes.padding,
             last_slice: [output.sizes.last_slice.div_ceil(8), output.sizes.last_slice],
             quantisers: output.records.iter().map(|record| u64::from(record.qp)).sum(),
         },

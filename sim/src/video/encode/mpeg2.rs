@@ -209,7 +209,7 @@ pub(super) fn finish(exec: &mut Exec<'_>) -> Result<(), Fault> {
 fn encode(exec: &mut Exec<'_>, items: &Items) -> Result<(), Fault> {
     let parameters = decoder::parameters(exec)?;
     let sizes = sizes_420(parameters.width, parameters.height);
-    let outputs = Outputs::resolve(exec, sizes, Arrangement::Surface)?;
+    let outputs = Outputs::of_encoder(exec, sizes, Arrangement::Surface)?;
     let (sources, pictures) = decoder::pictures(exec, &parameters, &outputs)?;
     let references = decoder::references(sources, &pictures);
     let source = source(exec, &outputs)?;

@@ -76,6 +76,8 @@ pub struct Sizes {
     pub slice_bits: u64,
     /// Bins of CABAC.
     pub bins: u64,
+    /// Bytes of padding.
+    pub padding: u64,
     /// Bytes and bits of the last slice.
     pub last_slice: [u64; 2],
     /// Sum of the luma quantisers of the macroblocks.
@@ -117,7 +119,10 @@ pub fn publish(exec: &mut Exec<'_>, sizes: &Sizes) {
         .pack(),
     );
     put(MfcAvcCabacInsertionCount::OFFSET, MfcAvcCabacInsertionCount::new().pack());
-    put(MfcAvcMinsizePaddingCount::OFFSET, MfcAvcMinsizePaddingCount::new().pack());
+    put(
+        MfcAvcMinsizePaddingCount::OFFSET,
+        MfcAvcMinsizePaddingCount { bytes: count(sizes.padding) }.pack(),
+    );
     put(MfcImageStatusMask::OFFSET, MfcImageStatusMask::new().pack());
     put(MfcImageStatusControl::OFFSET, MfcImageStatusControl::new().pack());
 }

@@ -51,6 +51,9 @@ pub struct Record {
     pub bits: u32,
 }
 
+/// `cabac_zero_word` with its emulation prevention byte.
+const CABAC_ZERO_WORD: [u8; 3] = [0, 0, 3];
+
 /// Sizes of the coded data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
@@ -58,6 +61,8 @@ pub struct Sizes {
     pub slice_bits: u64,
     /// Bins of CABAC.
     pub bins: u64,
+    /// Bytes of padding.
+    pub padding: u64,
     /// Bits of the last slice, with its stop bit.
     pub last_slice: u64,
 }
@@ -217,6 +222,15 @@ impl<'a> Picture<'a> {
         self.sizes.slice_bits += bits as u64;
         self.sizes.last_slice = bits as u64;
         result
+    }
+
+    /// Puts `cabac_zero_word`s into the coded data until they have `bytes` bytes (7.3.2.8). They may
+    /// only come after a slice that is coded with CABAC.
+    pub fn pad(&mut self, bytes: usize) {
+        while self.position() < bytes {
+            self.stream.bytes(&CABAC_ZERO_WORD);
+            self.sizes.padding += CABAC_ZERO_WORD.len() as u64;
+        }
     }
 
     /// Filters the picture and returns it with the coded data. The bits of an insertion after the
