@@ -91,4 +91,11 @@ assumptions! {
         choice "If the distortion is not larger than the threshold. The forward transform does not \
             change this.";
         reason "digests/video.md 10.7. Kernels read the results of the transform themselves.";
+
+    documentation DIRECTIONS_OF_16X8_ARE_IN_THE_FIRST_TWO_BLOCKS;
+        question "Which bits of Sub MB Prediction Modes are the directions of 16x8 partitions?";
+        choice "Those of blocks 0 and 1 are the upper and the lower partition, and blocks 2 and 3 \
+            repeat them.";
+        reason "The kernel of i965 that writes MFC_AVC_PAK_OBJECT reads only these bits, and \
+            without this states references of the other list.";
 }

@@ -53,6 +53,7 @@ pub fn set_inter(response: &mut VmeResponse, decision: &Decision) {
     response.mv_quantity = field(decision.count());
     response.inter_distortion = field(decision.distortion);
     response.sub_mb_shapes = field(pairs(decision.shapes));
+    // assumptions::DIRECTIONS_OF_16X8_ARE_IN_THE_FIRST_TWO_BLOCKS
     let [first, _, third, _] = decision.directions;
     response.sub_mb_prediction_modes = field(pairs(match decision.mode {
         1 => [first, third, first, third],
