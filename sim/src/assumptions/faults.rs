@@ -31,6 +31,14 @@ assumptions! {
         reason "The coding standards that Gen8 decodes have 4:2:0 and monochrome pictures, and \
             drivers use no other arrangement (digests/video.md 1.3).";
 
+    documentation RARE_FUNCTIONS_OF_ENCODERS;
+        question "What do rate control by the engine, MBAFF frames, monochrome pictures, clamped \
+            coefficients, padding of CAVLC, statistics of slices, other standards than AVC and \
+            MPEG-2, output that starts anew within a picture, and slice headers of MPEG-2 from the \
+            driver do in an encoder?";
+        choice "Fault.";
+        reason "Drivers for Broadwell leave them off (digests/video.md 8 and 9).";
+
     documentation CAMERA_PIPE;
         question "What do Bayer patterns, vignette correction, hot pixels, the colour correction \
             matrix, forward gamma and the conversion at the start do in video enhancement?";

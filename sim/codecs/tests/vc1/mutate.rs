@@ -172,26 +172,31 @@ fn damage_is_survived() {
     assert!(damaged as usize >= count / 20, "{damaged} damaged slices");
 }
 
-/// Without any data, what the target holds stays.
+/// Without any data, the macroblocks are those of the forward reference. Without a reference, what
+/// the target holds stays.
 #[test]
-fn nothing_decoded_changes_nothing() {
+fn nothing_decoded_is_copied_from_the_reference() {
     for call in calls() {
         let mut picture = Picture::new(call.parameters.clone()).unwrap();
         let (width, height) =
             (picture.parameters().width_in_mbs, picture.parameters().height_in_mbs);
-        let mut target = Frame::new(width * 16, height * 32, (2, 2), 7);
-        let before = target.clone();
-        let input = Input {
-            bitplanes: &call.bitplanes,
-            references: call.references.each_ref().map(Option::as_deref),
-            ..Input::default()
-        };
+        let target = Frame::new(width * 16, height * 32, (2, 2), 7);
+        let reference = Frame::new(width * 16, height * 32, (2, 2), 99);
         let slice = genxml_codecs::vc1::Slice { bit_offset: 0, first_row: 0, end_row: height };
-        let report = picture.slice(&slice, &input, &mut target, &mut []);
-        let rest = report.macroblocks + report.concealed;
-        assert_eq!(rest as usize, width * height);
-        if report.macroblocks == 0 {
-            assert!(target == before, "{:?}", call.parameters);
+        for references in [[None; 4], [Some(&reference); 4]] {
+            let mut found = target.clone();
+            let input = Input { bitplanes: &call.bitplanes, references, ..Input::default() };
+            let report = picture.slice(&slice, &input, &mut found, &mut []);
+            assert_eq!((report.macroblocks + report.concealed) as usize, width * height);
+            if report.macroblocks > 0 {
+                continue;
+            }
+            // The target has twice the rows of a frame, so that it has the rows of a field.
+            let samples = found.planes.iter().flat_map(|plane| &plane.data);
+            let copied = samples.filter(|sample| **sample == 99).count();
+            let all = if references[0].is_some() { 384 * width * height } else { 0 };
+            assert_eq!(copied, all, "{:?}", call.parameters);
+            assert!(copied > 0 || found == target);
         }
     }
 }
