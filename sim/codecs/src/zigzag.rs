@@ -1,5 +1,5 @@
-//! The zigzag scan of JPEG, MPEG-2, VP8 and AVC: the raster position of each coefficient of a block,
-//! from the lowest to the highest frequency.
+//! The zigzag scan of JPEG, MPEG-2, VP8 and AVC: the raster position of each coefficient of a
+//! block, from the lowest to the highest frequency.
 
 /// The scan of a block of 4x4 coefficients (H.264 8.5.6; RFC 6386 13).
 pub const ZIGZAG_4X4: [u8; 16] = [0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 15];

@@ -25,9 +25,8 @@ assumptions! {
     const SKIP_TRANSFORM_SUMS_SATURATE_AT: u32 = 0xffff;
         question "What does the forward transform of skip checks return?";
         choice "For each 8x8 block the number of coefficients above their thresholds, and by how \
-            much they exceed them, up to 65535. The transforms are those of H.264. The threshold \
-            of a coefficient has the number of its anti-diagonal; those after the sixth use the last \
-            one.";
+            much they exceed them, up to 65535. The transforms are those of H.264. A \
+            coefficient at (x, y) of its block uses threshold min(x + y, 6).";
         reason "Compilers name the fields only: counts and sums of magnitudes of luma, for seven \
             thresholds.";
 
@@ -44,7 +43,7 @@ assumptions! {
             16 units.";
 
     documentation PARTITIONS_USE_THE_COST_CENTRE_OF_THEIR_FIRST_BLOCK;
-        question "Which of the four cost centres has a partition of several 8x8 blocks?";
+        question "Which of the four cost centres does a partition of several 8x8 blocks use?";
         choice "That of its first block.";
         reason "Drivers give all blocks the same one.";
 
@@ -96,6 +95,6 @@ assumptions! {
         question "Which bits of Sub MB Prediction Modes are the directions of 16x8 partitions?";
         choice "Those of blocks 0 and 1 are the upper and the lower partition, and blocks 2 and 3 \
             repeat them.";
-        reason "The kernel of i965 that writes MFC_AVC_PAK_OBJECT reads only these bits, and \
-            without this states references of the other list.";
+        reason "The kernel of i965 that writes MFC_AVC_PAK_OBJECT reads only these bits. If \
+            blocks 0 and 1 do not hold the directions, it writes references of the wrong list.";
 }

@@ -46,9 +46,9 @@ assumptions! {
     documentation VEBOX_TCC_INTERPOLATES_FACTORS;
         question "How does total colour control use its fields?";
         choice "The hue is the angle of (U, V) in units of 1/1024 of a circle. The gain of \
-            saturation is linear between the two nearest base colours; a bias lets the first one \
-            last longer. From UV Threshold on, the gain takes effect within UV Threshold Bits. \
-            Pixels with a skin score above STE Threshold are spared. No component grows beyond \
+            saturation is linear between the two nearest base colours; up to \
+            the bias it is that of the first one. From UV Threshold on, the gain takes effect within UV Threshold Bits. \
+            A skin score above STE Threshold reduces the effect of the gain. No component grows beyond \
             UVMaxColor.";
         reason "The default base colours are the angles of the six colours of BT.601. The \
             arithmetic is not public. Gains of 1 change nothing.";
@@ -97,10 +97,12 @@ assumptions! {
     documentation VEBOX_ANGLES_MUST_WIN_CLEARLY;
         question "How does spatial deinterlacing choose an angle?";
         choice "45 degrees to one side must cost less than to the other side, and less than \
-            vertical by SDI Threshold. Each steeper one must cost less by SDI Delta. The result \
-            must cost less than SDI Threshold, the rows must be neither flat (T1) nor different in \
-            activity (T2), and the two pixels must agree (Angle2x1). Otherwise it is vertical. The \
-            median of three neighbouring pairs counts.";
+            vertical by SDI Threshold. Each flatter angle (27, 18, 11 degrees) must cost less \
+            than the one before by SDI Delta; the search stops at the first that does not. The \
+            result must cost less than SDI Threshold, the rows must be neither flat (T1) nor \
+            different in activity (T2), and the two pixels must agree (Angle2x1). Otherwise the \
+            pair uses the vertical direction. The final offset of a pair is the median of its own \
+            offset and those of its two neighbours.";
         reason "The Sandy Bridge manual names the tests and their thresholds (digests/video.md \
             12.9).";
 

@@ -54,11 +54,12 @@ assumptions! {
 
     documentation DAMAGED_SLICES_STOP;
         question "What happens to macroblocks that cannot be decoded?";
-        choice "AVC: the inline data of the BSD object of the slice before them select the \
-            reference that they are copied from, without motion and without weights, or the mean \
-            of the samples around them. MPEG-2 and VC-1: they are copied from the forward \
-            reference; for MPEG-2 unless Slice Concealment Disable is set. Without a reference, \
-            and for JPEG, they keep the samples that memory holds. MFD_ERROR_STATUS counts them.";
+        choice "AVC: the BSD object of the slice before a missing macroblock selects the method. \
+            The macroblock is copied from the same position of a reference, without motion and \
+            without weights. Or it gets the mean of the row above and the column to the left. \
+            MPEG-2 and VC-1: it is copied from the forward reference. MPEG-2 does not do this if \
+            Slice Concealment Disable is set. Without a reference, and for JPEG, it keeps the \
+            samples that memory holds. MFD_ERROR_STATUS counts the missing macroblocks.";
         reason "Drivers state a method of concealment, but its result is not described \
             (digests/video.md 1.8).";
 
@@ -76,8 +77,8 @@ assumptions! {
         reason "The engine takes it as given (digests/video.md 8.7); drivers compute it.";
 
     documentation AVC_MODE_OF_INTRA_16X16;
-        question "Which mode has an Intra_16x16 macroblock of the encoder: that of MB Type, or the \
-            first one of Luma Mode?";
+        question "Which mode does the encoder use for an Intra_16x16 macroblock: that of MB Type, \
+            or the first one of Luma Mode?";
         choice "The first one of Luma Mode.";
         reason "The engine makes the type anew from what quantisation leaves \
             (digests/video.md 8.7), so it does not need that of the packet.";
@@ -104,7 +105,8 @@ assumptions! {
     documentation THE_LAST_SLICE_IS_PADDED_TO_THE_MINIMUM;
         question "How does an encoder reach Minimum Frame Size?";
         choice "After the last slice it writes zero words of CABAC, each with its emulation \
-            prevention byte. The unit of compatibility mode is a word of 2 bytes, 4Kb is 4096 bytes.";
+            prevention byte. In compatibility mode the unit is a 2-byte word. 4Kb is 4096 bytes and \
+            16Kb is 16384.";
         reason "Zero words are what the standard has for this (H.264 7.3.2.8), and the enable bit is \
             named after them. The units have no more text than their names.";
 }

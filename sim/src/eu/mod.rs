@@ -9,8 +9,9 @@
 //!
 //! [`ops`] are the operations, a table for each family. [`execute`] is the general path of an
 //! operation: [`general`] and [`operands`] fetch the operands for its body and write the results.
-//! [`fast`] is the fast path. With the feature `fast`, `compile` makes machine code of the host. [`math`] and [`extended`] are the extended math unit, [`convert`] and
-//! [`soft`] convert between types. [`debug`] is a debugger for one thread.
+//! [`fast`] is the fast path. With the feature `fast`, `compile` makes machine code of the host.
+//! [`math`] and [`extended`] are the extended math unit, [`convert`] and [`soft`] convert between
+//! types. [`debug`] is a debugger for one thread.
 
 pub mod acc;
 pub mod branch;

@@ -156,8 +156,8 @@ impl Thread {
         done
     }
 
-    /// Executes instructions until one of them ends the thread or leaves something pending, or until
-    /// it is time to look whether the kernel is compiled.
+    /// Executes instructions until one of them ends the thread or leaves something pending, or
+    /// until it is time to look whether the kernel is compiled.
     fn hot<E: Environment>(&mut self, kernel: &Kernel, world: &mut E) -> Result<Done, Fault> {
         let level = Level::detect();
         let uops = &kernel.uops[..];

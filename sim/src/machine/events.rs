@@ -1,7 +1,8 @@
 //! Events of the model. They are emitted only if there is an [`Observer`]; the counters in
 //! [`Stats`](super::stats::Stats) are always kept.
 //!
-//! [`super::drawing`] has the data in events of draws, [`super::coded`] those of decoded pictures; [`crate::inspect`] has observers.
+//! [`super::drawing`] has the data in events of draws, [`super::coded`] those of decoded pictures;
+//! [`crate::inspect`] has observers.
 
 use super::coded::CodedPicture;
 use super::device::Interrupt;

@@ -4,8 +4,8 @@
 //! One unit is about a nanosecond of the model's own time, so the default limit is a few seconds.
 //! The same count drives the TIMESTAMP register: the model's clock depends only on the work done.
 //!
-//! The default limit depends on how the model was compiled, never on time, so that an endless kernel
-//! ends within seconds in every build and two runs of a program have the same result.
+//! The default limit depends on how the model was compiled, never on time, so that an endless
+//! kernel ends within seconds in every build and two runs of a program have the same result.
 
 /// Units per packet.
 pub const PACKET: u64 = 32;

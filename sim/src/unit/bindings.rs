@@ -77,8 +77,8 @@ impl Bindings {
         Ok(self.surfaces.add(index, bound))
     }
 
-    /// Copies the surfaces and the states of samplers that only `other` has resolved. `self` and `other`
-    /// must refer to the same tables.
+    /// Copies the surfaces and the states of samplers that only `other` has resolved. `self` and
+    /// `other` must refer to the same tables.
     pub fn merge(&mut self, other: &Bindings) {
         self.surfaces.merge(&other.surfaces);
         self.samplers.merge(&other.samplers);

@@ -3,7 +3,8 @@
 //! A [`Port`] connects one thread with these units. It refers to memory, to the surfaces of the
 //! thread's binding table, and to the state that concurrent threads share. [`dispatch`] hands each
 //! message to its unit: [`sampler`], [`dataport`], `render_cache`, [`urb`], [`gateway`],
-//! [`spawner`], [`pixel_interpolator`], [`vme`]. No unit depends on the stage that started the thread.
+//! [`spawner`], [`pixel_interpolator`], [`vme`]. No unit depends on the stage that started the
+//! thread.
 //!
 //! The [`resource_streamer`] gets packets instead of messages. It makes binding tables and
 //! constants for threads.

@@ -62,7 +62,8 @@ pub fn convert(
     target
 }
 
-/// Replaces samples of a line by `join` of them and the samples of pairs of columns.
+/// Replaces each sample by `join(sample, value)`. `value` is the mean of a pair of `columns`, or
+/// its left one, as `method` says.
 fn each_pair(line: &mut [u16], columns: &[u16], method: Method, join: impl Fn(u16, u16) -> u16) {
     for (sample, pair) in line.iter_mut().zip(columns.chunks(2)) {
         let right = if method.average_columns { pair.last() } else { pair.first() };

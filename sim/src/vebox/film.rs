@@ -8,13 +8,13 @@ use genxml_core::U;
 /// Film mode detection: thresholds of squared differences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
-    /// Of a moving pixel.
+    /// A pixel moves if a squared difference from the previous frame is above this.
     pub temporal: u32,
-    /// Of rows of a field that are smooth.
+    /// Rows are smooth if the squared difference of successive rows of a field is below this.
     pub smooth: u32,
-    /// Of rows of two fields that tear.
+    /// A pixel may tear if the squared difference of the two fields is above this.
     pub tear: u32,
-    /// Tearing pixels of a block that tears.
+    /// A block tears if it has more tearing pixels than this.
     pub pixels: u32,
     /// The top field is the first one.
     pub top_first: bool,
@@ -36,8 +36,9 @@ impl Thresholds {
 /// The counts of a block, or of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// The variances of film mode detection: five squared differences of fields, blocks that tear
-    /// and that do not, moving pixels, tearing pixels in three combinations of fields.
+    /// The variances of film mode detection. 0 to 4: squared differences of fields. 5: tearing
+    /// blocks. 6: other blocks. 7: smoothly moving pixels. 8 to 10: tearing pixels in three
+    /// combinations of fields.
     pub variances: [u32; 11],
     /// Sum of temporal differences.
     pub temporal: u32,

@@ -37,7 +37,7 @@ pub struct Job {
     pub deinterlaces: bool,
     /// Image enhancement is enabled.
     pub enhances: bool,
-    /// The frame before counts.
+    /// False for a first frame: there is no previous frame and no history.
     pub continues: bool,
     /// How chroma is down-sampled.
     pub method: Method,
@@ -51,7 +51,7 @@ impl Job {
     /// [`Fault::Unimplemented`] for functions that the model lacks.
     pub fn resolve(exec: &Exec<'_>, packet: &VebDiIecp) -> Result<Job, Fault> {
         if exec.state.latched.get::<VeboxState>(0).is_none() {
-            let why = "no VEBOX_STATE came before, so nothing says what to do with the frame";
+            let why = "VEB_DI_IECP needs a VEBOX_STATE before it; none was sent";
             return Err(exec.bad_field("Ending X", packet.ending_x.get(), why));
         }
         let state: VeboxState = exec.state.latched.read(0);
@@ -139,8 +139,8 @@ impl Job {
     /// The functions of enhancement.
     ///
     /// # Errors
-    /// [`Fault::Unimplemented`] for functions that the model lacks; [`Fault::Page`] if the gamut state
-    /// is not mapped.
+    /// [`Fault::Unimplemented`] for functions that the model lacks; [`Fault::Page`] if the gamut
+    /// state is not mapped.
     pub fn chain(
         &self,
         exec: &mut Exec<'_>,
@@ -238,7 +238,8 @@ pub fn deinterlace_settings(
     let first = s.progressive_cadence_reconstruction_for_1st_field_of_current_frame.bits();
     let second = s.progressive_cadence_reconstruction_for_2nd_field_of_previous_frame.bits();
     let source = |field: &'static str, bits: u64| {
-        let why = "a field can be put together with the previous or with the next field only";
+        let why =
+            "use 0 (interpolate), 1 (rows of the field before) or 2 (rows of the field after)";
         Source::from_bits(bits).ok_or_else(|| exec.bad_field(field, bits, why))
     };
     let first = source("Progressive Cadence Reconstruction for 1st Field of Current Frame", first)?;

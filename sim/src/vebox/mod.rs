@@ -8,8 +8,8 @@
 //!    sample of chroma for each pixel ([`convert`]).
 //!
 //! [`job`] checks the state. [`surface`] and [`pack`] read and write surfaces: frames of 8 bits, or
-//! [`picture`]s of 12 bits. [`film`], [`noise`] and [`statistics`] count. All arithmetic is functions
-//! of plain values. Only this file, [`job`] and [`surface`] use packets and memory.
+//! [`picture`]s of 12 bits. [`film`], [`noise`] and [`statistics`] count. All arithmetic is
+//! functions of plain values. Only this file, [`job`] and [`surface`] use packets and memory.
 
 pub mod convert;
 pub mod deinterlace;

@@ -5,9 +5,9 @@ use genxml_codecs::Plane;
 /// The settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
-    /// An edge has a greater measure.
+    /// A pixel is at an edge if its gradient is this or more.
     pub edge: u32,
-    /// Greatest difference of distances from the median.
+    /// A pixel has an estimate only if its distances from the median differ by less than this.
     pub noise: u32,
     /// Rows of a block: 4 with deinterlacing, otherwise 8.
     pub rows: usize,
@@ -39,8 +39,7 @@ pub fn estimate(thresholds: &Thresholds, plane: &Plane) -> Estimate {
     estimate
 }
 
-/// The estimate of a block that touches no edge: the least of its pixels that are no edge. `None`
-/// if there are none.
+/// The smallest estimate of the pixels of a block. `None` if no pixel has one.
 fn block(thresholds: &Thresholds, plane: &Plane, (left, top): (usize, usize)) -> Option<u32> {
     let mut least = None;
     for y in top..top + thresholds.rows {
@@ -61,7 +60,8 @@ fn block(thresholds: &Thresholds, plane: &Plane, (left, top): (usize, usize)) ->
     least
 }
 
-/// The estimate of a pixel and its neighbours: distances from their median. `None` at an edge.
+/// The estimate of a pixel and its neighbours: distances from their median. `None` at an
+/// edge or if the pixel is too noisy.
 fn pixel(thresholds: &Thresholds, rows: [[u8; 3]; 3]) -> Option<u32> {
     let [above, middle, below] = rows.map(|row| row.map(i32::from));
     let column = |x: usize| above[x] + 2 * middle[x] + below[x];

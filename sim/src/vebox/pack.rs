@@ -19,18 +19,18 @@ pub enum Format {
     },
     /// Two pixels are four samples, which share U and V.
     Pairs {
-        /// The numbers of the two luma samples.
+        /// Positions of the two luma samples.
         luma: [usize; 2],
-        /// The number of U.
+        /// Position of U.
         u: usize,
-        /// The number of V.
+        /// Position of V.
         v: usize,
         /// Bytes of a sample: 1 or 2.
         bytes: usize,
     },
     /// A pixel is four samples.
     Pixels {
-        /// The numbers of Y, U, V and alpha, or R, G, B and alpha.
+        /// Positions of Y, U, V and alpha, or R, G, B and alpha.
         order: [usize; 4],
         /// Bytes of a sample: 1 or 2.
         bytes: usize,

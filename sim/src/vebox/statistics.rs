@@ -78,7 +78,7 @@ impl Statistics {
             self.part(self.previous.as_ref(), false, &mut bytes);
         }
         self.part(self.current.as_ref(), true, &mut bytes);
-        // A second slice of the engine would count its columns here.
+        // Zeros for the statistics of a second hardware slice, which the model does not have.
         let parts = if self.two_frames { 2 } else { 1 };
         bytes.resize(bytes.len() + parts * PART, 0);
         bytes

@@ -77,9 +77,13 @@ impl Surface {
         }
         let chroma_pitch = if half { pitch / 2 } else { pitch };
         let widths = format.planes(width, height).map(|(bytes, _)| bytes);
-        if widths[0] > pitch || widths[1].max(widths[2]) > chroma_pitch {
-            let most = widths[0].max(widths[1]);
-            return Err(bad(format!("a row of {width} pixels has {most} bytes")));
+        if widths[0] > pitch {
+            return Err(bad(format!("a row of {width} pixels needs {} bytes", widths[0])));
+        }
+        let needed = widths[1].max(widths[2]);
+        if needed > chroma_pitch {
+            let why = format!("a row of chroma needs {needed} bytes, its pitch is {chroma_pitch}");
+            return Err(bad(why));
         }
         let place = |x: u64, y: u64| (x as usize, y as usize);
         let chroma = [
@@ -154,7 +158,7 @@ impl Surface {
         Ok(self.format.picture(bytes, self.width, self.height))
     }
 
-    /// Writes the pixels of `columns` of a surface of which `bytes` are all.
+    /// Writes the pixels in `columns`. `bytes` holds the whole surface.
     ///
     /// # Errors
     /// [`Fault::Page`] if it is not mapped.

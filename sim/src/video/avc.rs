@@ -204,8 +204,8 @@ fn colocated_motion(exec: &mut Exec<'_>, picture: &Picture) -> Result<[Vec<u8>; 
     Ok(motion)
 }
 
-/// Address of the buffer for the motion of the picture, if it is written, and what it holds: a field
-/// leaves the motion of the other field as it is.
+/// Address of the buffer for the motion of the picture, if it is written, and what it holds: a
+/// field leaves the motion of the other field as it is.
 ///
 /// # Errors
 /// [`Fault::Page`] if the buffer is not mapped.

@@ -20,7 +20,7 @@ pub fn resolve(kind: SliceKind, direct_spatial: bool, inline: &Inline) -> Concea
         return Concealment::Off;
     }
     let reference = inline.concealment_reference_picture_field_bit.get();
-    let reference = picture(reference / 2, reference % 2 != 0);
+    let reference = picture(reference / 2, !reference.is_multiple_of(2));
     if inline.concealment_method == Method::INTER_P_COPY {
         return Concealment::Inter(picture(inline.concealment_picture_id.get(), false));
     }

@@ -6,9 +6,9 @@
 //! packets into the values that its decoder takes.
 //!
 //! A picture of several slices is open until its end: the next picture, a packet that may look at
-//! results ([`ends_picture`]), or the end of the submission. Then the deblocking filter runs and the picture is
-//! written to memory ([`finish`]). Hardware keeps no state other than memory from picture to picture
-//! (digests/video.md 1.1). Row stores are not written: only hardware reads them.
+//! results ([`ends_picture`]), or the end of the submission. Then the deblocking filter runs and
+//! the picture is written to memory ([`finish`]). Hardware keeps no state other than memory from
+//! picture to picture (digests/video.md 1.1). Row stores are not written: only hardware reads them.
 
 pub mod avc;
 mod avc_concealment;

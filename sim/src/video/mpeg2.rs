@@ -129,8 +129,8 @@ pub enum Source {
 }
 
 /// Sources by direction (forward, backward), then by field (top, bottom). Frames and top fields
-/// come from pictures 0 and 1, bottom fields from pictures 2 and 3 (digests/video.md 3.3). i965 does
-/// not set pictures 2 and 3 if the application calls the frame progressive
+/// come from pictures 0 and 1, bottom fields from pictures 2 and 3 (digests/video.md 3.3). i965
+/// does not set pictures 2 and 3 if the application calls the frame progressive
 /// (assumptions::MPEG2_BOTTOM_FIELDS_LEFT_OUT).
 fn sources(exec: &mut Exec<'_>, parameters: &Parameters, outputs: &Outputs) -> [[Source; 2]; 2] {
     let buffers: MfxPipeBufAddrState = exec.state.latched.read(0);

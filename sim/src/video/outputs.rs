@@ -62,7 +62,8 @@ impl Outputs {
     }
 
     /// Reads the samples at the address of the output before decoding. Decoding does not overwrite
-    /// all of them if the picture is a field or if slices are missing. Without an output they are 0.
+    /// all of them if the picture is a field or if slices are missing. Without an output they are
+    /// 0.
     ///
     /// # Errors
     /// [`Fault::Page`] if the picture is not mapped; [`Fault::Hang`] if the budget is used up.

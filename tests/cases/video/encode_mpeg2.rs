@@ -1,7 +1,7 @@
 //! MPEG-2 pictures encoded from typed packets.
 //!
-//! Oracle: FFmpeg's software decoder shows the pictures that the model has reconstructed, within the
-//! errors of the inverse transforms. Tests that need it end early if it is not installed.
+//! Oracle: FFmpeg's software decoder shows the pictures that the model has reconstructed, within
+//! the errors of the inverse transforms. Tests that need it end early if it is not installed.
 
 use super::capture::Picture;
 use super::encode::{

@@ -67,7 +67,8 @@ fn picture() -> Picture {
     }
 }
 
-/// Decodes a slice with this NAL unit header and these bits. Returns the luma samples in rows of 32.
+/// Decodes a slice with this NAL unit header and these bits. Returns the luma samples in rows of
+/// 32.
 fn samples(picture: &Picture, unit: u8, bits: &str) -> Result<Vec<u8>, Fault> {
     let mut model = model();
     let mut buffers = MfxPipeBufAddrState {

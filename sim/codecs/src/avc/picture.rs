@@ -80,8 +80,8 @@ pub struct Picture<'a> {
 
 impl<'a> Picture<'a> {
     /// Starts a picture. `frame` is what the target surface holds: macroblocks that are neither
-    /// decoded nor concealed and, for a field, the rows of the other field stay as they are. `motion` is what the write
-    /// buffer of the motion holds; it is brought to its size.
+    /// decoded nor concealed and, for a field, the rows of the other field stay as they are.
+    /// `motion` is what the write buffer of the motion holds; it is brought to its size.
     pub fn new(
         parameters: &'a Parameters,
         references: References<'a>,

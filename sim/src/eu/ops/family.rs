@@ -15,8 +15,8 @@
 //! them. Each `fast` line is a body of the fast path: its name, the types that it is for
 //! ([`Class`]), the rule that says which instructions it can execute ([`Facts`]), and the body on
 //! 32-bit lanes with the function of [`super::super::fast::around`] that calls it. The first line
-//! whose types and rule fit the instruction is taken. A [`Vector`] after the body names the same body
-//! for compiled kernels. A constant before the bodies replaces the
+//! whose types and rule fit the instruction is taken. A [`Vector`] after the body names the same
+//! body for compiled kernels. A constant before the bodies replaces the
 //! constant of the same name in [`Operation`].
 
 use crate::eu::fast::rule::{Choice, Class, Facts};

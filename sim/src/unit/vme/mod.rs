@@ -48,7 +48,7 @@ use pixels::Pictures;
 use response::field;
 use search::{Outcome, Path, WINDOW};
 
-/// Where the manual of Ivy Bridge describes the messages.
+/// The section that errors cite: what public sources say about these messages.
 const PAGE: &str = "digests/video.md 10";
 /// Number of registers that all messages start with.
 const UNIVERSAL: usize = 4;

@@ -115,7 +115,7 @@ pub fn steps(message: &VmeImeMessagePayload) -> [[i8; 2]; 56] {
     message.search_path.map(|step| [step.search_path_x, step.search_path_y].map(|n| n.get() as i8))
 }
 
-/// The known vectors of a record of an earlier search.
+/// The vectors and distortions in a record of an earlier search.
 pub fn stream_in(record: &VmeImeStreamRecord) -> Best {
     let mut best = Best::default();
     let mut set = |part: usize, distortion: u64, vector: Vector| {

@@ -49,7 +49,7 @@ const FILTERS: [[[i32; 4]; 4]; 2] = [
     [[0, 16, 0, 0], [0, 12, 4, 0], [0, 8, 8, 0], [0, 4, 12, 0]],
 ];
 
-/// Predicts a partition with a vector that `patch` covers, into its place in `out`. Rounds once,
+/// Predicts a partition with a vector that `patch` covers, at its position in `out`. Rounds once,
 /// after both directions.
 pub fn predict(patch: &Patch, vector: Vector, bilinear: bool, part: &Partition, out: &mut Luma) {
     let filters = &FILTERS[usize::from(bilinear)];

@@ -30,7 +30,7 @@ pub struct Window {
     pub y: i32,
 }
 
-/// What is known of the partitions: distortions with the costs of vectors, and vectors.
+/// The best vector of each partition so far, and its distortion with the cost of the vector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Best {
     /// Distortion plus vector cost, by the partitions of [`ALL`].

@@ -19,9 +19,9 @@ pub struct Skip {
     pub enabled: u8,
     /// Largest distortion of a skipped macroblock.
     pub success: u32,
-    /// A candidate that is not a success has the cost of its shape.
+    /// The mode cost of the shape is added if the distortion is above `success`.
     pub adds_mode: bool,
-    /// A candidate that is not a success has the cost of zero vectors.
+    /// The cost of zero vectors is added if the distortion is above `success`.
     pub adds_vectors: bool,
     /// Thresholds of the coefficients of the forward transform, if it is enabled.
     pub thresholds: Option<[u32; 7]>,
@@ -166,8 +166,8 @@ fn eight(v: [i32; 8]) -> [i32; 8] {
     ]
 }
 
-/// Number of coefficients above their thresholds, and the sum of what exceeds them. The threshold
-/// of a coefficient has the number of its anti-diagonal; those after the sixth use the last one.
+/// Number of coefficients above their thresholds, and the sum of what exceeds them. A
+/// coefficient at (x, y) of its block uses threshold min(x + y, 6).
 fn compare(block: &[[i32; 8]; 8], thresholds: &[u32; 7], whole: bool) -> (u8, u16) {
     let (mut count, mut sum) = (0u8, 0u32);
     for (y, row) in block.iter().enumerate() {

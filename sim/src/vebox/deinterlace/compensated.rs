@@ -1,5 +1,5 @@
-//! Motion compensated deinterlacing (MCDI): a missing row is between the two fields of its parity
-//! before and after it, and what moved is followed.
+//! Motion compensated deinterlacing (MCDI): a missing row is the mean of the rows of the fields of
+//! its parity before and after it, which are read along the motion vector.
 
 use super::settings::Settings;
 use genxml_codecs::Plane;

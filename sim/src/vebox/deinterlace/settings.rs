@@ -24,17 +24,18 @@ pub struct Settings {
     pub past: [u32; 2],
     /// Above this, a measure is great.
     pub great: u8,
-    /// Up to the first measure, only time counts; from the second on, only space.
+    /// At or below `range[0]` the result is the temporal one; at or above `range[1]`, the spatial
+    /// one.
     pub range: [u8; 2],
-    /// log2 of the distance of the two.
+    /// log2(`range[1]` - `range[0]`).
     pub range_shift: u32,
     /// Thresholds of spatial angles.
     pub angle_threshold: u32,
-    /// What a steeper angle must gain.
+    /// A flatter angle must cost less than the one before by this.
     pub angle_delta: u32,
     /// Activity of flat rows.
     pub flat: u32,
-    /// Difference of the activity of rows that belong to different things.
+    /// Above this difference in activity of the two rows, no angle is used.
     pub unlike: u32,
     /// Difference of two samples along an angle.
     pub pair: u32,
@@ -44,11 +45,11 @@ pub struct Settings {
     pub consistency: u8,
     /// Difference for each sample of a good match.
     pub tight: u32,
-    /// Least and greatest threshold of a match that needs other tests.
+    /// Lower and upper limit of the adaptive threshold of a match, for each sample.
     pub adaptive: [u32; 2],
-    /// Added to the least one.
+    /// Added to the lower limit.
     pub adaptive_more: u32,
-    /// Complexity for each step of that threshold.
+    /// The adaptive threshold is the complexity divided by this.
     pub adaptive_slope: u32,
     /// Greatest difference of neighbouring vectors.
     pub smooth: u32,

@@ -25,9 +25,10 @@ pub struct Settings {
     pub step: u8,
     /// History of a first frame.
     pub first_history: u8,
-    /// Absolute sum of differences that may be a slow change of brightness.
+    /// If the sum of signed differences of a still block is larger in magnitude than this, and its
+    /// complexity is below `complexity`, its history is set to 128: the brightness changes slowly.
     pub change: u32,
-    /// Complexity below which it is one.
+    /// See `change`.
     pub complexity: u32,
     /// Difference below which a neighbour is good.
     pub neighbor: u8,

@@ -40,7 +40,8 @@ pub struct Skin {
     /// Curves of saturation and hue, of bright and of dark skin.
     bright: [Line<3>; 2],
     dark: Option<[Line<3>; 2]>,
-    /// Luma that parts bright from dark skin, and 1 / twice the margin in 16 bits of fraction.
+    /// Luma threshold between dark and bright skin; half the width of the transition; 1 / its whole
+    /// width, with 16 fraction bits.
     parting: [i64; 3],
 }
 

@@ -14,9 +14,9 @@ pub struct Tcc {
     threshold_bits: u32,
     /// Greatest component in units of 12 bits.
     most: i32,
-    /// The skin score that is not spared.
+    /// Greatest skin score at which the gain has full effect.
     skin_threshold: i32,
-    /// log2 of the slope by which greater scores are spared.
+    /// log2 of how much each higher score reduces the effect, in 1/31.
     skin_slope: u32,
 }
 
@@ -83,7 +83,7 @@ struct Color {
     factor: f64,
     /// 1 / the distance to the next colour.
     slope: f64,
-    /// The part of the way to the next colour in which the gain stays.
+    /// Fraction of the distance to the next base colour over which the gain does not change.
     bias: f64,
 }
 

@@ -81,8 +81,8 @@ pub fn get<'a, S: Kept, M: Kept>(exec: &'a mut Exec<'_>) -> Result<&'a mut Items
     let at = exec.at;
     let Open::<S, M>(open) = exec.state.slots.get_mut();
     if open.as_ref().is_some_and(|items| items.count >= MOST) {
-        let why = "the picture has more macroblocks than the largest frame";
-        return Err(exec.bad_field("MB Column", 0, why));
+        let why = "the number of macroblocks of the picture; the largest frame has 65536";
+        return Err(exec.bad_field("macroblocks", MOST as u64 + 1, why));
     }
     let Open::<S, M>(open) = exec.state.slots.get_mut();
     let items = open

@@ -52,8 +52,8 @@ pub fn insert(exec: &mut Exec<'_>, packet: &MfxPakInsertObject<'_>) -> Result<()
 /// Encodes the open picture, if there is one.
 ///
 /// # Errors
-/// [`Fault::Page`] if a buffer is not mapped; [`Fault::BadPacket`] for state that cannot be encoded;
-/// [`Fault::Unimplemented`] for what the encoder lacks.
+/// [`Fault::Page`] if a buffer is not mapped; [`Fault::BadPacket`] for state that cannot be
+/// encoded; [`Fault::Unimplemented`] for what the encoder lacks.
 pub fn finish(exec: &mut Exec<'_>) -> Result<(), Fault> {
     avc::finish(exec)?;
     mpeg2::finish(exec)

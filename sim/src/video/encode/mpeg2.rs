@@ -22,7 +22,7 @@ use genxml_codecs::mpeg2::encode::{Forward, Invalid, Macroblock, Picture, Slice}
 use genxml_codecs::mpeg2::{Motion, Parameters, PictureType, Prediction};
 use genxml_core::U;
 
-/// What is kept of a slice.
+/// Latched state of a slice.
 #[derive(Clone, Debug)]
 struct Start {
     at: Place,
@@ -41,7 +41,8 @@ pub(super) fn insert(exec: &mut Exec<'_>, insertion: Insertion) -> Result<(), Fa
     Ok(())
 }
 
-/// The collected packets. The offset of the first slice group counts; later groups follow.
+/// The collected packets. The coded data start at the offset of the first slice group. Offsets of
+/// later groups are ignored; their data follow directly.
 fn collect<'a>(exec: &'a mut Exec<'_>) -> Result<&'a mut Items, Fault> {
     let group: MfcMpeg2SlicegroupState = exec.state.latched.read(0);
     let offset = group.bitstream_offset_indirect_pak_bse_data_start_address_write.get();

@@ -1,13 +1,13 @@
 //! Random changes of packets, tables and pixels: each submission ends with a result or a fault.
 //!
-//! `GENXML_MUTATIONS` sets the number of plays.
+//! `GENXML_MUTATIONS` sets the number of changed submissions.
 
 use super::*;
 use genxml::gen8::vebox_states::*;
 use genxml_cases::Random;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Number of plays.
+/// Number of changed submissions.
 const PLAYS: u64 = 600;
 
 /// Bytes of each buffer that a mutation fills.

@@ -177,7 +177,7 @@ fn planes() {
     }
 }
 
-/// Luma alone has grey chroma, and is what is left of other formats.
+/// A luma-only input gives grey chroma (128).
 #[test]
 fn luma_only() {
     let mut scene = Scene::new();
@@ -190,7 +190,7 @@ fn luma_only() {
     assert_eq!(scene.frame(CURRENT), want);
 }
 
-/// Only the columns of the packet are written, and only counted.
+/// Only the columns that the packet names are written and counted.
 #[test]
 fn columns() {
     for format in [F::PLANAR_420_8, F::YCRCB_NORMAL] {

@@ -1,5 +1,6 @@
-//! Denoising and deinterlacing. Oracle: the algorithm of the Sandy Bridge manual for a first frame,
-//! frames that the fields were taken from otherwise (digests/video.md 12.5, 12.9).
+//! Denoising and deinterlacing. Oracle for a first frame: the algorithm of the Sandy Bridge manual
+//! (digests/video.md 12.5, 12.9). Oracle for later frames: the frames that the fields were taken
+//! from.
 
 use super::*;
 use genxml::gen8::vebox_states::*;

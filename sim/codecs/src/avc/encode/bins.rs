@@ -33,8 +33,8 @@ impl Cabac {
         }
     }
 
-    /// An intra type after its first bin. `step` is 1 in I slices, where bins have contexts of their
-    /// own.
+    /// An intra type after its first bin. `step` is 1 in I slices, where bins have contexts of
+    /// their own.
     fn intra_type(&mut self, first: usize, step: usize, number: u8) {
         self.bins.terminate(number == 25);
         if number == 25 {

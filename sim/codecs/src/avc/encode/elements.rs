@@ -1,12 +1,13 @@
-//! The plan of a macroblock as an entropy code of the decoder's parser: each element that the parser
-//! asks for is written.
+//! The plan of a macroblock as an entropy code of the decoder's parser: each element that the
+//! parser asks for is written.
 
 use super::plan::Plan;
 use crate::avc::residual::raster;
 use crate::avc::state::Decoder;
 use crate::avc::syntax::{Block, Entropy, Levels, Part};
 
-/// Writes the syntax elements of a macroblock. The methods are those of [`Entropy`], with the value.
+/// Writes the syntax elements of a macroblock. The methods are those of [`Entropy`], with the
+/// value.
 pub(super) trait Elements {
     /// CABAC.
     const ARITHMETIC: bool;

@@ -36,7 +36,7 @@ pub struct Settings {
     pub derive_direct: bool,
 }
 
-/// What is known of a macroblock after encoding.
+/// Result of encoding a macroblock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
     /// Intra prediction.
@@ -47,7 +47,8 @@ pub struct Record {
     pub qp: u8,
     /// `coded_block_pattern`.
     pub pattern: u8,
-    /// Its bits; of a bin that is not written yet, the bits so far.
+    /// Number of bits. With CABAC: bits that the arithmetic encoder shifted out during the
+    /// macroblock; later ones count for the next macroblock.
     pub bits: u32,
 }
 
@@ -139,8 +140,8 @@ impl<'a> Picture<'a> {
         self.stream.put(u32::from(*last) >> (8 - bits), bits);
     }
 
-    /// Encodes a slice: its macroblocks from the first one of `slice` on, in order. The slice header
-    /// must already be inserted. [`Slice::data_offset`] is not used.
+    /// Encodes a slice: its macroblocks from the first one of `slice` on, in order. The slice
+    /// header must already be inserted. [`Slice::data_offset`] is not used.
     ///
     /// # Errors
     /// The macroblock, counted from the start of the slice, that is not valid, and why. The slice
@@ -224,8 +225,8 @@ impl<'a> Picture<'a> {
         result
     }
 
-    /// Puts `cabac_zero_word`s into the coded data until they have `bytes` bytes (7.3.2.8). They may
-    /// only come after a slice that is coded with CABAC.
+    /// Puts `cabac_zero_word`s into the coded data until they have `bytes` bytes (7.3.2.8). They
+    /// may only come after a slice that is coded with CABAC.
     pub fn pad(&mut self, bytes: usize) {
         while self.position() < bytes {
             self.stream.bytes(&CABAC_ZERO_WORD);

@@ -1,8 +1,8 @@
 //! The forward transforms and the quantiser.
 //!
-//! The standard defines only the inverse. The forward transform has its transposed matrices, and the
-//! factor of a coefficient is the inverse of all that decoding multiplies it by: normAdjust and the
-//! energies of the two rows of the transform.
+//! The standard defines only the inverse. The forward transform has its transposed matrices, and
+//! the factor of a coefficient is the inverse of all that decoding multiplies it by: normAdjust and
+//! the energies of the two rows of the transform.
 
 use crate::avc::syntax::Levels;
 use crate::avc::transform::{CLASS_8X8, NORM_4X4, NORM_8X8, hadamard};
@@ -135,8 +135,8 @@ impl Step {
         if coefficient < 0 { -level } else { level }
     }
 
-    /// The levels of the coefficients that `scan` has in coding order, the first of them at position
-    /// 0. `scan` has raster positions.
+    /// The levels of the coefficients that `scan` has in coding order, the first of them at
+    /// position 0. `scan` has raster positions.
     pub fn levels<const N: usize>(
         self,
         coefficients: &[i32; N],

@@ -26,8 +26,8 @@ pub(super) struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// Finds the residual of an area whose prediction is in the frame, and hands the coefficients to
-    /// the decoder, which adds them to the prediction.
+    /// Finds the residual of an area whose prediction is in the frame, and hands the coefficients
+    /// to the decoder, which adds them to the prediction.
     pub fn find(&mut self, decoder: &mut Decoder<'_, '_>, area: Predicted) {
         match area {
             Predicted::Chroma => (1..3).for_each(|plane| self.chroma(decoder, plane)),

@@ -19,7 +19,8 @@ struct Maker<'a> {
     frame_number: i32,
     /// `MaxFrameNum`.
     numbers: i32,
-    /// Frames for gaps have no order, so that B slices do not use them.
+    /// Frames that stand for gaps in `frame_num` have picture order counts. If false, B slices do
+    /// not use them.
     gaps_have_order: bool,
 }
 
@@ -72,7 +73,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The stores of usable references of one term.
+    /// The stores of usable short-term or long-term references.
     fn of_term(&self, long_term: bool) -> impl Iterator<Item = usize> {
         (0..16).filter(move |&at| {
             self.stores[at].long_term == long_term && self.usable(&self.stores[at])
@@ -101,7 +102,7 @@ impl Maker<'_> {
     /// The initial lists of a B slice (8.2.4.2.3, 8.2.4.2.4).
     fn by_order(&self) -> [Vec<Entry>; 2] {
         let present = |store: &usize| self.gaps_have_order || !self.stores[*store].missing;
-        // The first field of the frame of a field has the count of this field at most.
+        // For a field, equal counts go to the past: so the first field of its frame is included.
         let before = |store: &usize| match self.order(*store) {
             count if self.is_field() => count <= self.count,
             count => count < self.count,
@@ -127,7 +128,7 @@ impl Maker<'_> {
         entries
     }
 
-    /// Entries for stores. For a field, fields of the own parity and of the other one by turns, as
+    /// Entries for stores. For a field, fields of the same parity and of the other one by turns, as
     /// long as both last (8.2.4.2.5).
     fn entries(&self, stores: &[usize]) -> Vec<Entry> {
         if !self.is_field() {
@@ -166,7 +167,7 @@ impl Maker<'_> {
 
     /// Moves pictures to the front of a list (8.2.4.3).
     fn modify(&self, list: &mut [Entry], modifications: &[Modification]) {
-        // Fields have numbers of twice the range; those of the own parity are odd.
+        // Fields have numbers of twice the range; those of the same parity are odd.
         let scale = if self.is_field() { 2 } else { 1 };
         let range = scale * self.numbers;
         let current = scale * self.frame_number + (scale - 1);

@@ -44,7 +44,7 @@ impl BlockWriter {
     }
 
     /// The levels of a block of samples, or of differences. Intra levels round to the nearest one;
-    /// others are cut.
+    /// others are truncated toward zero.
     pub fn quantise(&self, samples: &[i16; 64], intra: bool, quantiser_scale: i32) -> Levels {
         let coefficients = idct::forward(samples);
         let matrix = if intra { &self.forward.intra } else { &self.forward.non_intra };

@@ -2,8 +2,8 @@
 //! with their headers.
 //!
 //! [`Picture::new`] starts a picture, [`Picture::insert`] puts headers and tails into the coded
-//! data, [`Picture::slice`] encodes a slice, [`Picture::finish`] returns the coded data. The decoder
-//! reconstructs the picture: it decodes each slice that was written.
+//! data, [`Picture::slice`] encodes a slice, [`Picture::finish`] returns the coded data. The
+//! decoder reconstructs the picture: it decodes each slice that was written.
 //!
 //! * `slice`: slices and macroblocks, their syntax.
 //! * `block`: forward transform, quantiser and code of blocks.
@@ -32,7 +32,7 @@ pub struct Macroblock {
     /// Bit 5 for the first block, four luma blocks, Cb, Cr: the block may have coefficients. Intra
     /// blocks without it keep the DC coefficient alone.
     pub coded: u8,
-    /// It is skipped, if the standard allows a macroblock without coefficients to be.
+    /// If it has no coefficients and the standard allows it, the macroblock is skipped.
     pub skip_conversion: bool,
 }
 
@@ -95,7 +95,7 @@ pub struct Picture<'a> {
 pub struct Output {
     /// The coded data.
     pub stream: Vec<u8>,
-    /// The picture as the decoder shows it.
+    /// The reconstructed picture.
     pub frame: Frame,
     /// What was decoded.
     pub report: Report,
@@ -157,8 +157,8 @@ impl<'a> Picture<'a> {
     /// Encodes a slice, which ends in its row.
     ///
     /// # Errors
-    /// The macroblock, counted from the start of the slice, that is not valid, and why. The slice is
-    /// not encoded.
+    /// The macroblock, counted from the start of the slice, that is not valid, and why. The slice
+    /// is not encoded.
     pub fn slice(
         &mut self,
         slice: &Slice,
