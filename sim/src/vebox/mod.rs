@@ -5,7 +5,7 @@
 //! 1. [`denoise`], with the frame before and the [`history`] of noise;
 //! 2. [`deinterlace`], with the history of motion;
 //! 3. [`iecp`]: skin tones, contrast, saturation, ProcAmp, colour space, gamut, in rows with a
-//!    sample of chroma for each pixel ([`convert`]).
+//!    sample of chroma for each pixel ([`mod@convert`]).
 //!
 //! [`job`] checks the state. [`surface`] and [`pack`] read and write surfaces: frames of 8 bits, or
 //! [`picture`]s of 12 bits. [`film`], [`noise`] and [`statistics`] count. All arithmetic is

@@ -176,7 +176,7 @@ fn send(
     let batch = walker.batch(model);
     for (n, address) in PICTURES.into_iter().enumerate() {
         let state =
-            MediaSurfaceState { surface_base_address: at(address), ..pictures.state.clone() };
+            MediaSurfaceState { surface_base_address: at(address), ..pictures.state };
         model.put(SURFACE_STATE + 64 * n as u64, &state.pack());
     }
     model.render(&batch)?;
@@ -316,7 +316,7 @@ fn paths_and_early_stops() {
         };
     }
     for (early, units) in [(false, 30), (true, 1)] {
-        let universal = Universal { early_ime_success_enable: early, ..base.clone() };
+        let universal = Universal { early_ime_success_enable: early, ..base };
         let mut message = universal.pack().to_vec();
         message.extend(path.pack());
         let found = send(&mut model, &pictures, VME, ime(false, false, 0), &message).unwrap();

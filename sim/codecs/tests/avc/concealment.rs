@@ -146,5 +146,5 @@ fn intra_concealment_takes_the_mean_of_the_neighbours() {
     let above: u32 = (0..16).map(|column| at(column, 15)).sum();
     flat(0, 16, (above + 8) / 16);
     // Here both neighbours are concealed, and flat.
-    flat(16, 16, (at(16, 15) + at(15, 16) + 1) / 2);
+    flat(16, 16, (at(16, 15) + at(15, 16)).div_ceil(2));
 }

@@ -106,7 +106,7 @@ pub const fn origin(block: usize) -> (usize, usize) {
 /// Number of partitions of all shapes.
 pub const PARTITIONS: usize = 41;
 
-/// Index of the first partition of each shape in [`partitions`].
+/// Index of the first partition of each shape in `partitions`.
 pub const FIRST: [usize; 7] = [0, 1, 3, 5, 9, 17, 25];
 
 const fn part(shape: Shape, first: usize, blocks: u16) -> Partition {
