@@ -316,6 +316,44 @@ test_video_i965() {
 	fi
 	video_avc i965 && video_mpeg2 i965 && video_jpeg i965
 }
+# Prints why the driver offers no video processing or encoding, and returns $skip; or fails.
+without_kernels() {
+	grep -aqE "requested VAProfile is not supported|No usable encoding (profile|entrypoint)" stderr && {
+		echo "the driver's non-free kernels are not installed"
+		return $skip
+	}
+	return 1
+}
+# Raises the brightness of raw frames with video enhancement, and compares with the formula.
+test_video_enhance() {
+	client compare &&
+		ffmpeg -v error -y -f lavfi -i testsrc2=size=320x240:rate=25 -vf format=nv12 -frames:v 4 -f rawvideo in.raw </dev/null &&
+		ffmpeg -v error -y -f rawvideo -pix_fmt nv12 -s 320x240 -i in.raw -vf 'lutyuv=y=clip(val+10\,0\,255)' \
+			-pix_fmt nv12 -f rawvideo reference.raw </dev/null || return 1
+	LIBVA_DRIVER_NAME=iHD options=--stats model ffmpeg -v error -y -vaapi_device /dev/dri/renderD128 \
+		-f rawvideo -pix_fmt nv12 -s 320x240 -i in.raw \
+		-vf format=nv12,hwupload,procamp_vaapi=b=10,hwdownload,format=nv12 -f rawvideo model.raw >out 2>reason || {
+		without_kernels
+		return
+	}
+	./compare reference.raw model.raw 0 0
+}
+# Encodes with a driver, and compares with the source after FFmpeg's software decoder.
+test_video_encode() {
+	client compare || return 1
+	ffmpeg -v error -y -f lavfi -i testsrc2=size=320x240:rate=25 -vf format=nv12 -frames:v 6 -f rawvideo reference.raw </dev/null
+	local codec
+	for codec in h264 mpeg2; do
+		LIBVA_DRIVER_NAME=iHD options=--stats model ffmpeg -v error -y -vaapi_device /dev/dri/renderD128 \
+			-f rawvideo -pix_fmt nv12 -s 320x240 -i reference.raw -vf format=nv12,hwupload -c:v ${codec}_vaapi \
+			-rc_mode CQP -global_quality 4 -g 6 -bf 2 coded.mkv >out 2>reason || {
+			without_kernels
+			return
+		}
+		ffmpeg -v error -y -err_detect explode -i coded.mkv -f rawvideo -pix_fmt nv12 model.raw </dev/null 2>messages &&
+			[ ! -s messages ] && ./compare reference.raw model.raw 24 30 || return 1
+	done
+}
 # GStreamer finds devices through libudev. Its registry of plugins stays in the work directory.
 test_gstreamer() {
 	client compare && file=video.264 encode -c:v libx264 -bf 2 -g 6 && decode_in_software video.264 &&
