@@ -5,12 +5,14 @@
 //! * [`headers`]: parameter sets and slice headers;
 //! * [`macroblocks`]: random macroblocks;
 //! * [`pictures`]: I, P and B pictures with random macroblocks;
+//! * [`effects`]: what single fields change in the coded data;
 //! * [`faults`]: invalid macroblocks and states;
 //! * [`mutations`]: batches with random changes.
 //!
 //! Oracle: FFmpeg's software decoder shows the pictures that the model has reconstructed. Tests that
 //! need it end early if it is not installed.
 
+mod effects;
 mod faults;
 mod headers;
 mod macroblocks;
@@ -20,6 +22,6 @@ mod setup;
 mod state;
 
 pub use setup::{
-    CODED, HEAD, HEIGHT, PICTURES, PITCH, REGISTERS, SOURCE, WIDTH, about, ffmpeg, insert, model,
-    store, surface,
+    CODED, HEAD, HEIGHT, PICTURES, REGISTERS, SOURCE, WIDTH, about, ffmpeg, insert, model,
+    reconstructed, store, surface,
 };
