@@ -22,8 +22,8 @@ fn raster(block: usize) -> usize {
 /// The macroblock of a packet.
 ///
 /// # Errors
-/// [`Fault::BadPacket`] for fields that contradict each other; [`Fault::Unimplemented`] for what the
-/// encoder lacks; [`Fault::Page`] if the motion vectors are not mapped.
+/// [`Fault::BadPacket`] for fields that contradict each other; [`Fault::Unimplemented`] for what
+/// the encoder lacks; [`Fault::Page`] if the motion vectors are not mapped.
 pub(super) fn macroblock(
     exec: &mut Exec<'_>,
     packet: &MfcAvcPakObject,

@@ -119,8 +119,8 @@ fn conversion_to_skipped() {
     }
 }
 
-/// Direct 8x8 Pattern says which 8x8 blocks have no vectors. MB Type Direct Conversion Disable: four
-/// direct blocks stay `B_8x8`.
+/// Direct 8x8 Pattern says which 8x8 blocks have no vectors. MB Type Direct Conversion Disable:
+/// four direct blocks stay `B_8x8`.
 #[test]
 fn direct_blocks() {
     let mut prediction = AvcPakInterPrediction::new();

@@ -9,8 +9,8 @@
 //! * [`faults`]: invalid macroblocks and states;
 //! * [`mutations`]: batches with random changes.
 //!
-//! Oracle: FFmpeg's software decoder shows the pictures that the model has reconstructed. Tests that
-//! need it end early if it is not installed.
+//! Oracle: FFmpeg's software decoder shows the pictures that the model has reconstructed. Tests
+//! that need it end early if it is not installed.
 
 mod effects;
 mod faults;

@@ -1,7 +1,7 @@
 //! What single fields of the MPEG-2 encoder change in the coded data.
 //!
-//! Oracle: bits of macroblocks after tables B.1, B.3 and B.10 of the standard, written out here; and
-//! FFmpeg's software decoder.
+//! Oracle: bits of macroblocks after tables B.1, B.3 and B.10 of the standard, written out here;
+//! and FFmpeg's software decoder.
 
 use super::{Settings, decodes, encode, encode_with, group, macroblock, model, state};
 use crate::video::encode::{HEIGHT, WIDTH};
