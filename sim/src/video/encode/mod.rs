@@ -7,8 +7,10 @@
 //! * `items`: the collected packets of a picture.
 //! * `output`: where the coded data go, and the status registers.
 //! * [`avc`], [`mpeg2`]: a coding standard each.
+//! * `avc_macroblock`: macroblocks of AVC.
 
 pub mod avc;
+mod avc_macroblock;
 mod items;
 pub mod mpeg2;
 mod output;

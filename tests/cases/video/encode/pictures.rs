@@ -1,0 +1,105 @@
+//! I, P and B pictures with random macroblocks.
+
+use super::headers::headers;
+use super::macroblocks::macroblock;
+use super::setup::{
+    CODED, HEAD, HEIGHT, RECORDS, REGISTERS, SECOND, TAIL, WIDTH, decodes, insert, model, store,
+};
+use super::state::{Variant, picture};
+use crate::video::packets::submit;
+use genxml::gen8::mfc::*;
+use genxml::gen8::mfx_registers::{
+    MfcAvcCabacBinCountFrame, MfcBitstreamBytecountFrame, MfcBitstreamSeBitcountFrame,
+    MfcQpStatusCount, MfxMbCount,
+};
+use genxml::gen8::mi::{MiBatchBufferEnd, MiBatchBufferStart};
+use genxml_cases::{Model, Random, at, push};
+use genxml_sim::Fault;
+
+const STORED: [u32; 5] = [
+    MfcBitstreamBytecountFrame::OFFSET,
+    MfcBitstreamSeBitcountFrame::OFFSET,
+    MfcAvcCabacBinCountFrame::OFFSET,
+    MfcQpStatusCount::OFFSET,
+    MfxMbCount::OFFSET,
+];
+
+/// Encodes picture `index` of a stream. Returns its coded data without the delimiter.
+fn encode(
+    index: usize,
+    variant: Variant,
+    random: &mut Random,
+    model: &mut Model,
+) -> Result<Vec<u8>, Fault> {
+    let mut batch = picture(index, variant);
+    headers(index, variant, &mut batch);
+    let objects: Vec<MfcAvcPakObject> = (0..WIDTH * HEIGHT)
+        .map(|number| macroblock(index, number, variant, random, model))
+        .collect();
+    if variant.second_level {
+        let mut second = Vec::new();
+        objects.iter().for_each(|object| push(&mut second, object));
+        push(&mut second, &MiBatchBufferEnd::new());
+        model.put(SECOND, &second);
+        push(
+            &mut batch,
+            &MiBatchBufferStart {
+                second_level_batch_buffer:
+                    genxml::gen8::mi::MiBatchBufferStartSecondLevelBatchBuffer::from_bits(1),
+                ..MiBatchBufferStart::new(at(SECOND))
+            },
+        );
+    } else {
+        objects.iter().for_each(|object| push(&mut batch, object));
+    }
+    insert(&"0".repeat(8 * TAIL.len()), false, &mut batch);
+    store(&STORED, &mut batch);
+    submit(model, &batch)?;
+    for (number, object) in objects.iter().enumerate().filter(|_| variant.own_source) {
+        let dwords = model.get(RECORDS + 16 * number as u64, 4);
+        let record =
+            PakStreamOutRecord::unpack_lossy(&[dwords[0], dwords[1], dwords[2], dwords[3]]);
+        let inline = &object.inline_data;
+        assert_eq!(
+            (record.intra_mb, record.mb_type.get()),
+            (inline.intra_mb, inline.mb_type.bits())
+        );
+    }
+    let coded = model.read(CODED, 0x8000);
+    assert!(coded[..HEAD as usize].iter().all(|byte| *byte == 0xee));
+    let rest = &coded[HEAD as usize..];
+    let length = rest.windows(5).position(|bytes| bytes == TAIL).expect("a delimiter");
+    assert_eq!(rest[length + 5], 0xee, "bytes after the delimiter");
+    let [bytes, bits, bins, quantisers, macroblocks] = model.get(REGISTERS, 5)[..] else {
+        unreachable!()
+    };
+    assert_eq!(bytes as usize, length + 5);
+    assert!((bits as usize) < 8 * length && bits > 0);
+    assert_eq!(bins > 0, variant.cabac);
+    assert!(quantisers > 0 && macroblocks as usize == WIDTH * HEIGHT);
+    Ok(rest[..length].to_vec())
+}
+
+/// I, P and B pictures with random macroblocks.
+#[test]
+fn pictures_decode_as_they_were_reconstructed() {
+    for number in 0..32 {
+        let mut random = Random::new(number);
+        let variant = Variant {
+            cabac: number % 2 == 1,
+            transform_8x8: number / 2 % 2 == 1,
+            deblocking: number / 4 % 2 == 1,
+            second_level: number / 8 % 2 == 1,
+            own_source: number / 16 % 2 == 1,
+        };
+        let mut model = model(&mut random);
+        let mut stream = Vec::new();
+        for index in 0..3 {
+            model.write(CODED, &[0xee; 0x8000]);
+            stream.extend(encode(index, variant, &mut random, &mut model).unwrap());
+        }
+        if !decodes(&stream, 3, &mut model, &format!("{number}: {variant:?}")) {
+            return;
+        }
+    }
+}

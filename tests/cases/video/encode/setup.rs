@@ -1,0 +1,146 @@
+//! Memory and packets that all encoded pictures have, and FFmpeg's decoder.
+
+use crate::video::capture::Picture;
+use genxml::gen8::mfx_common::*;
+use genxml::gen8::mi::MiStoreRegisterMem;
+use genxml_cases::{Model, Random, at, minus_one, push, u};
+use genxml_core::U;
+use genxml_sim::Fault;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+pub const SOURCE: u64 = 0x40_0000;
+/// The reconstructed pictures.
+pub const PICTURES: [u64; 3] = [0x41_0000, 0x42_0000, 0x43_0000];
+pub const CODED: u64 = 0x44_0000;
+pub const VECTORS: u64 = 0x45_0000;
+pub const SECOND: u64 = 0x46_0000;
+pub const REGISTERS: u64 = 0x47_0000;
+/// Records of macroblocks.
+pub const RECORDS: u64 = REGISTERS + 0x1000;
+pub const PITCH: usize = 128;
+/// Size in macroblocks.
+pub const WIDTH: usize = 3;
+pub const HEIGHT: usize = 2;
+/// Bytes of the coded data before the first header.
+pub const HEAD: u64 = 0x40;
+/// The delimiter that intel-vaapi-driver looks for after the coded data.
+pub const TAIL: [u8; 5] = [0; 5];
+
+pub fn model(random: &mut Random) -> Model {
+    let mut model = Model::new();
+    for address in [SOURCE, CODED, VECTORS, SECOND, REGISTERS].into_iter().chain(PICTURES) {
+        model.map(address, 0x1_0000);
+    }
+    // A slope with some noise.
+    let source: Vec<u8> =
+        (0..0x4000).map(|at| (at / 37 % 200) as u8 + random.below(20) as u8).collect();
+    model.write(SOURCE, &source);
+    model.write(CODED, &[0xee; 0x8000]);
+    model
+}
+
+pub fn surface(id: MfxSurfaceStateSurfaceId) -> MfxSurfaceState {
+    MfxSurfaceState {
+        surface_id: id,
+        width: minus_one(16 * WIDTH as u64),
+        height: minus_one(16 * HEIGHT as u64),
+        tile_walk: MfxSurfaceStateTileWalk::YMAJOR,
+        tiled_surface: true,
+        surface_pitch: minus_one(PITCH as u64),
+        interleave_chroma: true,
+        surface_format: MfxSurfaceStateSurfaceFormat::PLANAR_420_8,
+        y_offset_for_u_cb: u(32),
+        ..MfxSurfaceState::new()
+    }
+}
+
+/// The packet that inserts bits.
+pub fn insert(bits: &str, protect: bool, dwords: &mut Vec<u32>) {
+    let last = (bits.len() + 31) % 32 + 1;
+    let padded = format!("{bits}{}", "0".repeat(32 - last));
+    let payload: Vec<U<32>> = padded
+        .as_bytes()
+        .chunks(32)
+        .map(|bits| {
+            let word = bits.iter().fold(0u32, |word, bit| word << 1 | u32::from(bit - b'0'));
+            u(word.swap_bytes().into())
+        })
+        .collect();
+    push(
+        dwords,
+        &MfxPakInsertObject {
+            data_bits_in_last_dw: u(last as u64),
+            skip_emulation_byte_count: u(if protect { 5 } else { 0 }),
+            emulation_byte_bits_insert_enable: protect,
+            insert_data_pay_load: (&payload[..]).into(),
+            ..MfxPakInsertObject::new()
+        },
+    );
+}
+
+/// MI_STORE_REGISTER_MEM of registers.
+pub fn store(offsets: &[u32], batch: &mut Vec<u32>) {
+    for (index, &offset) in offsets.iter().enumerate() {
+        push(
+            batch,
+            &MiStoreRegisterMem {
+                register_address: at(offset.into()),
+                memory_address: at(REGISTERS + 4 * index as u64),
+                ..MiStoreRegisterMem::new()
+            },
+        );
+    }
+}
+
+/// The frames that FFmpeg's software decoder shows, and its log. `input` are options before the
+/// input. `None` if it is not installed.
+pub fn ffmpeg(stream: &[u8], input: &[&str]) -> Option<(Vec<u8>, String)> {
+    let child = Command::new("ffmpeg")
+        .args(["-v", "error"])
+        .args(input)
+        .args(["-i", "-", "-fps_mode", "passthrough", "-pix_fmt", "nv12", "-f", "rawvideo", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let Ok(mut child) = child else {
+        eprintln!("skipped: FFmpeg is not installed");
+        return None;
+    };
+    child.stdin.take().unwrap().write_all(stream).unwrap();
+    let output = child.wait_with_output().unwrap();
+    Some((output.stdout, String::from_utf8_lossy(&output.stderr).into_owned()))
+}
+
+/// Checks that FFmpeg's software decoder shows the first `count` pictures as the model has
+/// reconstructed them, without complaints. False if it is not installed.
+pub fn decodes(stream: &[u8], count: usize, model: &mut Model, what: &str) -> bool {
+    let input = ["-err_detect", "explode", "-cpuflags", "0", "-f", "h264"];
+    let Some((frames, log)) = ffmpeg(stream, &input) else { return false };
+    assert!(!log.contains("[h264"), "{what}: {log}");
+    let size = 16 * WIDTH * 16 * HEIGHT * 3 / 2;
+    assert_eq!(frames.len(), count * size, "{what}");
+    // In output order the B picture is between the others.
+    let order = [0, 2, 1].into_iter().filter(|index| *index < count);
+    for (shown, index) in order.enumerate() {
+        let got = reconstructed(index, model);
+        assert_eq!(got, frames[shown * size..][..size], "{what}: picture {index}");
+    }
+    true
+}
+
+/// The samples of picture `index` as the model has reconstructed it.
+pub fn reconstructed(index: usize, model: &mut Model) -> Vec<u8> {
+    let planes = vec![(0, 16 * WIDTH, 16 * HEIGHT), (32, 16 * WIDTH, 8 * HEIGHT)];
+    Picture { address: PICTURES[index], pitch: PITCH, planes }.read(model)
+}
+
+/// The name of the field or feature that a fault is about.
+pub fn about(fault: Fault) -> String {
+    match fault {
+        Fault::BadPacket { field, .. } => field.to_string(),
+        Fault::Unimplemented { what, .. } => what.to_string(),
+        fault => fault.to_string(),
+    }
+}
