@@ -175,8 +175,7 @@ fn send(
     };
     let batch = walker.batch(model);
     for (n, address) in PICTURES.into_iter().enumerate() {
-        let state =
-            MediaSurfaceState { surface_base_address: at(address), ..pictures.state };
+        let state = MediaSurfaceState { surface_base_address: at(address), ..pictures.state };
         model.put(SURFACE_STATE + 64 * n as u64, &state.pack());
     }
     model.render(&batch)?;

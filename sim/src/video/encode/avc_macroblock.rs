@@ -106,7 +106,8 @@ fn partitions(
     inline: &Inline,
     prediction: &AvcPakInterPrediction,
 ) -> Result<Inter, Fault> {
-    /// Lists of the first and the second partition, for two types each from 4 on: 16x8, 8x16.
+    /// Lists of both partitions: bit 0 is list 0, bit 1 list 1. Entry n belongs to MB Types 4 + 2n
+    /// (16x8) and 5 + 2n (8x16).
     const PAIRS: [[u8; 2]; 9] =
         [[1, 1], [2, 2], [1, 2], [2, 1], [1, 3], [2, 3], [3, 1], [3, 2], [3, 3]];
     let number = inline.mb_type.bits();
