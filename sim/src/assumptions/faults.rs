@@ -154,12 +154,11 @@ assumptions! {
         reason "No source has the layouts of their responses and the origin of their kernels \
             (video.md 11.6). No stock driver uses them.";
 
-    documentation THE_DETAIL_FILTER_OF_SAMPLE_8X8;
-        question "What does the detail filter do, which follows the adaptive video scaler without \
-            IEF Bypass?";
+    documentation THE_SMOOTH_FILTER_OF_SAMPLE_8X8;
+        question "What does the smooth filter do, which IEF4Smooth_ Enable puts in the place of the \
+            detail filter?";
         choice "Fault.";
-        reason "Sources have parts of its formulas: not those of the smoothing coefficients and of \
-            skin tones (video.md 11.5). Drivers bypass it, except intel/media-driver to sharpen.";
+        reason "2d p.379 says only that it uses 3 x 3 pixels. No source has its formula.";
 
     documentation DATA_PORT_MESSAGES_WITH_A_NAME_ONLY;
         question "What do data port messages do that have a name but no page?";

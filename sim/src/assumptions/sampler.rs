@@ -172,6 +172,55 @@ assumptions! {
             block 0 on.";
         reason "003:4176 says that the second derivative is the change of delta.";
 
+    const DETAIL_USES_THE_OUTER_RING: bool = true;
+        question "Which eight pixels does the detail filter compare a pixel with?";
+        choice "With those two columns or two rows apart. `false`: with its neighbours.";
+        reason "2d p.379 has a region of 5 x 5 pixels. Sandy Bridge's filter had both rings \
+            (video.md 11.5).";
+
+    const DETAIL_EDGES_END_AT: i32 = 15;
+        question "What is the largest measure of an edge in the detail filter?";
+        choice "15.";
+        reason "So it is in Sandy Bridge's filter (video.md 11.5). 2d p.378 has thresholds of 6 \
+            bits; those above 14 then find no edge.";
+
+    const DETAIL_SIGMA_ENDS_AT: i32 = 128;
+        question "What is the largest difference in the detail filter?";
+        choice "128 in both directions: eight differences in the unit of 10 bits.";
+        reason "So it is in Sandy Bridge's filter (video.md 11.5).";
+
+    const DETAIL_DIVISORS_END_AT: i32 = 255;
+        question "What is the largest divisor of the detail filter?";
+        choice "255. The quotient is exact and cut towards 0.";
+        reason "Sources have a clip without a bound and a table of reciprocals without its values \
+            (video.md 11.5).";
+
+    documentation DETAIL_NEEDS_PIXELS_AROUND_THE_BLOCK;
+        question "Which pixels does the detail filter see beyond the edges of a block?";
+        choice "The scaled pixels two columns and two rows further, at positions that continue \
+            those of the block.";
+        reason "No source says. Otherwise the edges of blocks would be visible in the picture.";
+
+    documentation THE_DETAIL_FILTER_CHANGES_LUMA_ONLY;
+        question "Which pictures and channels does the detail filter change?";
+        choice "Luma of pictures that have it. Other channels, and pictures without luma, pass.";
+        reason "Its formulas have luma (video.md 11.5). Changes of green alone would change \
+            colours.";
+
+    documentation THE_DETAIL_FILTER_IS_THE_SHARPENING_PART;
+        question "What do Global Noise Estimation and the smoothing coefficients R3x, R3c, R5x, \
+            R5cx and R5c change in the detail filter?";
+        choice "Nothing.";
+        reason "2d p.378-379 calls the coefficients of 5 x 5 pixels reserved and has no formula. \
+            Drivers write them (intel/media-driver, vphal_render_ief.cpp), so a fault would \
+            refuse all sharpening.";
+
+    documentation THE_DETAIL_FILTER_TREATS_SKIN_AS_OTHERS;
+        question "What does Skin Tone Tuned IEF_ Enable change in the detail filter?";
+        choice "Nothing: skin is not detected.";
+        reason "2d p.379-386 has the fields of the detection. No source says how its score changes \
+            the strength. intel/media-driver sets the bit whenever it sharpens.";
+
     documentation BLOCKS_OF_8X8_ARE_IN_THE_ORDER_OF_ROWS;
         question "In which order are the pixels of a response of sample_8x8 and sample_unorm?";
         choice "In the order of rows.";

@@ -195,7 +195,7 @@ const FAULTS: &[(&str, &[&str])] = &[
         &[
             "MEDIA_MESSAGES_OF_THE_SAMPLER",
             "FUNCTIONS_OF_SAMPLE_8X8",
-            "THE_DETAIL_FILTER_OF_SAMPLE_8X8",
+            "THE_SMOOTH_FILTER_OF_SAMPLE_8X8",
         ],
     ),
     (

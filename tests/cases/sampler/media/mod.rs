@@ -1,13 +1,16 @@
 //! The media messages: sample_8x8 with the adaptive video scaler, and sample_unorm ([`unorm`]).
 //!
-//! Oracle for sample_8x8: the formulas of video.md 11 and 2d p.374-389 in [`scaler`], and
-//! [`picture`]. What these sources leave open is in the list of assumptions, area sampler.
+//! Oracle for sample_8x8: the formulas of video.md 11 and 2d p.374-389 in [`scaler`],
+//! [`picture`], and [`detail`] for the detail filter. What these sources leave open is in the list
+//! of assumptions, area sampler.
 
+mod detail;
 mod picture;
 mod scaler;
 mod unorm;
 
 use crate::sampler::{ANSWER, SAMPLERS, SURFACE, before, exchange, model};
+use detail::enhanced;
 use genxml::eu::gen8::eu_payloads::{
     Sample8x8MessagePayload, Sample8x8MessagePayloadFunction as Function, SamplerMessageHeader,
     SamplerMessageHeaderOutputFormatControl as Format,
@@ -17,7 +20,9 @@ use genxml::gen8::media::{
     MediaSurfaceStatePictureStructure as Structure, MediaSurfaceStateSurfaceFormat as Surface,
     MediaSurfaceStateTileMode as Tiles,
 };
-use genxml::gen8::media_states::SamplerState8x8Avs;
+use genxml::gen8::media_states::{
+    SamplerState8x8Avs, SamplerState8x8AvsIEF4SmoothEnable as Operation,
+};
 use genxml::gen8::messages::{
     MessageDescriptorSamplingEngine, MessageDescriptorSamplingEngineMessageType as Type,
     MessageDescriptorSamplingEngineSimdMode10 as Mode,
@@ -128,7 +133,7 @@ fn header(random: &mut Random, pixels: usize) -> SamplerMessageHeader {
 /// Columns and rows of the block of each Sequence.
 const SHAPES: [[usize; 2]; 4] = [[16, 4], [8, 4], [16, 8], [4, 4]];
 
-/// Random pictures, filters, blocks and responses.
+/// Random pictures, filters, blocks and responses, half of them with the detail filter.
 #[test]
 fn scalers() {
     let (mut model, mut random) = (model(), Random::new(81));
@@ -144,7 +149,7 @@ fn scalers() {
         let mut part = |reach: u64| (random.below(64 * reach) as f64 - 64.0) / 64.0;
         let (start, step) = ([part(30), part(20)], [part(4).abs(), part(4).abs()]);
         let bend = [0, 1].map(|_| if random.below(2) == 0 { 0.0 } else { 1.0 / 64.0 });
-        let block = random.below(4);
+        let (block, detailed) = (random.below(4), random.below(2) == 0);
         let float = |n: usize, value: f64| (value / size[n]) as f32;
         let payload = Sample8x8MessagePayload {
             u: float(0, start[0]),
@@ -155,18 +160,31 @@ fn scalers() {
             second_derivative_v: float(1, bend[1]),
             vertical_block_number: u(block),
             sequence: u(sequence),
-            ief_bypass: true,
+            ief_bypass: !detailed,
             group_id: u(random.below(1 << 23)),
             ..Sample8x8MessagePayload::new()
         };
-        let value = |channel: usize, pixel: usize| {
-            let n = [pixel % columns, 4 * block as usize + pixel / columns].map(|n| n as f64);
+        let pixel = |channel: usize, x: i64, y: i64| {
+            let n = [x, 4 * block as i64 + y].map(|n| n as f64);
             let place = [0, 1].map(|d| {
                 let (delta, bend) = (step[d] + bend[d] * n[d], bend[d]);
                 let left = start[d] + step[d] * n[d] + bend * n[d] * (n[d] - 1.0) / 2.0;
                 left + delta / 2.0 - 0.5
             });
             scaler.pixel(&picture, channel, place)
+        };
+        // Luma of the block and of two pixels on each side.
+        let detailed = detailed && picture.has_luma();
+        let luma: Vec<Vec<u16>> = (-2..if detailed { rows as i64 + 2 } else { -2 })
+            .map(|y| (-2..columns as i64 + 2).map(|x| pixel(1, x, y)).collect())
+            .collect();
+        let value = |channel: usize, number: usize| {
+            let (x, y) = (number % columns, number / columns);
+            if channel != 1 || !detailed {
+                return pixel(channel, x as i64, y as i64);
+            }
+            let around = std::array::from_fn(|j| std::array::from_fn(|i| luma[y + j][x + i]));
+            enhanced(&scaler.state, around)
         };
         let (expected, back) = response(&header, columns * rows, value);
         let index = 2 * random.below(2);
@@ -287,7 +305,9 @@ fn refusals() {
         sampler_state_pointer: at(SAMPLERS),
         ..SamplerMessageHeader::new()
     };
-    let scaler = Scaler::bilinear().pack();
+    let mut scaler = Scaler::bilinear();
+    scaler.state.ief4smooth_enable = Operation::SMOOTH_FILTER_OF_3X3;
+    let scaler = scaler.pack();
     let mut fault =
         |kind: u64, payload: Sample8x8MessagePayload, back, state: MediaSurfaceState| {
             let send =
@@ -307,8 +327,8 @@ fn refusals() {
             Sample8x8MessagePayload { function: Function::from_bits(function), ..payload };
         assert_eq!(fault(0x0b, payload, 4, good), "missing");
     }
-    let detailed = Sample8x8MessagePayload { ief_bypass: false, ..payload };
-    assert_eq!(fault(0x0b, detailed, 4, good), "missing");
+    let smooth = Sample8x8MessagePayload { ief_bypass: false, ..payload };
+    assert_eq!(fault(0x0b, smooth, 4, good), "missing");
     assert_eq!(fault(0x08, payload, 4, good), "missing");
     assert_eq!(fault(0x0b, payload, 3, good), "illegal");
     for format in [Surface::Y8_UNORM_VA, Surface::Y16_SNORM, Surface::Y1_UNORM] {
@@ -345,7 +365,7 @@ fn any_bits() {
         let payload = Sample8x8MessagePayload {
             function: Function::AVS,
             sequence: u([0, 1, 3][random.below(3) as usize]),
-            ief_bypass: true,
+            ief_bypass: random.below(2) == 0,
             ..Sample8x8MessagePayload::unpack_lossy(&payload)
         };
         let back = [16, 8, 0, 4][payload.sequence.get() as usize];
@@ -353,10 +373,14 @@ fn any_bits() {
         if random.below(2) == 0 {
             state[1 + random.below(5) as usize] = any(&mut random);
         }
-        let scaler: Vec<u32> = (0..SamplerState8x8Avs::DWORDS).map(|_| any(&mut random)).collect();
+        let scaler: [u32; SamplerState8x8Avs::DWORDS] = std::array::from_fn(|_| any(&mut random));
+        let scaler = SamplerState8x8Avs {
+            ief4smooth_enable: Operation::DETAIL_FILTER_OF_5X5,
+            ..SamplerState8x8Avs::unpack_lossy(&scaler)
+        };
         let send =
             Send { kind: 0x0b, header: Some(header), sampler: 0, payload: payload.pack(), back };
-        ends += u32::from(send.run(&mut model, &state, &scaler).is_ok());
+        ends += u32::from(send.run(&mut model, &state, &scaler.pack()).is_ok());
     }
     assert!(ends > 150, "{ends}");
 }

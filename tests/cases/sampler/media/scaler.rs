@@ -46,6 +46,12 @@ impl Scaler {
             bypass_y_adaptive_filtering: BypassY::from_bits(random.below(2)),
             adaptive_filter_for_all_channels: AdaptAll::from_bits(random.below(2)),
             rgb_adaptive: RgbAdaptive::from_bits(random.below(2)),
+            strong_edge_threshold: u(random.below(20)),
+            weak_edge_threshold: u(random.below(20)),
+            gain_factor: u(random.below(64)),
+            strong_edge_weight: u(random.below(8)),
+            regular_weight: u(random.below(8)),
+            non_edge_weight: u(random.below(8)),
             ..SamplerState8x8Avs::new()
         };
         Scaler { state, eight, four }

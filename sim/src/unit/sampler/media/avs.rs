@@ -5,6 +5,7 @@
 //! a bilinear filter are blended.
 
 use super::super::texels::Pages;
+use super::detail::{AREA, Detail, REACH};
 use super::picture::{BLUE, GREEN, Picture, Pixel, Plane, RED};
 use super::response::{Block, COLUMNS, ROWS, Shape};
 use super::scaler::{Blend, COEFFICIENT_BITS, Filter, Guide, PHASES, Scaler, TAPS, Thresholds};
@@ -14,9 +15,20 @@ use crate::assumptions::{
 use crate::eu::operands::Channels as Ones;
 use crate::mem::{PageFault, Vm};
 use genxml::eu::gen8::eu_payloads::Sample8x8MessagePayload;
+use std::ops::Range;
 
 /// The largest result.
 const MOST: i32 = 0xffff;
+
+/// Largest width of a block and of the pixels around it that the detail filter uses.
+const WIDE: usize = COLUMNS + 2 * REACH;
+/// Largest height of a block and of the pixels around it.
+const HIGH: usize = ROWS + 2 * REACH;
+/// Bits of luma below the unit of the detail filter, which has 10 bits.
+const BELOW_DETAIL: u32 = 6;
+
+/// Luma of a block and of the pixels around it.
+type Luma = [[i32; WIDE]; HIGH];
 
 /// A position in one direction: the first pixel of the filter, and the phase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -44,7 +56,7 @@ impl Position {
 
 /// Coordinate `n` of a row or column of pixels, relative to the size of the picture: the middle
 /// of the pixel, if that is half a step after its start.
-fn coordinate(first: f32, delta: f32, second: f32, n: u64) -> f64 {
+fn coordinate(first: f32, delta: f32, second: f32, n: i64) -> f64 {
     let n = n as f64;
     let steps = n * (n - 1.0) / 2.0;
     let start = f64::from(first) + f64::from(delta) * n + f64::from(second) * steps;
@@ -54,13 +66,15 @@ fn coordinate(first: f32, delta: f32, second: f32, n: u64) -> f64 {
     }
 }
 
-/// Filters a block of pixels. Only the channels of the mask `wanted` are valid in the result, which
-/// has the number of bytes that were read too.
+/// Filters a block of pixels, and then its luma with the detail filter if there is one. Only the
+/// channels of the mask `wanted` are valid in the result, which has the number of bytes that were
+/// read too.
 ///
 /// # Errors
 /// A page fault.
 pub fn block(
     scaler: &Scaler,
+    detail: Option<Detail>,
     picture: &Picture,
     vm: &Vm<'_>,
     payload: &Sample8x8MessagePayload,
@@ -81,27 +95,38 @@ pub fn block(
             let pixels = relative * f64::from(picture.size[direction]) - half;
             Position::new((pixels - plane.start[direction]) / plane.every[direction])
         };
-        let below = 4 * payload.vertical_block_number.get();
+        let below = 4 * payload.vertical_block_number.get() as i64;
+        // THE_DETAIL_FILTER_CHANGES_LUMA_ONLY, DETAIL_NEEDS_PIXELS_AROUND_THE_BLOCK
+        let has_luma = picture.has_luma && plane.channels & wanted & 1 << GREEN != 0;
+        let detail = if has_luma { detail } else { None };
+        let margin = if detail.is_some() { REACH } else { 0 };
+        let number = |n: usize| n as i64 - margin as i64;
         let work = Work {
             scaler,
             picture,
             plane,
             shape,
+            margin,
             wanted: plane.channels & wanted,
             columns: std::array::from_fn(|n| {
                 let (delta, second) = (payload.delta_u, payload.second_derivative_u);
-                place(0, coordinate(payload.u, delta, second, n as u64))
+                place(0, coordinate(payload.u, delta, second, number(n)))
             }),
             rows: std::array::from_fn(|n| {
                 let (delta, second) = (payload.delta_v, payload.second_derivative_v);
-                place(1, coordinate(payload.v, delta, second, below + n as u64))
+                place(1, coordinate(payload.v, delta, second, below + number(n)))
             }),
             filters: [0, 1].map(|direction| {
                 let with_green = plane.channels >> GREEN & 1 == 1;
                 std::array::from_fn(|n| scaler.filter(picture, n, direction, with_green))
             }),
         };
-        bytes += work.run(&mut pages, &mut block)? * plane.bytes();
+        let mut luma = [[0; WIDE]; HIGH];
+        let luma_of = detail.is_some().then_some(&mut luma);
+        bytes += work.run(&mut pages, &mut block, luma_of)? * plane.bytes();
+        if let Some(detail) = detail {
+            enhance(&detail, &luma, shape, &mut block);
+        }
     }
     for channel in 0..4 {
         if present >> channel & 1 == 0 {
@@ -117,25 +142,35 @@ struct Work<'w> {
     picture: &'w Picture,
     plane: &'w Plane,
     shape: Shape,
+    /// Number of pixels on each side of the block that are filtered too.
+    margin: usize,
     /// Mask of the channels that are returned.
     wanted: u8,
-    columns: [Position; COLUMNS],
-    rows: [Position; ROWS],
+    columns: [Position; WIDE],
+    rows: [Position; HIGH],
     /// Horizontal and vertical filters of the channels.
     filters: [[Filter<'w>; 4]; 2],
 }
 
 impl Work<'_> {
-    /// Filters the block, and returns the number of pixels that were read.
-    fn run(&self, pages: &mut Pages<'_, '_>, block: &mut Block) -> Result<u64, PageFault> {
+    /// Filters the block, and returns the number of pixels that were read. If `luma` is given, it
+    /// receives luma with the pixels of the margin.
+    fn run(
+        &self,
+        pages: &mut Pages<'_, '_>,
+        block: &mut Block,
+        mut luma: Option<&mut Luma>,
+    ) -> Result<u64, PageFault> {
         let mut read = 0;
         // Channels that are filtered in rows: the wanted ones, and those that others adapt to.
         let across = self.sources(1, self.wanted);
         // The results of rows of the plane. Row n is in element n modulo 8, so the rows of a
         // filter have elements of their own.
-        let mut lines = [[[0; 4]; COLUMNS]; TAPS];
+        let mut lines = [[[0; 4]; WIDE]; TAPS];
         let mut cached = [i32::MIN; TAPS];
-        for (j, row) in self.rows[..self.shape.rows].iter().enumerate() {
+        let (inner_columns, inner_rows) =
+            (self.inside(self.shape.columns), self.inside(self.shape.rows));
+        for (j, row) in self.rows[..inner_rows.end + self.margin].iter().enumerate() {
             let needed = self.needed(1, self.wanted, row.phase);
             for tap in Ones(needed) {
                 let y = row.first + tap as i32;
@@ -145,15 +180,27 @@ impl Work<'_> {
                     cached[element] = y;
                 }
             }
-            for i in 0..self.shape.columns {
+            for i in 0..inner_columns.end + self.margin {
                 let column = column(&lines, row.first, needed, i);
+                if let Some(luma) = &mut luma {
+                    luma[j][i] = self.pass(1, GREEN, row.phase, &column).clamp(0, MOST);
+                }
+                if !inner_columns.contains(&i) || !inner_rows.contains(&j) {
+                    continue;
+                }
+                let pixel = self.shape.pixel(i - self.margin, j - self.margin);
                 for channel in Ones(self.wanted.into()) {
                     let value = self.pass(1, channel, row.phase, &column);
-                    block.set(channel, self.shape.pixel(i, j), value.clamp(0, MOST) as u16);
+                    block.set(channel, pixel, value.clamp(0, MOST) as u16);
                 }
             }
         }
         Ok(read)
+    }
+
+    /// The numbers of `count` columns or rows of the block, after those of the margin.
+    fn inside(&self, count: usize) -> Range<usize> {
+        self.margin..self.margin + count
     }
 
     /// Filters row `y` of the plane at all columns. Returns the number of pixels that were read.
@@ -162,10 +209,11 @@ impl Work<'_> {
         pages: &mut Pages<'_, '_>,
         y: i32,
         channels: u8,
-        line: &mut [Pixel; COLUMNS],
+        line: &mut [Pixel; WIDE],
     ) -> Result<u64, PageFault> {
         let mut read = 0;
-        for (result, column) in line[..self.shape.columns].iter_mut().zip(&self.columns) {
+        let count = self.shape.columns + 2 * self.margin;
+        for (result, column) in line[..count].iter_mut().zip(&self.columns) {
             let needed = self.needed(0, channels, column.phase);
             let mut pixels = [[0; 4]; TAPS];
             for tap in Ones(needed) {
@@ -237,10 +285,24 @@ impl Work<'_> {
     }
 }
 
+/// Applies the detail filter to the luma of a block.
+fn enhance(detail: &Detail, luma: &Luma, shape: Shape, block: &mut Block) {
+    for j in 0..shape.rows {
+        for i in 0..shape.columns {
+            let around: [[i32; AREA]; AREA] = std::array::from_fn(|y| {
+                std::array::from_fn(|x| luma[j + y][i + x] >> BELOW_DETAIL)
+            });
+            let change = detail.delta(&around) << BELOW_DETAIL;
+            let value = (luma[j + REACH][i + REACH] + change).clamp(0, MOST);
+            block.set(GREEN, shape.pixel(i, j), value as u16);
+        }
+    }
+}
+
 /// The results of eight rows from row `first` on, in column `i`. Rows that are not in the mask
 /// `needed` are 0.
 #[inline(always)]
-fn column(lines: &[[Pixel; COLUMNS]; TAPS], first: i32, needed: u32, i: usize) -> [Pixel; TAPS] {
+fn column(lines: &[[Pixel; WIDE]; TAPS], first: i32, needed: u32, i: usize) -> [Pixel; TAPS] {
     let mut column = [[0; 4]; TAPS];
     for tap in Ones(needed) {
         column[tap] = lines[element(first + tap as i32)][i];

@@ -3,11 +3,13 @@
 //!
 //! * [`picture`]: the pictures of sample_8x8;
 //! * [`scaler`], [`avs`]: the adaptive video scaler;
+//! * [`detail`]: the detail filter, which follows the scaler;
 //! * [`unorm`]: sample_unorm, which has ordinary surfaces and samplers;
 //! * [`response`]: the registers of responses.
 
 pub mod avs;
 pub mod cache;
+pub mod detail;
 pub mod picture;
 pub mod response;
 pub mod scaler;
@@ -114,18 +116,22 @@ fn sample_8x8(
         let page = "video.md 11.6: no source has the layout of its response";
         return Err(port.missing(&what, message, page));
     }
-    if !parameters.ief_bypass {
-        let what = "the detail filter of sample_8x8 (IEF Bypass = 0)";
-        return Err(port.missing(what, message, "video.md 11.5: no source has all its formulas"));
-    }
     let shape = SHAPES[parameters.sequence.get() as usize % SHAPES.len()];
     let response = Response::new(header, shape);
     payload.check(port, 1, response.registers())?;
     let picture = port.bindings.picture(port.exec, index)?;
     let scaler = port.bindings.scaler(port.exec, sampler)?;
+    let detail = match (parameters.ief_bypass, scaler.detail) {
+        (true, _) => None,
+        (false, Some(detail)) => Some(detail),
+        (false, None) => {
+            let what = "the smooth filter of sample_8x8 (IEF4Smooth_ Enable = 1)";
+            return Err(port.missing(what, message, "video.md 11.5: no source has its formula"));
+        }
+    };
     port.exec.device.observed.add(Counter::Sampled, shape.pixels() as u64 / 4);
     let vm = &port.exec.vm;
-    let done = avs::block(scaler, &picture, vm, &parameters, shape, response.channels);
+    let done = avs::block(scaler, detail, &picture, vm, &parameters, shape, response.channels);
     let bytes = done.map(|(block, bytes)| {
         if let Some(to) = payload.answer() {
             response.write(registers, to, &block);

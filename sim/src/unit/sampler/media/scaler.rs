@@ -1,5 +1,6 @@
 //! Resolved samplers of the adaptive video scaler: SAMPLER_STATE_8x8_AVS (2d p.374-389).
 
+use super::detail::Detail;
 use super::picture::{ALPHA, BLUE, GREEN, Picture, RED};
 use genxml::gen8::media_states::{
     SamplerState8x8Avs, SamplerState8x8AvsAdaptiveFilterForAllChannels as AdaptAll,
@@ -81,6 +82,8 @@ pub struct Scaler {
     mode: Taps,
     all_channels: bool,
     luminance: bool,
+    /// The detail filter. `None` if the state asks for the smooth filter in its place.
+    pub detail: Option<Detail>,
 }
 
 impl Scaler {
@@ -122,6 +125,7 @@ impl Scaler {
             mode: state.enable_8_tap_filter,
             all_channels: state.adaptive_filter_for_all_channels == AdaptAll::ENABLE,
             luminance: state.rgb_adaptive == RgbAdaptive::ENABLE,
+            detail: Detail::resolve(state),
         }
     }
 
