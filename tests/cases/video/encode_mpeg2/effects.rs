@@ -17,7 +17,7 @@ fn still(mb_type: InlineDataDescriptionForMfcMpeg2PakObjectMbType) -> Vec<MfcMpe
             mb_type,
             mb_column: u((number % WIDTH) as u64),
             mb_row: u((number / WIDTH) as u64),
-            first_mb: number % WIDTH == 0,
+            first_mb: number.is_multiple_of(WIDTH),
             last_mb: number % WIDTH + 1 == WIDTH,
             quantizer_scale_code: u(2),
             ..InlineDataDescriptionForMfcMpeg2PakObject::new()
