@@ -1,7 +1,8 @@
 //! Coefficients of a block (8.1.3.4) and residuals of inter blocks (8.3.6.2).
 
 use super::compensation::clip;
-use super::decoder::{Damaged, Decoded, Decoder, Escape, Quantizer};
+use super::decoder::{Damaged, Decoded, Decoder, Escape};
+use super::macroblock::Quantizer;
 use super::parameters::{Alternative, Coding};
 use super::tables::{self, Transform};
 use super::transform;

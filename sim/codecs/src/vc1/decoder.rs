@@ -2,7 +2,7 @@
 
 use super::compensation::Reference;
 use super::input::MOTION_BYTES;
-use super::macroblock::{Macroblock, Mv};
+use super::macroblock::{Macroblock, Mv, Quantizer};
 use super::parameters::{Alternative, Parameters};
 use super::vlc::Codes;
 use crate::bits::BitReader;
@@ -14,20 +14,6 @@ pub(super) struct Damaged;
 
 /// Result of a syntax element.
 pub(super) type Decoded<T> = Result<T, Damaged>;
-
-/// The quantiser of a macroblock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Quantizer {
-    /// Twice the value, plus 1 for a half step.
-    pub(super) step: u8,
-}
-
-impl Quantizer {
-    /// 1 to 31.
-    pub(super) fn value(self) -> u8 {
-        self.step / 2
-    }
-}
 
 /// Lengths of escaped coefficients of mode 3, which hold for the rest of the slice.
 #[derive(Clone, Copy, Debug)]

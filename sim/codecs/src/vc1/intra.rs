@@ -1,7 +1,8 @@
 //! Intra blocks: levels, their prediction (8.1.3) and samples.
 
-use super::decoder::{Damaged, Decoded, Decoder, Quantizer};
+use super::decoder::{Damaged, Decoded, Decoder};
 use super::macroblock::Macroblock;
+use super::macroblock::Quantizer;
 use super::parameters::Coding;
 use super::{tables, transform};
 

@@ -1,7 +1,20 @@
 //! What the decoder keeps of macroblocks.
 
-use super::decoder::Quantizer;
 use super::tables::Transform;
+
+/// The quantiser of a macroblock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Quantizer {
+    /// Twice the value, plus 1 for a half step.
+    pub(super) step: u8,
+}
+
+impl Quantizer {
+    /// 1 to 31.
+    pub(super) fn value(self) -> u8 {
+        self.step / 2
+    }
+}
 
 /// A motion vector in quarter samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use super::block::Choice;
 use super::compensation::{Reference, Rows};
-use super::decoder::{Damaged, Decoded, Decoder, Quantizer};
+use super::decoder::{Damaged, Decoded, Decoder};
 use super::interpolation::{self, Block, Target};
 use super::intra::IntraBlock;
-use super::macroblock::{Macroblock, Mv};
+use super::macroblock::{Macroblock, Mv, Quantizer};
 use super::parameters::{Coding, VectorMode};
 use super::tables::Transform;
 use super::vectors::Difference;

@@ -1,18 +1,18 @@
 //! AVC: packets become the values that [`genxml_codecs::avc::encode`] takes.
 
 use super::avc_macroblock::{invalid, macroblock};
+use super::input::{mode, source};
 use super::items::{self, Insertion, Item};
 use super::output::{self, Segments, Sizes};
-use super::source;
 use crate::assumptions::{AVC_DIRECT_MOTION_IS_DERIVED, AVC_ROUNDING};
 use crate::machine::coded::{Codec, CodedPicture, PictureKind};
 use crate::machine::exec::Exec;
 use crate::machine::fault::{Fault, Place};
 use crate::video::avc as decoder;
+use crate::video::buffer;
 use crate::video::outputs::Outputs;
 use crate::video::status::decoded;
 use crate::video::surface::{Arrangement, sizes_420};
-use crate::video::{buffer, encode};
 use genxml::gen8::mfc::{MfcAvcPakObject, PakStreamOutRecord};
 use genxml::gen8::mfx_avc::{
     MfxAvcImgState, MfxAvcImgStateMinimumFrameSizeUnits as Units, MfxAvcSliceState,
@@ -68,7 +68,7 @@ fn collect<'a>(exec: &'a mut Exec<'_>) -> Result<&'a mut Items, Fault> {
 /// [`Fault::BadPacket`] for state that contradicts itself; [`Fault::Unimplemented`] for what the
 /// encoder lacks; [`Fault::Page`] if the motion vectors are not mapped.
 pub fn object(exec: &mut Exec<'_>, packet: &MfcAvcPakObject) -> Result<(), Fault> {
-    encode::mode(exec, Standard::AVC)?;
+    mode(exec, Standard::AVC)?;
     let state: MfxAvcSliceState = exec.state.latched.read(0);
     let image: MfxAvcImgState = exec.state.latched.read(0);
     let macroblock = macroblock(exec, packet, &state)?;

@@ -1,8 +1,8 @@
 //! MPEG-2: packets become the values that [`genxml_codecs::mpeg2::encode`] takes.
 
+use super::input::{mode, source};
 use super::items::{self, Insertion, Item};
 use super::output::{self, Segments, Sizes};
-use super::source;
 use crate::machine::coded::{Codec, CodedPicture, PictureKind};
 use crate::machine::exec::Exec;
 use crate::machine::fault::{Fault, Place};
@@ -60,7 +60,7 @@ fn collect<'a>(exec: &'a mut Exec<'_>) -> Result<&'a mut Items, Fault> {
 /// [`Fault::BadPacket`] for state that contradicts itself; [`Fault::Unimplemented`] for what the
 /// encoder lacks.
 pub fn object(exec: &mut Exec<'_>, packet: &MfcMpeg2PakObject) -> Result<(), Fault> {
-    super::mode(exec, Standard::MPEG2)?;
+    mode(exec, Standard::MPEG2)?;
     let group: MfcMpeg2SlicegroupState = exec.state.latched.read(0);
     supported(exec, &group, &packet.inline_data)?;
     let inline = &packet.inline_data;

@@ -10,6 +10,7 @@
 //!
 //! In reading order:
 //! * `macroblock`: what is chosen for a macroblock, and what is invalid.
+//! * `record`: how macroblocks are encoded, and the result of each.
 //! * `picture`: a picture from its start to its end.
 //! * `slice`: the macroblocks of a slice in order; which of them are skipped.
 //! * `residual`: the residual of a macroblock. It uses `quantise`.
@@ -25,9 +26,11 @@ mod macroblock;
 mod picture;
 mod plan;
 mod quantise;
+mod record;
 mod residual;
 mod slice;
 
 pub use macroblock::{Coded, Inter, Invalid, Kind, Macroblock, Shape};
-pub use picture::{Insertion, Output, Picture, Record, Settings, Sizes};
+pub use picture::{Insertion, Output, Picture, Sizes};
 pub use quantise::{Forward, Rounding};
+pub use record::{Record, Settings};

@@ -1,6 +1,6 @@
 //! The syntax of slice headers (7.3.3).
 
-use super::{HeaderError, Stream};
+use super::stream::{HeaderError, Stream};
 use crate::Structure;
 use crate::avc::{Parameters, Slice, SliceKind, Weight};
 use crate::bits::BitReader;

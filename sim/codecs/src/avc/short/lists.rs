@@ -1,7 +1,7 @@
 //! The reference lists of a slice (8.2.4).
 
 use super::header::Modification;
-use super::{Store, Stream};
+use super::stream::{Store, Stream};
 use crate::Structure;
 use crate::avc::{Entry, Parameters, Slice, SliceKind};
 use std::cmp::Reverse;

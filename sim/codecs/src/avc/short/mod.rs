@@ -3,86 +3,17 @@
 //! [`Stream::slice`] is the entry: it turns the header of a slice into the same [`Slice`] that the
 //! packets of the long format state.
 //!
+//! * `stream`: what headers depend on, and what is wrong with them.
 //! * `header`: the syntax of the header (7.3.3).
 //! * `lists`: the reference lists (8.2.4).
 
 mod header;
 mod lists;
+mod stream;
 
 use super::{Parameters, Slice};
 use crate::emulation;
-use std::fmt;
-
-/// State of the stream and of its references that headers of slices depend on:
-/// `MFX_AVC_IMG_STATE` from dword 13 on and `MFD_AVC_DPB_STATE`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stream {
-    /// `log2_max_frame_num_minus4` + 4, 4 to 16.
-    pub frame_number_bits: u8,
-    /// `pic_order_cnt_type`, 0 to 2.
-    pub order_type: u8,
-    /// `log2_max_pic_order_cnt_lsb_minus4` + 4, 4 to 16.
-    pub order_bits: u8,
-    /// `delta_pic_order_always_zero_flag`.
-    pub order_delta_always_zero: bool,
-    /// `bottom_field_pic_order_in_frame_present_flag`.
-    pub order_of_bottom_field: bool,
-    /// `deblocking_filter_control_present_flag`.
-    pub deblocking_control: bool,
-    /// `redundant_pic_cnt_present_flag`.
-    pub redundant_pictures: bool,
-    /// `num_ref_idx_l0_default_active_minus1` + 1, and the same for list 1.
-    pub reference_counts: [u8; 2],
-    /// `pic_init_qp_minus26`.
-    pub initial_qp: i8,
-    /// The frame stores.
-    pub stores: [Store; 16],
-}
-
-/// The marking of a frame store (8.2.5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Store {
-    /// The top and the bottom field are used for reference.
-    pub fields: [bool; 2],
-    /// Long-term reference, otherwise short-term.
-    pub long_term: bool,
-    /// The frame stands for a gap in `frame_num`.
-    pub missing: bool,
-    /// `LongTermFrameIdx` of a long-term reference, `frame_num` of another one.
-    pub number: u16,
-}
-
-/// Why the header of a slice cannot be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeaderError {
-    /// The NAL unit has this type. Only 1 and 5 are slices that the decoder takes.
-    UnitType(u8),
-    /// The header is longer than the data, or an Exp-Golomb code has more than 32 bits.
-    End,
-    /// This syntax element is out of its range.
-    Range(&'static str, i64),
-    /// The header has another structure (frame, top or bottom field) than the picture.
-    Structure,
-}
-
-impl fmt::Display for HeaderError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            HeaderError::UnitType(kind) => {
-                write!(f, "a NAL unit of type {kind} is not a slice of the base view (1 or 5)")
-            }
-            HeaderError::End => write!(f, "the data end within the slice header"),
-            HeaderError::Range(name, value) => {
-                write!(f, "{name} of the slice header is {value}, which is out of its range")
-            }
-            HeaderError::Structure => {
-                write!(f, "the slice header has another structure than Image Structure")
-            }
-        }
-    }
-}
-
-impl std::error::Error for HeaderError {}
+pub use stream::{HeaderError, Store, Stream};
 
 impl Stream {
     /// Reads the header of a slice. `data` is the NAL unit from its header byte on; `escaped`: with
