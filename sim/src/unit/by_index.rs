@@ -3,7 +3,7 @@
 /// Values by binding table index. Each is resolved when a message first uses it.
 #[derive(Clone, Debug)]
 pub struct ByIndex<T> {
-    /// For each binding table index: number of the value plus one, or 0 if there is none.
+    /// For each binding table index: number of the value plus one, or 0 without a value.
     numbers: [u16; 256],
     values: Vec<T>,
 }

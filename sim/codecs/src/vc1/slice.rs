@@ -16,8 +16,8 @@ impl Picture {
     /// Decodes a slice into its rows of `target`, which is a frame even for fields. Samples outside
     /// `target` are dropped. The picture's motion is written to `motion_out`, [`MOTION_BYTES`] per
     /// macroblock in raster order, as far as it has room; pass an empty slice for B pictures.
-    /// A macroblock with an error and those after it are copied from the forward reference, or keep
-    /// what `target` holds if there is none. They are counted as concealed. Bits after the end of
+    /// A macroblock with an error and those after it are copied from the forward reference. Without a
+    /// reference they keep what `target` holds. They are counted as concealed. Bits after the end of
     /// the data read as zero; the macroblock that reads them is the last one.
     pub fn slice(
         &mut self,

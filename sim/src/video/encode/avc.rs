@@ -181,11 +181,7 @@ fn forward(exec: &Exec<'_>) -> Forward {
 /// [`Fault::Page`] if a buffer is not mapped; [`Fault::BadPacket`] for state or macroblocks that
 /// cannot be encoded; [`Fault::Hang`] if the budget is used up.
 pub(super) fn finish(exec: &mut Exec<'_>) -> Result<(), Fault> {
-    let Some(items) = items::take::<Start, Macroblock>(exec) else { return Ok(()) };
-    let at = std::mem::replace(&mut exec.at, items.at);
-    encode(exec, &items)?;
-    exec.at = at;
-    Ok(())
+    items::finish(exec, encode)
 }
 
 fn encode(exec: &mut Exec<'_>, items: &Items) -> Result<(), Fault> {
@@ -235,7 +231,8 @@ fn encode(exec: &mut Exec<'_>, items: &Items) -> Result<(), Fault> {
                 let done = picture.slice(&start.slice, &start.settings, macroblocks);
                 done.map_err(|(index, error)| {
                     exec.at = start.at;
-                    invalid(exec, index, error)
+                    let mb_type = start.types[index];
+                    invalid(exec, (index, mb_type), start.slice.first, error)
                 })?;
                 picture.pad(minimum(&start.state, &image));
             }

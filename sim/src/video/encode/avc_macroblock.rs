@@ -191,21 +191,27 @@ fn vectors(exec: &mut Exec<'_>, packet: &MfcAvcPakObject) -> Result<[[[i16; 2]; 
     Ok(vectors)
 }
 
-/// The fault for macroblock `index` of a slice.
-pub(super) fn invalid(exec: &Exec<'_>, index: usize, error: Invalid) -> Fault {
+/// The fault for a macroblock: its index in the slice and its MB Type. `first` is the column and row
+/// of the first macroblock of the slice.
+pub(super) fn invalid(
+    exec: &Exec<'_>,
+    (index, mb_type): (usize, u8),
+    first: (usize, usize),
+    error: Invalid,
+) -> Fault {
     let (field, value) = match error {
         Invalid::InterInIntraSlice => ("Intra MB", 0),
-        Invalid::ListInPSlice | Invalid::Syntax => ("MB Type", 0),
-        Invalid::NoList(_) => ("Sub MB Prediction Mode", 0),
-        Invalid::DirectShape => ("Direct 8x8 Pattern", 0),
-        Invalid::Reference(0, _, index) => ("Reference L0", index.into()),
-        Invalid::Reference(_, _, index) => ("Reference L1", index.into()),
-        Invalid::Parts(_) => ("Sub MB Shape", 0),
+        Invalid::Reference(0, _, index) => ("Reference L0", index as u64),
+        Invalid::Reference(_, _, index) => ("Reference L1", index as u64),
         Invalid::Mode(mode) => ("Luma Mode", mode.into()),
         Invalid::Intra8x8 => ("8x8 IDCT Transform Mode", 0),
         Invalid::Quantiser(qp) => ("QP Y", qp.into()),
-        Invalid::Position => ("Slice Horizontal Position", 0),
+        Invalid::Position => ("Slice Horizontal Position", first.0 as u64),
+        Invalid::ListInPSlice
+        | Invalid::NoList(_)
+        | Invalid::DirectShape
+        | Invalid::Parts(_)
+        | Invalid::Syntax => ("MB Type", mb_type.into()),
     };
-    let value: i64 = value;
-    exec.bad_field(field, value as u64, format!("macroblock {index} of the slice: {error}"))
+    exec.bad_field(field, value, format!("macroblock {index} of the slice: {error}"))
 }

@@ -73,7 +73,7 @@ impl<S, M> Items<S, M> {
     }
 }
 
-/// The collected packets of the open picture. Opens one if there is none.
+/// The collected packets of the open picture. Opens a picture if none is open.
 ///
 /// # Errors
 /// [`Fault::BadPacket`] if there are more macroblocks than in the largest frame.
@@ -91,10 +91,21 @@ pub fn get<'a, S: Kept, M: Kept>(exec: &'a mut Exec<'_>) -> Result<&'a mut Items
     Ok(items)
 }
 
-/// Takes the collected packets of the open picture, if there is one.
-pub fn take<S: Kept, M: Kept>(exec: &mut Exec<'_>) -> Option<Items<S, M>> {
+/// Calls `encode` with the collected packets of the open picture, if there is one. A fault names the
+/// newest packet.
+///
+/// # Errors
+/// Those of `encode`.
+pub fn finish<S: Kept, M: Kept>(
+    exec: &mut Exec<'_>,
+    encode: impl FnOnce(&mut Exec<'_>, &Items<S, M>) -> Result<(), Fault>,
+) -> Result<(), Fault> {
     let Open::<S, M>(open) = exec.state.slots.get_mut();
-    open.take().map(|items| *items)
+    let Some(items) = open.take() else { return Ok(()) };
+    let at = std::mem::replace(&mut exec.at, items.at);
+    encode(exec, &items)?;
+    exec.at = at;
+    Ok(())
 }
 
 /// The bytes of MFX_PAK_INSERT_OBJECT.

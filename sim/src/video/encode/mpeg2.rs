@@ -200,11 +200,7 @@ fn forward(exec: &Exec<'_>, parameters: &Parameters) -> Forward {
 /// [`Fault::Page`] if a buffer is not mapped; [`Fault::BadPacket`] for state or macroblocks that
 /// cannot be encoded; [`Fault::Hang`] if the budget is used up.
 pub(super) fn finish(exec: &mut Exec<'_>) -> Result<(), Fault> {
-    let Some(items) = items::take::<Start, Macroblock>(exec) else { return Ok(()) };
-    let at = std::mem::replace(&mut exec.at, items.at);
-    encode(exec, &items)?;
-    exec.at = at;
-    Ok(())
+    items::finish(exec, encode)
 }
 
 fn encode(exec: &mut Exec<'_>, items: &Items) -> Result<(), Fault> {
@@ -289,11 +285,11 @@ fn records(parameters: &Parameters, items: &Items) -> Vec<PakStreamOutRecord> {
 /// The fault for macroblock `index` of a slice.
 fn invalid(exec: &Exec<'_>, index: usize, error: Invalid) -> Fault {
     let (field, value) = match error {
-        Invalid::Position => ("MB Column", index as u64),
-        Invalid::Prediction => ("MB Type", 0),
-        Invalid::Vectors => ("Motion Vector X", 0),
         Invalid::Quantiser(code) => ("Quantizer Scale Code", code.into()),
         Invalid::FieldDct => ("Field DCT", 1),
+        Invalid::Position | Invalid::Prediction | Invalid::Vectors => {
+            return exec.bad_field("macroblock of the slice", index as u64, error.to_string());
+        }
     };
     exec.bad_field(field, value, format!("macroblock {index} of the slice: {error}"))
 }

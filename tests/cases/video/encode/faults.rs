@@ -1,9 +1,9 @@
 //! Invalid macroblocks and states, and what the model does not have.
 
 use super::headers::headers;
-use super::setup::{about, model};
+use super::setup::model;
 use super::state::{VARIANT, image, picture, slice};
-use crate::video::packets::submit;
+use crate::video::packets::{about, submit};
 use genxml::gen8::mfc::*;
 use genxml::gen8::mfx_avc::*;
 use genxml_cases::{Random, packets, push, u};

@@ -22,6 +22,6 @@ mod setup;
 mod state;
 
 pub use setup::{
-    CODED, HEAD, HEIGHT, PICTURES, REGISTERS, SOURCE, WIDTH, about, ffmpeg, insert, model,
-    reconstructed, store, surface,
+    CODED, HEAD, HEIGHT, PICTURES, REGISTERS, SOURCE, WIDTH, changed_batches_end, ffmpeg, insert,
+    model, reconstructed, store, surface,
 };

@@ -1,12 +1,13 @@
 //! Memory and packets that all encoded pictures have, and FFmpeg's decoder.
 
 use crate::video::capture::Picture;
+use genxml::engine::EngineId;
 use genxml::gen8::mfx_common::*;
 use genxml::gen8::mi::MiStoreRegisterMem;
 use genxml_cases::{Model, Random, at, minus_one, push, u};
 use genxml_core::U;
-use genxml_sim::Fault;
 use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, Stdio};
 
 pub const SOURCE: u64 = 0x40_0000;
@@ -136,11 +137,26 @@ pub fn reconstructed(index: usize, model: &mut Model) -> Vec<u8> {
     Picture { address: PICTURES[index], pitch: PITCH, planes }.read(model)
 }
 
-/// The name of the field or feature that a fault is about.
-pub fn about(fault: Fault) -> String {
-    match fault {
-        Fault::BadPacket { field, .. } => field.to_string(),
-        Fault::Unimplemented { what, .. } => what.to_string(),
-        fault => fault.to_string(),
+/// Submits batches with random changes: each ends with a result or a fault. `GENXML_MUTATIONS` sets
+/// their number. `make` makes a valid batch, and writes what it needs to the model.
+pub fn changed_batches_end(count: u64, make: impl Fn(&mut Random, &mut Model) -> Vec<u32>) {
+    let count = std::env::var("GENXML_MUTATIONS").map_or(count, |count| count.parse().unwrap());
+    let mut faults = 0;
+    for number in 0..count {
+        let mut random = Random::new(number);
+        let mut model = model(&mut random);
+        let mut batch = make(&mut random, &mut model);
+        for _ in 0..=random.index(4) {
+            let at = random.index(batch.len());
+            batch[at] = match random.below(3) {
+                0 => random.below(1 << 32) as u32,
+                1 => batch[at] ^ 1 << random.below(32),
+                _ => batch[at] ^ 0xff << (8 * random.below(4)),
+            };
+        }
+        let ended =
+            catch_unwind(AssertUnwindSafe(|| model.submit(EngineId::Video, &batch).is_err()));
+        faults += u64::from(ended.unwrap_or_else(|_| panic!("change {number} panics")));
     }
+    assert!(faults > count / 20 && faults < count * 19 / 20, "{faults} of {count} have faults");
 }
