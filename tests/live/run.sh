@@ -316,12 +316,14 @@ test_video_i965() {
 	fi
 	video_avc i965 && video_mpeg2 i965 && video_jpeg i965
 }
-# Prints why the driver offers no video processing or encoding, and returns $skip; or fails.
+# A command failed: returns $skip and prints why if the driver has no kernels for video processing or
+# encoding. Otherwise fails with the reason of the command.
 without_kernels() {
 	grep -aqE "requested VAProfile is not supported|No usable encoding (profile|entrypoint)" stderr && {
 		echo "the driver's non-free kernels are not installed"
 		return $skip
 	}
+	cat reason >&2
 	return 1
 }
 # Raises the brightness of raw frames with video enhancement, and compares with the formula.
