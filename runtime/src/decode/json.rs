@@ -43,6 +43,13 @@ use std::io::{self, Write};
 #[derive(Debug)]
 pub struct JsonWriter<W: Write> {
     out: W,
+    json: Json,
+}
+
+/// The lines that are not written yet. They do not depend on the type of the output, so that
+/// programs do not compile them again for each type.
+#[derive(Debug)]
+struct Json {
     buffer: Buffer,
     /// Memoised text: of some fields the whole text, of others the start.
     memo: Memo,
@@ -55,9 +62,31 @@ impl<W: Write> JsonWriter<W> {
     /// Writes to `out`, which needs no buffer of its own.
     pub fn new(out: W, options: &Options) -> Self {
         let (buffer, memo) = (Buffer::new(), Memo::new());
-        JsonWriter { out, buffer, memo, open: Vec::new(), headers: options.headers }
+        let json = Json { buffer, memo, open: Vec::new(), headers: options.headers };
+        JsonWriter { out, json }
+    }
+}
+
+impl<W: Write> Sink for JsonWriter<W> {
+    fn section(&mut self, submission: &Submission<'_>) -> io::Result<()> {
+        self.json.section(submission);
+        Ok(())
     }
 
+    fn record(&mut self, record: &Record) -> io::Result<()> {
+        self.json.record(record);
+        let buffer = &mut self.json.buffer;
+        if buffer.full() { buffer.flush(&mut self.out) } else { Ok(()) }
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.json.close(0);
+        self.json.buffer.flush(&mut self.out)?;
+        self.out.flush()
+    }
+}
+
+impl Json {
     /// Ends all open records except the outermost `keep`.
     fn close(&mut self, keep: usize) {
         while self.open.len() > keep {
@@ -225,8 +254,9 @@ impl<W: Write> JsonWriter<W> {
     }
 }
 
-impl<W: Write> Sink for JsonWriter<W> {
-    fn section(&mut self, submission: &Submission<'_>) -> io::Result<()> {
+impl Json {
+    /// Starts a submission.
+    fn section(&mut self, submission: &Submission<'_>) {
         self.close(0);
         let Submission { name, number, context, engine, address, length, global, ring, .. } =
             submission;
@@ -243,10 +273,10 @@ impl<W: Write> Sink for JsonWriter<W> {
             );
         }
         self.buffer.text("}\n");
-        Ok(())
     }
 
-    fn record(&mut self, record: &Record) -> io::Result<()> {
+    /// Appends a record.
+    fn record(&mut self, record: &Record) {
         let depth = (record.depth as usize).min(self.open.len());
         self.close(depth);
         match self.open.last_mut() {
@@ -311,12 +341,5 @@ impl<W: Write> Sink for JsonWriter<W> {
             self.buffer.text(",\"note\":");
             self.string(&record.note);
         }
-        if self.buffer.full() { self.buffer.flush(&mut self.out) } else { Ok(()) }
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        self.close(0);
-        self.buffer.flush(&mut self.out)?;
-        self.out.flush()
     }
 }

@@ -26,6 +26,13 @@ use std::io::{self, Write};
 #[derive(Debug)]
 pub struct TextWriter<W: Write> {
     out: W,
+    text: Text,
+}
+
+/// The text that is not written yet. It does not depend on the type of the output, so that programs
+/// do not compile it again for each type.
+#[derive(Debug)]
+struct Text {
     buffer: Buffer,
     /// Memoised text: steps, whole lines of fields, starts of lines of fields, and name and length
     /// in header lines.
@@ -53,8 +60,7 @@ mod color {
 impl<W: Write> TextWriter<W> {
     /// Writes to `out`, which needs no buffer of its own.
     pub fn new(out: W, options: &Options) -> Self {
-        TextWriter {
-            out,
+        let text = Text {
             buffer: Buffer::new(),
             memo: Memo::new(),
             color: options.color,
@@ -62,9 +68,41 @@ impl<W: Write> TextWriter<W> {
             offsets: options.offsets,
             sections: 0,
             items: Vec::new(),
-        }
+        };
+        TextWriter { out, text }
     }
 
+    /// Writes the text if there is enough of it.
+    #[inline]
+    fn written(&mut self) -> io::Result<()> {
+        let buffer = &mut self.text.buffer;
+        if buffer.full() { buffer.flush(&mut self.out) } else { Ok(()) }
+    }
+}
+
+impl<W: Write> Sink for TextWriter<W> {
+    fn section(&mut self, submission: &Submission<'_>) -> io::Result<()> {
+        self.text.section(submission);
+        Ok(())
+    }
+
+    fn packet(&mut self, record: &mut Record, unread: &Unread<'_>) -> io::Result<()> {
+        self.text.packet(record, unread);
+        self.written()
+    }
+
+    fn record(&mut self, record: &Record) -> io::Result<()> {
+        self.text.record(record);
+        self.written()
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.text.buffer.flush(&mut self.out)?;
+        self.out.flush()
+    }
+}
+
+impl Text {
     fn paint(&mut self, code: &[u8]) {
         if self.color {
             self.buffer.bytes(code);
@@ -516,8 +554,9 @@ fn looks_like_float(dword: u32) -> bool {
     dword == 0 || (1e-6..1e9).contains(&f32::from_bits(dword).abs())
 }
 
-impl<W: Write> Sink for TextWriter<W> {
-    fn section(&mut self, submission: &Submission<'_>) -> io::Result<()> {
+impl Text {
+    /// Starts a submission.
+    fn section(&mut self, submission: &Submission<'_>) {
         if self.sections > 0 {
             self.buffer.byte(b'\n');
         }
@@ -540,10 +579,10 @@ impl<W: Write> Sink for TextWriter<W> {
         }
         self.paint(color::RESET);
         self.buffer.byte(b'\n');
-        Ok(())
     }
 
-    fn packet(&mut self, record: &mut Record, unread: &Unread<'_>) -> io::Result<()> {
+    /// Appends a packet whose fields are not decoded yet.
+    fn packet(&mut self, record: &mut Record, unread: &Unread<'_>) {
         // The fields of a blit are decoded together: the unit of a pitch depends on another field.
         if self.headers || unread.plan.follow == Follow::Blit {
             unread.items(record);
@@ -556,10 +595,10 @@ impl<W: Write> Sink for TextWriter<W> {
         self.steps(&mut at, &plan.parts, &plan.steps, 0, 0);
         self.shown(&mut at, |fields| fields.beyond(plan));
         record.problems = at.problems;
-        if self.buffer.full() { self.buffer.flush(&mut self.out) } else { Ok(()) }
     }
 
-    fn record(&mut self, record: &Record) -> io::Result<()> {
+    /// Appends a record.
+    fn record(&mut self, record: &Record) {
         self.header(record);
         let indent = 2 * record.depth as usize + 4;
         if !self.headers {
@@ -592,11 +631,5 @@ impl<W: Write> Sink for TextWriter<W> {
                 }
             }
         }
-        if self.buffer.full() { self.buffer.flush(&mut self.out) } else { Ok(()) }
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        self.buffer.flush(&mut self.out)?;
-        self.out.flush()
     }
 }
