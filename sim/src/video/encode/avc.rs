@@ -217,27 +217,7 @@ fn encode(exec: &mut Exec<'_>, items: &Items) -> Result<(), Fault> {
         Picture::new(&parameters, &forward(exec), references, &source, target, motion).map_err(
             |error| exec.bad_field("Frame Height", parameters.height as u64, error.to_string()),
         )?;
-    let mut segments = Segments::default();
-    for item in &items.items {
-        match item {
-            Item::Offset(offset) => segments.start(*offset, picture.position()),
-            Item::Insertion(insertion) => picture.insert(&Bytes {
-                data: &insertion.data,
-                last_bits: insertion.last_bits,
-                protect: insertion.protect,
-                unprotected: insertion.unprotected,
-            }),
-            Item::Slice(start, macroblocks) => {
-                let done = picture.slice(&start.slice, &start.settings, macroblocks);
-                done.map_err(|(index, error)| {
-                    exec.at = start.at;
-                    let mb_type = start.types[index];
-                    invalid(exec, (index, mb_type), start.slice.first, error)
-                })?;
-                picture.pad(minimum(&start.state, &image));
-            }
-        }
-    }
+    let segments = code(exec, &mut picture, items, &image)?;
     let output = picture.finish(avc::Outputs {
         unfiltered: outputs.before.is_some(),
         filtered: outputs.after.is_some(),
@@ -286,6 +266,37 @@ fn encode(exec: &mut Exec<'_>, items: &Items) -> Result<(), Fault> {
         decoded(exec, &picture);
     }
     Ok(())
+}
+
+/// Encodes slices and inserts the data between them.
+fn code(
+    exec: &mut Exec<'_>,
+    picture: &mut Picture<'_>,
+    items: &Items,
+    image: &MfxAvcImgState,
+) -> Result<Segments, Fault> {
+    let mut segments = Segments::default();
+    for item in &items.items {
+        match item {
+            Item::Offset(offset) => segments.start(*offset, picture.position()),
+            Item::Insertion(insertion) => picture.insert(&Bytes {
+                data: &insertion.data,
+                last_bits: insertion.last_bits,
+                protect: insertion.protect,
+                unprotected: insertion.unprotected,
+            }),
+            Item::Slice(start, macroblocks) => {
+                let done = picture.slice(&start.slice, &start.settings, macroblocks);
+                done.map_err(|(index, error)| {
+                    exec.at = start.at;
+                    let mb_type = start.types[index];
+                    invalid(exec, (index, mb_type), start.slice.first, error)
+                })?;
+                picture.pad(minimum(&start.state, image));
+            }
+        }
+    }
+    Ok(segments)
 }
 
 /// The records of all macroblocks of a picture (assumptions::ENCODER_RECORDS).
