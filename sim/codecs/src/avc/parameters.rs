@@ -201,6 +201,27 @@ pub struct Entry {
     pub bottom: bool,
 }
 
+impl Entry {
+    /// The rows of the frame that a picture of this structure refers to. Field macroblocks of frames
+    /// choose their field otherwise.
+    pub(super) fn structure(self, picture: Structure) -> Structure {
+        match picture {
+            Structure::Frame => Structure::Frame,
+            _ if self.bottom => Structure::Bottom,
+            _ => Structure::Top,
+        }
+    }
+}
+
+/// PicOrderCnt of a frame or field (8.2.1).
+pub(super) fn count_of([top, bottom]: [i32; 2], structure: Structure) -> i32 {
+    match structure {
+        Structure::Frame => top.min(bottom),
+        Structure::Top => top,
+        Structure::Bottom => bottom,
+    }
+}
+
 /// Weight and offset of a component of a reference (8.4.2.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Weight {

@@ -1,11 +1,11 @@
 //! Reconstruction of a macroblock: prediction (8.3, 8.4.2) and residual (8.5).
 
-use super::direct::count_of;
 use super::interpolate;
 use super::intra::{
     ABOVE, ABOVE_RIGHT, CORNER, Edge4, Edge8, Edge16, EdgeChroma, LEFT, LEFT_LOWER, LEFT_UPPER,
     predict_4x4, predict_8x8, predict_16x16, predict_chroma,
 };
+use super::parameters::count_of;
 use super::residual::raster;
 use super::state::Decoder;
 use super::transform::{add_4x4, add_4x4_dc, add_8x8, add_8x8_dc};
