@@ -13,6 +13,15 @@ pub const ABOVE_RIGHT: u8 = 8;
 /// The neighbour above and to the left is available.
 pub const CORNER: u8 = 16;
 
+/// All neighbours but those above and to the right.
+const ALL: u8 = LEFT | ABOVE | CORNER;
+/// Neighbours that the modes of Intra_4x4 and Intra_8x8 need (tables 8-2 and 8-3).
+pub const NEEDED_BLOCK: [u8; 9] = [ABOVE, LEFT, 0, ABOVE, ALL, ALL, ALL, ABOVE, LEFT];
+/// Neighbours that the modes of Intra_16x16 need (table 8-4).
+pub const NEEDED_16X16: [u8; 4] = [ABOVE, LEFT, 0, ALL];
+/// Neighbours that the modes of chroma need (table 8-5).
+pub const NEEDED_CHROMA: [u8; 4] = [0, LEFT, ABOVE, ALL];
+
 /// The samples around a block of `N` x `N`, of which `A` are above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge<const N: usize, const A: usize> {
@@ -409,19 +418,6 @@ mod tests {
         }
     }
 
-    /// Neighbours that an Intra_4x4 or Intra_8x8 mode needs.
-    const NEEDED: [u8; 9] = [
-        ABOVE,
-        LEFT,
-        0,
-        ABOVE,
-        LEFT | ABOVE | CORNER,
-        LEFT | ABOVE | CORNER,
-        LEFT | ABOVE | CORNER,
-        ABOVE,
-        LEFT,
-    ];
-
     /// Oracle: the equations of 8.3.1.2.1 to 8.3.1.2.9.
     #[test]
     fn modes_of_4x4_follow_the_equations() {
@@ -442,7 +438,7 @@ mod tests {
         for round in 0..9000 {
             let (mut edge, mode): (Edge8, _) = (random_edge(&mut random), (round % 9) as u8);
             if mode != 2 && random.bool() {
-                edge.available = NEEDED[usize::from(mode)] | random.u8(0..32);
+                edge.available = NEEDED_BLOCK[usize::from(mode)] | random.u8(0..32);
             }
             let (left, above) = (edge.available & LEFT == LEFT, edge.available & ABOVE != 0);
             let corner = edge.available & CORNER != 0;

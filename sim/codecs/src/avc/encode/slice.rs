@@ -9,7 +9,7 @@ use super::quantise::Quantiser;
 use super::record::{Record, Settings};
 use super::residual::{self, Finder};
 use crate::Frame;
-use crate::avc::intra::{ABOVE, CORNER, LEFT};
+use crate::avc::intra::{NEEDED_16X16, NEEDED_BLOCK, NEEDED_CHROMA};
 use crate::avc::reconstruct::block_flags;
 use crate::avc::state::Decoder;
 use crate::avc::{Prediction, SliceKind, macroblock};
@@ -254,18 +254,15 @@ fn motion(
 /// Sets the intra modes of a macroblock in the decoder and in the plan.
 fn modes(decoder: &mut Decoder<'_, '_>, plan: &mut Plan, kind: &Kind) -> Result<(), Invalid> {
     let available = decoder.available();
-    let all = LEFT | ABOVE | CORNER;
     let need = |needed: u8, available: u8, mode: u8| match needed & !available {
         0 => Ok(()),
         _ => Err(Invalid::Mode(mode)),
     };
-    // Vertical, horizontal, DC, then those of diagonals.
-    let blocks = [ABOVE, LEFT, 0, ABOVE, all, all, all, ABOVE, LEFT];
     let chroma = match *kind {
         Kind::Intra4x4(modes, chroma) => {
             for (at, mode) in modes.into_iter().enumerate() {
                 let flags = block_flags(available, (at % 4, at / 4), 1);
-                need(blocks[usize::from(mode)], flags, mode)?;
+                need(NEEDED_BLOCK[usize::from(mode)], flags, mode)?;
             }
             decoder.current.prediction = Prediction::Intra4x4;
             plan.modes = modes;
@@ -274,7 +271,7 @@ fn modes(decoder: &mut Decoder<'_, '_>, plan: &mut Plan, kind: &Kind) -> Result<
         Kind::Intra8x8(modes, chroma) => {
             for (block, mode) in modes.into_iter().enumerate() {
                 let flags = block_flags(available, (block % 2 * 2, block / 2 * 2), 2);
-                need(blocks[usize::from(mode)], flags, mode)?;
+                need(NEEDED_BLOCK[usize::from(mode)], flags, mode)?;
             }
             decoder.current.prediction = Prediction::Intra8x8;
             plan.transform_8x8 = true;
@@ -282,14 +279,14 @@ fn modes(decoder: &mut Decoder<'_, '_>, plan: &mut Plan, kind: &Kind) -> Result<
             chroma
         }
         Kind::Intra16x16(mode, chroma) => {
-            need([ABOVE, LEFT, 0, all][usize::from(mode)], available, mode)?;
+            need(NEEDED_16X16[usize::from(mode)], available, mode)?;
             decoder.current.prediction = Prediction::Intra16x16;
             decoder.intra_16x16_mode = mode;
             chroma
         }
         Kind::Pcm | Kind::Inter(_) => return Ok(()),
     };
-    need([0, LEFT, ABOVE, all][usize::from(chroma)], available, chroma)?;
+    need(NEEDED_CHROMA[usize::from(chroma)], available, chroma)?;
     decoder.current.modes = plan.modes;
     decoder.current.chroma_mode = chroma;
     plan.chroma_mode = chroma;
