@@ -121,6 +121,17 @@ pub enum SliceKind {
     I,
 }
 
+impl SliceKind {
+    /// Number of inter types before the intra types in `mb_type` (tables 7-13 and 7-14).
+    pub(super) fn inter_types(self) -> u8 {
+        match self {
+            SliceKind::I => 0,
+            SliceKind::P => 5,
+            SliceKind::B => 23,
+        }
+    }
+}
+
 /// State of a slice: `MFX_AVC_SLICE_STATE`, `MFX_AVC_REF_IDX_STATE`, `MFX_AVC_WEIGHTOFFSET_STATE`
 /// and the inline data of `MFD_AVC_BSD_OBJECT`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -160,6 +171,16 @@ pub struct Slice {
     /// What becomes of macroblocks after the slice, up to the next slice, that are not decoded. The
     /// first slice also determines those before it.
     pub concealment: Concealment,
+}
+
+impl Slice {
+    /// Index of the initial states of CABAC: 0 for I slices, 1 + `cabac_init_idc` for others.
+    pub(super) fn cabac_set(&self) -> usize {
+        match self.kind {
+            SliceKind::I => 0,
+            _ => 1 + usize::from(self.cabac_init.min(2)),
+        }
+    }
 }
 
 /// What becomes of macroblocks that are not decoded.

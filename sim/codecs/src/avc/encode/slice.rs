@@ -1,7 +1,5 @@
 //! The macroblocks of a slice in order, and which of them are skipped.
 
-use super::bins::Cabac;
-use super::cavlc::Cavlc;
 use super::elements::{Elements, Writer, set_motion};
 use super::macroblock::{Coded, Inter, Invalid, Kind, Macroblock, Shape};
 use super::plan::Plan;
@@ -31,50 +29,52 @@ enum Verdict {
 }
 
 impl Coder<'_> {
-    /// Writes a macroblock of a slice that is coded with CAVLC. `run`: number of skipped
-    /// macroblocks before it.
-    pub fn cavlc(
+    /// Writes the macroblocks of a slice from address `first` on, and keeps their records.
+    ///
+    /// # Errors
+    /// The macroblock, counted from the start of the slice, that is not valid, and why. The slice
+    /// ends before it.
+    pub fn slice<E: Elements>(
         &mut self,
         decoder: &mut Decoder<'_, '_>,
-        entropy: &mut Cavlc<'_>,
-        run: &mut u32,
-        macroblock: &Macroblock,
-    ) -> Result<Record, Invalid> {
-        let before = entropy.bits.position();
-        let inter = decoder.slice.kind != SliceKind::I;
-        match self.reconstruct(decoder, macroblock)? {
-            Verdict::Skip => {
-                *run += 1;
-                self.skip(decoder, macroblock);
-            }
-            Verdict::Write => {
-                if inter {
-                    entropy.bits.ue(std::mem::take(run));
-                }
-                self.write(decoder, entropy)?;
-            }
+        elements: &mut E,
+        first: usize,
+        macroblocks: &[Macroblock],
+        records: &mut Vec<Record>,
+    ) -> Result<(), (usize, Invalid)> {
+        for (at, macroblock) in macroblocks.iter().enumerate() {
+            let record = decoder
+                .start(first + at)
+                .filter(|()| !decoder.macroblocks[decoder.position()].decoded)
+                .ok_or(Invalid::Position)
+                .and_then(|()| self.macroblock(decoder, elements, at > 0, macroblock))
+                .map_err(|error| (at, error))?;
+            records.push(record);
         }
-        Ok(self.record(decoder, entropy.bits.position() - before))
+        Ok(())
     }
 
-    /// Writes a macroblock of a slice that is coded with CABAC.
-    pub fn cabac(
+    /// Writes a macroblock. `follows`: it is not the first one of the slice.
+    fn macroblock<E: Elements>(
         &mut self,
         decoder: &mut Decoder<'_, '_>,
-        entropy: &mut Cabac,
+        elements: &mut E,
+        follows: bool,
         macroblock: &Macroblock,
     ) -> Result<Record, Invalid> {
-        let before = entropy.bins.position();
-        let inter = decoder.slice.kind != SliceKind::I;
         let verdict = self.reconstruct(decoder, macroblock)?;
-        if inter {
-            entropy.skip_flag(decoder, matches!(verdict, Verdict::Skip));
+        if follows {
+            elements.follow();
+        }
+        let before = elements.position();
+        if decoder.slice.kind != SliceKind::I {
+            elements.skip(decoder, matches!(verdict, Verdict::Skip));
         }
         match verdict {
-            Verdict::Skip => self.skip(decoder, macroblock),
-            Verdict::Write => self.write(decoder, entropy)?,
+            Verdict::Skip => self.skip(decoder),
+            Verdict::Write => self.write(decoder, elements)?,
         }
-        Ok(self.record(decoder, entropy.bins.position() - before))
+        Ok(self.record(decoder, elements.position() - before))
     }
 
     fn record(&self, decoder: &Decoder<'_, '_>, bits: usize) -> Record {
@@ -100,11 +100,7 @@ impl Coder<'_> {
         plan.transform_8x8 = false;
         plan.delta = (i32::from(chosen.qp) - i32::from(decoder.qp) + 26).rem_euclid(52) - 26;
         decoder.set_qp(chosen.qp);
-        let intra_types = match decoder.slice.kind {
-            SliceKind::I => 0,
-            SliceKind::P => 5,
-            SliceKind::B => 23,
-        };
+        let intra_types = decoder.slice.kind.inter_types();
         let mut coded = chosen.coded;
         let mut conversion = Conversion::default();
         let whole = matches!(chosen.kind, Kind::Intra16x16(..));
@@ -185,17 +181,10 @@ impl Coder<'_> {
     }
 
     /// Ends a skipped macroblock. Its motion and its samples are those of the reconstruction.
-    fn skip(&self, decoder: &mut Decoder<'_, '_>, macroblock: &Macroblock) {
-        debug_assert!(matches!(macroblock.kind, Kind::Inter(_)));
-        decoder.current.skipped = true;
+    fn skip(&self, decoder: &mut Decoder<'_, '_>) {
+        decoder.set_skipped();
         decoder.current.transform_8x8 = false;
         decoder.current.differences = [[[0; 2]; 16]; 2];
-        decoder.quantiser_changed = false;
-        decoder.set_qp(decoder.qp);
-        if decoder.slice.kind == SliceKind::B {
-            decoder.current.direct = 15;
-            decoder.current.direct_16x16 = true;
-        }
         decoder.end();
     }
 }
