@@ -1,6 +1,6 @@
 //! Motion vectors: their syntax (6.2.5.2) and their prediction (7.6.3).
 
-use super::encode::codes;
+use super::codes;
 use super::parameters::Parameters;
 use super::vlc;
 use crate::bits::{BitReader, BitWriter};
