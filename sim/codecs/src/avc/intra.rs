@@ -22,6 +22,30 @@ pub const NEEDED_16X16: [u8; 4] = [ABOVE, LEFT, 0, ALL];
 /// Neighbours that the modes of chroma need (table 8-5).
 pub const NEEDED_CHROMA: [u8; 4] = [0, LEFT, ABOVE, ALL];
 
+/// Neighbours that intra prediction may use of a luma block at (`x`, `y`) of `size`, in 4x4 blocks.
+/// `available`: those of the macroblock.
+pub fn available_to_block(available: u8, (x, y): (usize, usize), size: usize) -> u8 {
+    let half = |row: usize| if row < 2 { LEFT_UPPER } else { LEFT_LOWER };
+    let has = |flag: u8| available & flag != 0;
+    let left = x > 0 || has(half(y));
+    let above = y > 0 || has(ABOVE);
+    let corner = match (x, y) {
+        (0, 0) => has(CORNER),
+        (0, _) => has(half(y - 1)),
+        (_, 0) => has(ABOVE),
+        _ => true,
+    };
+    let order = |x: usize, y: usize| x % 2 + y % 2 * 2 + x / 2 * 4 + y / 2 * 8;
+    let above_right = match (x + size, y) {
+        (4, 0) => has(ABOVE_RIGHT),
+        (_, 0) => has(ABOVE),
+        (4, _) => false,
+        (right, _) => order(right, y - 1) < order(x, y),
+    };
+    let flags = [(left, LEFT), (above, ABOVE), (corner, CORNER), (above_right, ABOVE_RIGHT)];
+    flags.into_iter().filter(|(set, _)| *set).map(|(_, flag)| flag).sum()
+}
+
 /// The samples around a block of `N` x `N`, of which `A` are above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge<const N: usize, const A: usize> {

@@ -7,8 +7,7 @@ use super::quantise::Quantiser;
 use super::record::{Record, Settings};
 use super::residual::{self, Finder};
 use crate::Frame;
-use crate::avc::intra::{NEEDED_16X16, NEEDED_BLOCK, NEEDED_CHROMA};
-use crate::avc::reconstruct::block_flags;
+use crate::avc::intra::{NEEDED_16X16, NEEDED_BLOCK, NEEDED_CHROMA, available_to_block};
 use crate::avc::state::Decoder;
 use crate::avc::{Prediction, SliceKind, macroblock};
 
@@ -250,7 +249,7 @@ fn modes(decoder: &mut Decoder<'_, '_>, plan: &mut Plan, kind: &Kind) -> Result<
     let chroma = match *kind {
         Kind::Intra4x4(modes, chroma) => {
             for (at, mode) in modes.into_iter().enumerate() {
-                let flags = block_flags(available, (at % 4, at / 4), 1);
+                let flags = available_to_block(available, (at % 4, at / 4), 1);
                 need(NEEDED_BLOCK[usize::from(mode)], flags, mode)?;
             }
             decoder.current.prediction = Prediction::Intra4x4;
@@ -259,7 +258,7 @@ fn modes(decoder: &mut Decoder<'_, '_>, plan: &mut Plan, kind: &Kind) -> Result<
         }
         Kind::Intra8x8(modes, chroma) => {
             for (block, mode) in modes.into_iter().enumerate() {
-                let flags = block_flags(available, (block % 2 * 2, block / 2 * 2), 2);
+                let flags = available_to_block(available, (block % 2 * 2, block / 2 * 2), 2);
                 need(NEEDED_BLOCK[usize::from(mode)], flags, mode)?;
             }
             decoder.current.prediction = Prediction::Intra8x8;
