@@ -21,13 +21,13 @@ pub(super) const REFERENCE: usize = 54;
 pub(super) const QUANTISER_DELTA: usize = 60;
 pub(super) const CHROMA_MODE: usize = 64;
 pub(super) const INTRA_MODE: usize = 68;
-pub(super) const FIELD: usize = 70;
+const FIELD: usize = 70;
 pub(super) const PATTERN_LUMA: usize = 73;
 pub(super) const PATTERN_CHROMA: usize = 77;
 pub(super) const TRANSFORM: usize = 399;
 
 // First contexts of the elements of a block by its kind (tables 9-34 and 9-40).
-pub(super) const CODED: [usize; 5] = [85, 89, 93, 97, 101];
+const CODED: [usize; 5] = [85, 89, 93, 97, 101];
 /// significant_coeff_flag: of frame, of field macroblocks.
 pub(super) const SIGNIFICANT: [[usize; 6]; 2] =
     [[105, 120, 134, 149, 152, 402], [277, 292, 306, 321, 324, 436]];

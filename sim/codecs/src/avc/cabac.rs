@@ -58,8 +58,8 @@ pub(super) struct Arithmetic<'a> {
 }
 
 impl<'a> Arithmetic<'a> {
-    /// A decoder at byte `start`. `set`: index of the initial states, 0 for I slices,
-    /// 1 + `cabac_init_idc` for others. `qp`: luma quantiser of the slice (9.3.1.1).
+    /// A decoder at byte `start`. `set`: [`super::Slice::cabac_set`]. `qp`: luma quantiser of the
+    /// slice (9.3.1.1).
     pub fn new(data: &'a [u8], start: usize, set: usize, qp: u8) -> Self {
         let states = initial_states(set, qp);
         let mut decoder = Arithmetic { data, next: 0, offset: 0, spare: 0, range: 0, states };

@@ -1,8 +1,9 @@
 //! Concealment: which reference, if any, replaces the macroblocks that no slice has decoded.
 
+use super::parameters::count_of;
 use super::{Concealment, Entry, Macroblock, Parameters, References, Slice, SliceKind, Substitute};
+use crate::Frame;
 use crate::conceal::Block;
-use crate::{Frame, Structure};
 
 /// Where a slice's missing macroblocks come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,13 +49,8 @@ impl Source {
 /// Distance of a reference from the picture in picture order counts.
 fn distance(entry: &Entry, parameters: &Parameters) -> u32 {
     let counts = parameters.counts[usize::from(entry.store.min(15))];
-    let count = |[top, bottom]: [i32; 2], bottom_field: bool| match parameters.structure {
-        Structure::Frame => top.min(bottom),
-        _ if bottom_field => bottom,
-        _ => top,
-    };
-    let own = count(parameters.count, parameters.structure == Structure::Bottom);
-    count(counts, entry.bottom).abs_diff(own)
+    let own = count_of(parameters.count, parameters.structure);
+    count_of(counts, entry.structure(parameters.structure)).abs_diff(own)
 }
 
 /// Conceals the macroblocks that are not decoded. A missing macroblock belongs to the slice of the
@@ -80,7 +76,7 @@ pub(super) fn conceal(
             // A reference without an address cannot be copied.
             Source::Reference(entry) => references.frames[usize::from(entry.store.min(15))]
                 .filter(|reference| sizes(reference) == sizes(frame))
-                .map(|reference| (reference, parity(parameters.structure, entry.bottom))),
+                .map(|reference| (reference, entry.structure(parameters.structure))),
         };
         let planes = if parameters.monochrome { 1 } else { 3 };
         for (plane, size) in [16, 8, 8].into_iter().enumerate().take(planes) {
@@ -96,13 +92,4 @@ pub(super) fn conceal(
 
 fn sizes(frame: &Frame) -> [(usize, usize); 3] {
     frame.planes.each_ref().map(|plane| (plane.width, plane.height))
-}
-
-/// Rows of the reference that a picture uses.
-fn parity(structure: Structure, bottom: bool) -> Structure {
-    match structure {
-        Structure::Frame => Structure::Frame,
-        _ if bottom => Structure::Bottom,
-        _ => Structure::Top,
-    }
 }

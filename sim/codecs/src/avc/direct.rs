@@ -8,6 +8,7 @@
 //! list 0.
 
 use super::motion_cache::Motion;
+use super::parameters::count_of;
 use super::state::Decoder;
 use super::weight::dist_scale_factor;
 use super::{Entry, MOTION_BYTES};
@@ -302,15 +303,6 @@ impl Decoder<'_, '_> {
             };
             bytes.copy_from_slice(&packed.pack(kind >> quarter));
         }
-    }
-}
-
-/// PicOrderCnt of a frame or field (8.2.1).
-pub(super) fn count_of([top, bottom]: [i32; 2], structure: Structure) -> i32 {
-    match structure {
-        Structure::Frame => top.min(bottom),
-        Structure::Top => top,
-        Structure::Bottom => bottom,
     }
 }
 

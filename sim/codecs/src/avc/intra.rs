@@ -13,6 +13,39 @@ pub const ABOVE_RIGHT: u8 = 8;
 /// The neighbour above and to the left is available.
 pub const CORNER: u8 = 16;
 
+/// All neighbours but those above and to the right.
+const ALL: u8 = LEFT | ABOVE | CORNER;
+/// Neighbours that the modes of Intra_4x4 and Intra_8x8 need (tables 8-2 and 8-3).
+pub const NEEDED_BLOCK: [u8; 9] = [ABOVE, LEFT, 0, ABOVE, ALL, ALL, ALL, ABOVE, LEFT];
+/// Neighbours that the modes of Intra_16x16 need (table 8-4).
+pub const NEEDED_16X16: [u8; 4] = [ABOVE, LEFT, 0, ALL];
+/// Neighbours that the modes of chroma need (table 8-5).
+pub const NEEDED_CHROMA: [u8; 4] = [0, LEFT, ABOVE, ALL];
+
+/// Neighbours that intra prediction may use of a luma block at (`x`, `y`) of `size`, in 4x4 blocks.
+/// `available`: those of the macroblock.
+pub fn available_to_block(available: u8, (x, y): (usize, usize), size: usize) -> u8 {
+    let half = |row: usize| if row < 2 { LEFT_UPPER } else { LEFT_LOWER };
+    let has = |flag: u8| available & flag != 0;
+    let left = x > 0 || has(half(y));
+    let above = y > 0 || has(ABOVE);
+    let corner = match (x, y) {
+        (0, 0) => has(CORNER),
+        (0, _) => has(half(y - 1)),
+        (_, 0) => has(ABOVE),
+        _ => true,
+    };
+    let order = |x: usize, y: usize| x % 2 + y % 2 * 2 + x / 2 * 4 + y / 2 * 8;
+    let above_right = match (x + size, y) {
+        (4, 0) => has(ABOVE_RIGHT),
+        (_, 0) => has(ABOVE),
+        (4, _) => false,
+        (right, _) => order(right, y - 1) < order(x, y),
+    };
+    let flags = [(left, LEFT), (above, ABOVE), (corner, CORNER), (above_right, ABOVE_RIGHT)];
+    flags.into_iter().filter(|(set, _)| *set).map(|(_, flag)| flag).sum()
+}
+
 /// The samples around a block of `N` x `N`, of which `A` are above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge<const N: usize, const A: usize> {
@@ -409,19 +442,6 @@ mod tests {
         }
     }
 
-    /// Neighbours that an Intra_4x4 or Intra_8x8 mode needs.
-    const NEEDED: [u8; 9] = [
-        ABOVE,
-        LEFT,
-        0,
-        ABOVE,
-        LEFT | ABOVE | CORNER,
-        LEFT | ABOVE | CORNER,
-        LEFT | ABOVE | CORNER,
-        ABOVE,
-        LEFT,
-    ];
-
     /// Oracle: the equations of 8.3.1.2.1 to 8.3.1.2.9.
     #[test]
     fn modes_of_4x4_follow_the_equations() {
@@ -442,7 +462,7 @@ mod tests {
         for round in 0..9000 {
             let (mut edge, mode): (Edge8, _) = (random_edge(&mut random), (round % 9) as u8);
             if mode != 2 && random.bool() {
-                edge.available = NEEDED[usize::from(mode)] | random.u8(0..32);
+                edge.available = NEEDED_BLOCK[usize::from(mode)] | random.u8(0..32);
             }
             let (left, above) = (edge.available & LEFT == LEFT, edge.available & ABOVE != 0);
             let corner = edge.available & CORNER != 0;

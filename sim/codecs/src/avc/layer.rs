@@ -46,12 +46,7 @@ impl Decoder<'_, '_> {
     /// Parses and reconstructs a macroblock that is not skipped.
     pub fn macroblock<E: Entropy>(&mut self, entropy: &mut E) -> Option<()> {
         let number = entropy.macroblock_type(self)?;
-        let inter_types = match self.slice.kind {
-            SliceKind::I => 0,
-            SliceKind::P => 5,
-            SliceKind::B => 23,
-        };
-        match number.checked_sub(inter_types) {
+        match number.checked_sub(self.slice.kind.inter_types()) {
             Some(25) => return self.pcm(entropy),
             Some(number) => self.intra(entropy, number)?,
             None => self.inter(entropy, number)?,
@@ -66,13 +61,9 @@ impl Decoder<'_, '_> {
 
     /// A skipped macroblock: `P_Skip` or `B_Skip`.
     pub fn skip(&mut self) -> Option<()> {
-        self.current.skipped = true;
-        self.quantiser_changed = false;
-        self.set_qp(self.qp);
+        self.set_skipped();
         self.fill_cache(false);
         if self.slice.kind == SliceKind::B {
-            self.current.direct = 15;
-            self.current.direct_16x16 = true;
             self.direct(15);
         } else {
             let vector = self.skip_vector();
@@ -83,6 +74,17 @@ impl Decoder<'_, '_> {
         self.reconstruct();
         self.end();
         Some(())
+    }
+
+    /// Sets what a skipped macroblock has instead of syntax elements.
+    pub fn set_skipped(&mut self) {
+        self.current.skipped = true;
+        self.quantiser_changed = false;
+        self.set_qp(self.qp);
+        if self.slice.kind == SliceKind::B {
+            self.current.direct = 15;
+            self.current.direct_16x16 = true;
+        }
     }
 
     /// `I_PCM` (7.3.5): the samples themselves.

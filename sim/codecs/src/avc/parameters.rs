@@ -121,6 +121,17 @@ pub enum SliceKind {
     I,
 }
 
+impl SliceKind {
+    /// Number of inter types before the intra types in `mb_type` (tables 7-13 and 7-14).
+    pub(super) fn inter_types(self) -> u8 {
+        match self {
+            SliceKind::I => 0,
+            SliceKind::P => 5,
+            SliceKind::B => 23,
+        }
+    }
+}
+
 /// State of a slice: `MFX_AVC_SLICE_STATE`, `MFX_AVC_REF_IDX_STATE`, `MFX_AVC_WEIGHTOFFSET_STATE`
 /// and the inline data of `MFD_AVC_BSD_OBJECT`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -162,6 +173,16 @@ pub struct Slice {
     pub concealment: Concealment,
 }
 
+impl Slice {
+    /// Index of the initial states of CABAC: 0 for I slices, 1 + `cabac_init_idc` for others.
+    pub(super) fn cabac_set(&self) -> usize {
+        match self.kind {
+            SliceKind::I => 0,
+            _ => 1 + usize::from(self.cabac_init.min(2)),
+        }
+    }
+}
+
 /// What becomes of macroblocks that are not decoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Concealment {
@@ -199,6 +220,27 @@ pub struct Entry {
     pub store: u8,
     /// For fields: the bottom field.
     pub bottom: bool,
+}
+
+impl Entry {
+    /// The rows of the frame that a picture of this structure refers to. Field macroblocks of frames
+    /// choose their field otherwise.
+    pub(super) fn structure(self, picture: Structure) -> Structure {
+        match picture {
+            Structure::Frame => Structure::Frame,
+            _ if self.bottom => Structure::Bottom,
+            _ => Structure::Top,
+        }
+    }
+}
+
+/// PicOrderCnt of a frame or field (8.2.1).
+pub(super) fn count_of([top, bottom]: [i32; 2], structure: Structure) -> i32 {
+    match structure {
+        Structure::Frame => top.min(bottom),
+        Structure::Top => top,
+        Structure::Bottom => bottom,
+    }
 }
 
 /// Weight and offset of a component of a reference (8.4.2.3).

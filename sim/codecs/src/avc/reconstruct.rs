@@ -1,11 +1,11 @@
 //! Reconstruction of a macroblock: prediction (8.3, 8.4.2) and residual (8.5).
 
-use super::direct::count_of;
 use super::interpolate;
 use super::intra::{
-    ABOVE, ABOVE_RIGHT, CORNER, Edge4, Edge8, Edge16, EdgeChroma, LEFT, LEFT_LOWER, LEFT_UPPER,
-    predict_4x4, predict_8x8, predict_16x16, predict_chroma,
+    ABOVE, ABOVE_RIGHT, CORNER, Edge4, Edge8, Edge16, EdgeChroma, LEFT_LOWER, LEFT_UPPER,
+    available_to_block, predict_4x4, predict_8x8, predict_16x16, predict_chroma,
 };
+use super::parameters::count_of;
 use super::residual::raster;
 use super::state::Decoder;
 use super::transform::{add_4x4, add_4x4_dc, add_8x8, add_8x8_dc};
@@ -222,7 +222,7 @@ impl Decoder<'_, '_> {
             let position = raster(block);
             let (x, y) = (position % 4, position / 4);
             let at = start + 4 * y * stride + 4 * x;
-            let flags = block_flags(available, (x, y), 1);
+            let flags = available_to_block(available, (x, y), 1);
             let data = &mut self.frame.planes[0].data;
             let edge = Edge4::read(data, at, stride, flags);
             let to = data.get_mut(at..).unwrap_or_default();
@@ -238,7 +238,7 @@ impl Decoder<'_, '_> {
             let position = raster(block);
             let (x, y) = (position % 4, position / 4);
             let at = start + 4 * y * stride + 4 * x;
-            let flags = block_flags(available, (x, y), 2);
+            let flags = available_to_block(available, (x, y), 2);
             let data = &mut self.frame.planes[0].data;
             let edge = Edge8::read(data, at, stride, flags);
             let to = data.get_mut(at..).unwrap_or_default();
@@ -412,28 +412,4 @@ fn area_of(area: Area, plane: usize) -> (usize, (usize, usize), usize) {
     let (width, shift) = (PLANE_WIDTH[plane], usize::from(plane > 0));
     let at = PLANE_START[plane] + (area.y >> shift) * width + (area.x >> shift);
     (at, (area.width >> shift, area.height >> shift), width)
-}
-
-/// Neighbours that intra prediction may use of a luma block at (`x`, `y`) of `size`, in 4x4 blocks.
-/// `available`: those of the macroblock.
-pub(super) fn block_flags(available: u8, (x, y): (usize, usize), size: usize) -> u8 {
-    let half = |row: usize| if row < 2 { LEFT_UPPER } else { LEFT_LOWER };
-    let has = |flag: u8| available & flag != 0;
-    let left = x > 0 || has(half(y));
-    let above = y > 0 || has(ABOVE);
-    let corner = match (x, y) {
-        (0, 0) => has(CORNER),
-        (0, _) => has(half(y - 1)),
-        (_, 0) => has(ABOVE),
-        _ => true,
-    };
-    let order = |x: usize, y: usize| x % 2 + y % 2 * 2 + x / 2 * 4 + y / 2 * 8;
-    let above_right = match (x + size, y) {
-        (4, 0) => has(ABOVE_RIGHT),
-        (_, 0) => has(ABOVE),
-        (4, _) => false,
-        (right, _) => order(right, y - 1) < order(x, y),
-    };
-    let flags = [(left, LEFT), (above, ABOVE), (corner, CORNER), (above_right, ABOVE_RIGHT)];
-    flags.into_iter().filter(|(set, _)| *set).map(|(_, flag)| flag).sum()
 }

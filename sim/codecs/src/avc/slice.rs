@@ -20,12 +20,8 @@ impl Decoder<'_, '_> {
         let first = if self.mbaff { 2 * (y / 2 * width + x) } else { y * width + x };
         self.qp = self.slice.qp.min(51);
         let result = if self.parameters.cabac {
-            let set = match self.slice.kind {
-                SliceKind::I => 0,
-                _ => 1 + usize::from(self.slice.cabac_init.min(2)),
-            };
             let start = self.slice.data_offset.div_ceil(8);
-            let bins = Arithmetic::new(data, start, set, self.slice.qp);
+            let bins = Arithmetic::new(data, start, self.slice.cabac_set(), self.slice.qp);
             self.run_cabac(&mut Cabac { bins }, first)
         } else {
             self.run_cavlc(&mut Cavlc::new(data, self.slice.data_offset), first)

@@ -176,11 +176,9 @@ impl Decoder<'_, '_> {
         let index = usize::try_from(index).ok()?;
         let entry = self.slice.lists[list][index >> usize::from(self.current.field) & 31];
         let structure = match (self.parameters.structure, self.current.field) {
-            (Structure::Frame, false) => Structure::Frame,
             (Structure::Frame, true) if index % 2 == 0 => self.structure(),
             (Structure::Frame, true) => self.structure().opposite(),
-            _ if entry.bottom => Structure::Bottom,
-            _ => Structure::Top,
+            (picture, _) => entry.structure(picture),
         };
         Some((usize::from(entry.store & 15), structure))
     }

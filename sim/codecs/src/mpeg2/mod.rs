@@ -14,9 +14,11 @@
 //! * `predict`: motion compensation (7.6.4 to 7.6.7).
 //! * [`idct`]: rounding of the inverse transform (annex A).
 //! * [`tables`], `vlc`: the tables of annex B, and look-up tables built from them.
+//! * `codes`: the same codes as numbers, for the encoder.
 //! * [`encode`]: the encoder.
 
 mod block;
+mod codes;
 pub mod encode;
 pub mod idct;
 mod macroblock;

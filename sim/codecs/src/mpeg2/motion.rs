@@ -1,6 +1,6 @@
 //! Motion vectors: their syntax (6.2.5.2) and their prediction (7.6.3).
 
-use super::encode::codes;
+use super::codes;
 use super::parameters::Parameters;
 use super::vlc;
 use crate::bits::{BitReader, BitWriter};
@@ -42,6 +42,28 @@ pub struct Motion {
     pub opposite: [Vector; 2],
 }
 
+/// What the vectors of one direction consist of (6.2.5.2).
+struct Syntax {
+    /// Number of vectors.
+    count: usize,
+    /// They point into fields.
+    from_field: bool,
+    /// 1 for vectors into fields of a frame picture, which count lines of the field (7.6.3.1).
+    halve: u32,
+}
+
+impl Syntax {
+    fn of(prediction: Prediction, parameters: &Parameters) -> Self {
+        let field_picture = parameters.structure.is_field();
+        let count = match (prediction, field_picture) {
+            (Prediction::Field, false) | (Prediction::SixteenByEight, _) => 2,
+            _ => 1,
+        };
+        let from_field = prediction != Prediction::Frame;
+        Syntax { count, from_field, halve: u32::from(from_field && !field_picture) }
+    }
+}
+
 /// The predictors of motion vectors (7.6.3), by number, direction and component. Vertical
 /// components are in lines of the picture.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,15 +78,8 @@ impl Predictors {
         direction: usize,
         motion: &mut Motion,
     ) -> Option<()> {
-        let field_picture = parameters.structure.is_field();
-        let (count, from_field, dual) = match (motion.prediction, field_picture) {
-            (Prediction::Frame, _) => (1, false, false),
-            (Prediction::Field, false) | (Prediction::SixteenByEight, _) => (2, true, false),
-            (Prediction::Field, true) => (1, true, false),
-            (Prediction::DualPrime, _) => (1, true, true),
-        };
-        // Vectors into fields of a frame picture count lines of the field (7.6.3.1).
-        let halve = u32::from(from_field && !field_picture);
+        let Syntax { count, from_field, halve } = Syntax::of(motion.prediction, parameters);
+        let dual = motion.prediction == Prediction::DualPrime;
         let f_codes = parameters.f_codes[direction];
         let mut differential = [0; 2];
         for number in 0..count {
@@ -92,9 +107,7 @@ impl Predictors {
         }
         Some(())
     }
-}
 
-impl Predictors {
     /// Writes the vectors of one direction: the reverse of [`Predictors::read`]. `None` for vectors
     /// that the f_codes do not allow, and for dual prime prediction.
     pub(super) fn write(
@@ -104,14 +117,10 @@ impl Predictors {
         direction: usize,
         motion: &Motion,
     ) -> Option<()> {
-        let field_picture = parameters.structure.is_field();
-        let (count, from_field) = match (motion.prediction, field_picture) {
-            (Prediction::Frame, _) => (1, false),
-            (Prediction::Field, false) | (Prediction::SixteenByEight, _) => (2, true),
-            (Prediction::Field, true) => (1, true),
-            (Prediction::DualPrime, _) => return None,
-        };
-        let halve = u32::from(from_field && !field_picture);
+        if motion.prediction == Prediction::DualPrime {
+            return None;
+        }
+        let Syntax { count, from_field, halve } = Syntax::of(motion.prediction, parameters);
         let f_codes = parameters.f_codes[direction];
         for number in 0..count {
             if from_field {

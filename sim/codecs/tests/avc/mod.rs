@@ -4,6 +4,7 @@ mod concealment;
 mod container;
 mod dpb;
 mod encode;
+mod encode_invalid;
 mod front;
 mod generate;
 mod headers;

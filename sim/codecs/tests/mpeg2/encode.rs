@@ -7,9 +7,7 @@ use super::{front, generated, software};
 use crate::support;
 use genxml_codecs::Frame;
 use genxml_codecs::mpeg2::encode::{Forward, Macroblock, Picture, Slice};
-use genxml_codecs::mpeg2::{
-    Motion, Parameters, PictureType, Prediction, Reference, References, Structure,
-};
+use genxml_codecs::mpeg2::{Motion, Parameters, PictureType, Prediction, References, Structure};
 
 /// The motion of a random macroblock. Vectors are in the picture.
 fn motion(random: &mut fastrand::Rng, parameters: &Parameters, (x, y): (usize, usize)) -> Motion {
@@ -133,16 +131,8 @@ fn encoded_macroblocks_decode_as_they_were_reconstructed() {
         for coded in &sequence.frames {
             let first = &coded.pictures[0].parameters;
             let mut target = Frame::new(16 * first.width, 16 * first.height, (2, 2), 128);
-            let (forward, backward) = if coded.is_b() { (&older, &newer) } else { (&newer, &None) };
-            let [forward, backward] = [forward, backward]
-                .map(|frame| frame.as_ref().map_or(Reference::Missing, Reference::Frame));
             for (number, picture) in coded.pictures.iter().enumerate() {
-                let structure = picture.parameters.structure;
-                let mut references = References { forward: [forward; 2], backward: [backward; 2] };
-                if number == 1 && !coded.is_b() {
-                    let opposite = usize::from(structure == Structure::Top);
-                    references.forward[opposite] = Reference::Target;
-                }
+                let references = coded.references(number, older.as_ref(), newer.as_ref());
                 let begin = picture.slices.iter().map(|(_, range)| range.start).min().unwrap();
                 let end = picture.slices.iter().map(|(_, range)| range.end).max().unwrap();
                 // From the start code on.

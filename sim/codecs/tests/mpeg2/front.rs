@@ -31,6 +31,24 @@ impl CodedFrame {
     pub fn is_intra(&self) -> bool {
         self.pictures.iter().all(|picture| picture.parameters.picture_type == PictureType::I)
     }
+
+    /// The references of picture `number`, given the last two reference frames before this frame.
+    pub fn references<'a>(
+        &self,
+        number: usize,
+        older: Option<&'a Frame>,
+        newer: Option<&'a Frame>,
+    ) -> References<'a> {
+        let (forward, backward) = if self.is_b() { (older, newer) } else { (newer, None) };
+        let [forward, backward] =
+            [forward, backward].map(|frame| frame.map_or(Reference::Missing, Reference::Frame));
+        let mut references = References { forward: [forward; 2], backward: [backward; 2] };
+        if number == 1 && !self.is_b() {
+            let opposite = usize::from(self.pictures[1].parameters.structure == Structure::Top);
+            references.forward[opposite] = Reference::Target;
+        }
+        references
+    }
 }
 
 /// A parsed stream.
@@ -231,16 +249,8 @@ impl Sequence {
         for coded in &self.frames {
             let first = &coded.pictures[0].parameters;
             let mut target = Frame::new(16 * first.width, 16 * first.height, (2, 2), 128);
-            let (forward, backward) = if coded.is_b() { (&older, &newer) } else { (&newer, &None) };
-            let [forward, backward] = [forward, backward]
-                .map(|frame| frame.as_ref().map_or(Reference::Missing, Reference::Frame));
             for (number, picture) in coded.pictures.iter().enumerate() {
-                let structure = picture.parameters.structure;
-                let mut references = References { forward: [forward; 2], backward: [backward; 2] };
-                if number == 1 && !coded.is_b() {
-                    let opposite = usize::from(structure == Structure::Top);
-                    references.forward[opposite] = Reference::Target;
-                }
+                let references = coded.references(number, older.as_ref(), newer.as_ref());
                 let mut decoder = Picture::new(picture.parameters.clone()).unwrap();
                 for (slice, range) in &picture.slices {
                     decoder.slice(slice, &data[range.clone()], &references, &mut target);

@@ -6,8 +6,8 @@ use super::decide::MOST;
 use super::distortion::{Distortions, Transform, distortions};
 use super::geometry::{Luma, origin};
 use genxml_codecs::avc::intra::{
-    ABOVE, ABOVE_RIGHT, CORNER, Edge, EdgeChroma, LEFT, predict_4x4, predict_8x8, predict_16x16,
-    predict_chroma,
+    ABOVE, Edge, EdgeChroma, LEFT, NEEDED_16X16, NEEDED_BLOCK, NEEDED_CHROMA, available_to_block,
+    predict_4x4, predict_8x8, predict_16x16, predict_chroma,
 };
 
 /// Number of the mode DC of luma.
@@ -20,7 +20,7 @@ const FIRST: usize = STRIDE + 16;
 /// What is checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Intra {
-    /// Neighbours that are available: [`LEFT`], [`ABOVE`], [`ABOVE_RIGHT`], [`CORNER`].
+    /// Neighbours that are available, as for [`Edge::available`].
     pub available: u8,
     /// Luma to the left.
     pub left: [u8; 16],
@@ -55,36 +55,8 @@ pub struct Found {
 
 /// Whether the mode of a 4x4 or 8x8 block has the neighbours that it needs.
 const fn possible(mode: u8, available: u8) -> bool {
-    let needs = match mode {
-        0 | 3 | 7 => ABOVE,
-        1 | 8 => LEFT,
-        DC => 0,
-        _ => ABOVE | LEFT | CORNER,
-    };
+    let needs = NEEDED_BLOCK[mode as usize];
     available & needs == needs
-}
-
-/// Neighbours of a block that are available: at column and row `x` and `y` of a macroblock of
-/// `count` blocks in each direction (H.264 6.4.11).
-fn around(available: u8, count: usize, x: usize, y: usize) -> u8 {
-    let side = |inside: bool, flag: u8| inside || available & flag != 0;
-    let left = side(x > 0, LEFT);
-    let above = side(y > 0, ABOVE);
-    let corner = match (x > 0, y > 0) {
-        (true, true) => true,
-        (true, false) => above,
-        (false, true) => left,
-        (false, false) => available & CORNER != 0,
-    };
-    let right = match (x + 1 < count, y > 0) {
-        (true, false) => above,
-        (false, false) => available & ABOVE_RIGHT != 0,
-        // Within the macroblock, the block above to the right must be earlier in coding order.
-        (true, true) => count == 2 || x != 1 || y.is_multiple_of(2),
-        (false, true) => false,
-    };
-    let flags = [(left, LEFT), (above, ABOVE), (corner, CORNER), (right, ABOVE_RIGHT)];
-    flags.into_iter().filter(|(set, _)| *set).map(|(_, flag)| flag).sum()
 }
 
 /// Finds the best shape and modes of luma. `None` if all shapes are disabled.
@@ -123,7 +95,7 @@ fn whole(source: &Luma, intra: &Intra, canvas: &[u8], costs: &Costs) -> Found {
     let edge: Edge<16, 16> = Edge::read(canvas, FIRST, STRIDE, intra.available);
     let mut best = Found { shape: 0, modes: [0; 16], distortion: MOST };
     for mode in 0..4u8 {
-        let needs = [ABOVE, LEFT, 0, ABOVE | LEFT | CORNER][usize::from(mode)];
+        let needs = NEEDED_16X16[usize::from(mode)];
         if intra.available & needs != needs || !allowed(intra, 0, mode) {
             continue;
         }
@@ -143,11 +115,13 @@ fn whole(source: &Luma, intra: &Intra, canvas: &[u8], costs: &Costs) -> Found {
 fn blocks(source: &Luma, intra: &Intra, canvas: &[u8], costs: &Costs, shape: u8) -> Found {
     let count = if shape == 1 { 2 } else { 4 };
     let size = 16 / count;
+    // In 4x4 blocks.
+    let cells = size / 4;
     let mut sums: [Option<Distortions>; 9] = [None; 9];
     for mode in (0..9u8).filter(|&mode| allowed(intra, shape, mode)) {
         let mut predicted = [0; 256];
         for (y, x) in (0..count).flat_map(|y| (0..count).map(move |x| (y, x))) {
-            let available = around(intra.available, count, x, y);
+            let available = available_to_block(intra.available, (cells * x, cells * y), cells);
             if possible(mode, available) {
                 let at = FIRST + size * (STRIDE * y + x);
                 let out = &mut predicted[size * (16 * y + x)..];
@@ -168,7 +142,7 @@ fn blocks(source: &Luma, intra: &Intra, canvas: &[u8], costs: &Costs, shape: u8)
     for block in (0..16).step_by(step) {
         let (x, y) = origin(block);
         let (column, row) = (x / 4, y / 4);
-        let available = around(intra.available, count, x / size, y / size);
+        let available = available_to_block(intra.available, (column, row), cells);
         let left = if column > 0 { grid[row][column - 1] } else { intra.left_modes[row] };
         let above = if row > 0 { grid[row - 1][column] } else { intra.above_modes[column] };
         let both = available & (LEFT | ABOVE) == LEFT | ABOVE;
@@ -185,7 +159,6 @@ fn blocks(source: &Luma, intra: &Intra, canvas: &[u8], costs: &Costs, shape: u8)
         }
         total = total.saturating_add(best.0);
         found.modes[block..block + step].fill(best.1);
-        let cells = size / 4;
         for line in &mut grid[row..row + cells] {
             line[column..column + cells].fill(best.1);
         }
@@ -209,7 +182,7 @@ pub struct Chroma {
 pub fn chroma(source: &[[u8; 64]; 2], chroma: &Chroma, costs: &Costs) -> (u8, u32) {
     let mut best = (0, u32::MAX);
     for mode in 0..4u8 {
-        let needs = [0, LEFT, ABOVE, ABOVE | LEFT | CORNER][usize::from(mode)];
+        let needs = NEEDED_CHROMA[usize::from(mode)];
         if chroma.available & needs != needs || chroma.disabled >> mode & 1 == 1 {
             continue;
         }

@@ -22,8 +22,7 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    /// `set`: index of the initial states, 0 for I slices, 1 + `cabac_init_idc` for others. `qp`:
-    /// luma quantiser of the slice (9.3.1.1).
+    /// `set`: [`crate::avc::Slice::cabac_set`]. `qp`: luma quantiser of the slice (9.3.1.1).
     pub fn new(set: usize, qp: u8) -> Self {
         Encoder {
             bytes: Vec::new(),

@@ -20,12 +20,6 @@ pub(super) struct Cabac {
 }
 
 impl Cabac {
-    /// `mb_skip_flag` of the macroblock.
-    pub fn skip_flag(&mut self, context: &Decoder<'_, '_>, skipped: bool) {
-        let first = if context.slice.kind == SliceKind::B { SKIP_B } else { SKIP_P };
-        self.bins.bin(first + context.count_around(|near| !near.skipped), skipped);
-    }
-
     /// The lowest `count` bits of `value`, all with one context, highest first.
     fn bits(&mut self, context: usize, value: u8, count: u32) {
         for bit in (0..count).rev() {
@@ -204,6 +198,21 @@ impl Cabac {
 
 impl Elements for Cabac {
     const ARITHMETIC: bool = true;
+
+    fn position(&self) -> usize {
+        self.bins.position()
+    }
+
+    /// `end_of_slice_flag` of the macroblock before.
+    fn follow(&mut self) {
+        self.bins.terminate(false);
+    }
+
+    /// `mb_skip_flag`.
+    fn skip(&mut self, context: &Decoder<'_, '_>, skipped: bool) {
+        let first = if context.slice.kind == SliceKind::B { SKIP_B } else { SKIP_P };
+        self.bins.bin(first + context.count_around(|near| !near.skipped), skipped);
+    }
 
     fn macroblock_type(&mut self, context: &Decoder<'_, '_>, number: u8) {
         match context.slice.kind {

@@ -14,9 +14,19 @@ use crate::bits::BitWriter;
 pub(super) struct Cavlc<'a> {
     /// The bits of the stream.
     pub bits: &'a mut BitWriter,
+    /// `mb_skip_run`: skipped macroblocks so far, which the next other one states.
+    pub run: u32,
 }
 
 impl Cavlc<'_> {
+    /// Ends the slice: its last skipped macroblocks, then the stop bit.
+    pub fn end(self) {
+        if self.run > 0 {
+            self.bits.ue(self.run);
+        }
+        self.bits.put(1, 1);
+    }
+
     fn code(&mut self, (length, code): Code) {
         self.bits.put(code.into(), length.into());
     }
@@ -91,6 +101,20 @@ impl Cavlc<'_> {
 
 impl Elements for Cavlc<'_> {
     const ARITHMETIC: bool = false;
+
+    fn position(&self) -> usize {
+        self.bits.position()
+    }
+
+    fn follow(&mut self) {}
+
+    /// `mb_skip_run`, if the macroblock is not skipped.
+    fn skip(&mut self, _: &Decoder<'_, '_>, skipped: bool) {
+        match skipped {
+            true => self.run += 1,
+            false => self.bits.ue(std::mem::take(&mut self.run)),
+        }
+    }
 
     fn macroblock_type(&mut self, _: &Decoder<'_, '_>, number: u8) {
         self.bits.ue(number.into());

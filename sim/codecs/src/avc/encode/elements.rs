@@ -6,11 +6,18 @@ use crate::avc::residual::raster;
 use crate::avc::state::Decoder;
 use crate::avc::syntax::{Block, Entropy, Levels, Part};
 
-/// Writes the syntax elements of a macroblock. The methods are those of [`Entropy`], with the
-/// value.
+/// Writes the syntax elements of macroblocks. From `macroblock_type` on, the methods are those of
+/// [`Entropy`], with the value.
 pub(super) trait Elements {
     /// CABAC.
     const ARITHMETIC: bool;
+
+    /// Number of bits so far.
+    fn position(&self) -> usize;
+    /// Before a macroblock that is not the first one of the slice.
+    fn follow(&mut self);
+    /// Before a macroblock of a P or B slice: whether it is skipped.
+    fn skip(&mut self, context: &Decoder<'_, '_>, skipped: bool);
 
     fn macroblock_type(&mut self, context: &Decoder<'_, '_>, number: u8);
     fn sub_type(&mut self, context: &Decoder<'_, '_>, number: u8);

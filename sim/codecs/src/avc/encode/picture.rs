@@ -10,8 +10,7 @@ use super::record::{Record, Settings};
 use super::slice::Coder;
 use crate::Frame;
 use crate::avc::picture::{self, Error, Outputs};
-use crate::avc::state::Decoder;
-use crate::avc::{Parameters, References, Slice, SliceKind};
+use crate::avc::{Parameters, References, Slice};
 use crate::bits::BitWriter;
 
 /// Bytes that stand between slices or before the first one.
@@ -140,58 +139,21 @@ impl<'a> Picture<'a> {
         decoder.qp = slice.qp.min(51);
         self.stream.protect(true);
         let start = self.stream.position();
-        let mut result = Ok(());
-        let start_at = |decoder: &mut Decoder<'_, '_>, at: usize| {
-            decoder.start(first + at).ok_or(Invalid::Position)?;
-            match decoder.macroblocks[decoder.position()].decoded {
-                true => Err(Invalid::Position),
-                false => Ok(()),
-            }
-        };
-        if parameters.cabac {
+        let records = &mut self.records;
+        let result = if parameters.cabac {
             self.stream.align(true);
-            let set = match slice.kind {
-                SliceKind::I => 0,
-                _ => 1 + usize::from(slice.cabac_init.min(2)),
-            };
-            let mut entropy = Cabac { bins: Encoder::new(set, slice.qp) };
-            for (at, macroblock) in macroblocks.iter().enumerate() {
-                let found = start_at(&mut decoder, at)
-                    .and_then(|()| coder.cabac(&mut decoder, &mut entropy, macroblock));
-                match found {
-                    Ok(record) => self.records.push(record),
-                    Err(error) => {
-                        result = Err((at, error));
-                        break;
-                    }
-                }
-                // The bin of the last macroblock follows below.
-                if at + 1 < macroblocks.len() {
-                    entropy.bins.terminate(false);
-                }
-            }
+            let mut entropy = Cabac { bins: Encoder::new(slice.cabac_set(), slice.qp) };
+            let result = coder.slice(&mut decoder, &mut entropy, first, macroblocks, records);
             entropy.bins.terminate(true);
             self.sizes.bins += entropy.bins.bins;
             self.stream.bytes(&entropy.bins.into_bytes());
+            result
         } else {
-            let mut entropy = Cavlc { bits: &mut self.stream };
-            let mut run = 0;
-            for (at, macroblock) in macroblocks.iter().enumerate() {
-                let found = start_at(&mut decoder, at)
-                    .and_then(|()| coder.cavlc(&mut decoder, &mut entropy, &mut run, macroblock));
-                match found {
-                    Ok(record) => self.records.push(record),
-                    Err(error) => {
-                        result = Err((at, error));
-                        break;
-                    }
-                }
-            }
-            if run > 0 {
-                self.stream.ue(run);
-            }
-            self.stream.put(1, 1);
-        }
+            let mut entropy = Cavlc { bits: &mut self.stream, run: 0 };
+            let result = coder.slice(&mut decoder, &mut entropy, first, macroblocks, records);
+            entropy.end();
+            result
+        };
         let bits = self.stream.position() - start;
         self.stream.align(false);
         self.stream.protect(false);

@@ -1,7 +1,5 @@
 //! The macroblocks of a slice in order, and which of them are skipped.
 
-use super::bins::Cabac;
-use super::cavlc::Cavlc;
 use super::elements::{Elements, Writer, set_motion};
 use super::macroblock::{Coded, Inter, Invalid, Kind, Macroblock, Shape};
 use super::plan::Plan;
@@ -9,8 +7,7 @@ use super::quantise::Quantiser;
 use super::record::{Record, Settings};
 use super::residual::{self, Finder};
 use crate::Frame;
-use crate::avc::intra::{ABOVE, CORNER, LEFT};
-use crate::avc::reconstruct::block_flags;
+use crate::avc::intra::{NEEDED_16X16, NEEDED_BLOCK, NEEDED_CHROMA, available_to_block};
 use crate::avc::state::Decoder;
 use crate::avc::{Prediction, SliceKind, macroblock};
 
@@ -31,50 +28,52 @@ enum Verdict {
 }
 
 impl Coder<'_> {
-    /// Writes a macroblock of a slice that is coded with CAVLC. `run`: number of skipped
-    /// macroblocks before it.
-    pub fn cavlc(
+    /// Writes the macroblocks of a slice from address `first` on, and keeps their records.
+    ///
+    /// # Errors
+    /// The macroblock, counted from the start of the slice, that is not valid, and why. The slice
+    /// ends before it.
+    pub fn slice<E: Elements>(
         &mut self,
         decoder: &mut Decoder<'_, '_>,
-        entropy: &mut Cavlc<'_>,
-        run: &mut u32,
-        macroblock: &Macroblock,
-    ) -> Result<Record, Invalid> {
-        let before = entropy.bits.position();
-        let inter = decoder.slice.kind != SliceKind::I;
-        match self.reconstruct(decoder, macroblock)? {
-            Verdict::Skip => {
-                *run += 1;
-                self.skip(decoder, macroblock);
-            }
-            Verdict::Write => {
-                if inter {
-                    entropy.bits.ue(std::mem::take(run));
-                }
-                self.write(decoder, entropy)?;
-            }
+        elements: &mut E,
+        first: usize,
+        macroblocks: &[Macroblock],
+        records: &mut Vec<Record>,
+    ) -> Result<(), (usize, Invalid)> {
+        for (at, macroblock) in macroblocks.iter().enumerate() {
+            let record = decoder
+                .start(first + at)
+                .filter(|()| !decoder.macroblocks[decoder.position()].decoded)
+                .ok_or(Invalid::Position)
+                .and_then(|()| self.macroblock(decoder, elements, at > 0, macroblock))
+                .map_err(|error| (at, error))?;
+            records.push(record);
         }
-        Ok(self.record(decoder, entropy.bits.position() - before))
+        Ok(())
     }
 
-    /// Writes a macroblock of a slice that is coded with CABAC.
-    pub fn cabac(
+    /// Writes a macroblock. `follows`: it is not the first one of the slice.
+    fn macroblock<E: Elements>(
         &mut self,
         decoder: &mut Decoder<'_, '_>,
-        entropy: &mut Cabac,
+        elements: &mut E,
+        follows: bool,
         macroblock: &Macroblock,
     ) -> Result<Record, Invalid> {
-        let before = entropy.bins.position();
-        let inter = decoder.slice.kind != SliceKind::I;
         let verdict = self.reconstruct(decoder, macroblock)?;
-        if inter {
-            entropy.skip_flag(decoder, matches!(verdict, Verdict::Skip));
+        if follows {
+            elements.follow();
+        }
+        let before = elements.position();
+        if decoder.slice.kind != SliceKind::I {
+            elements.skip(decoder, matches!(verdict, Verdict::Skip));
         }
         match verdict {
-            Verdict::Skip => self.skip(decoder, macroblock),
-            Verdict::Write => self.write(decoder, entropy)?,
+            Verdict::Skip => self.skip(decoder),
+            Verdict::Write => self.write(decoder, elements)?,
         }
-        Ok(self.record(decoder, entropy.bins.position() - before))
+        Ok(self.record(decoder, elements.position() - before))
     }
 
     fn record(&self, decoder: &Decoder<'_, '_>, bits: usize) -> Record {
@@ -100,11 +99,7 @@ impl Coder<'_> {
         plan.transform_8x8 = false;
         plan.delta = (i32::from(chosen.qp) - i32::from(decoder.qp) + 26).rem_euclid(52) - 26;
         decoder.set_qp(chosen.qp);
-        let intra_types = match decoder.slice.kind {
-            SliceKind::I => 0,
-            SliceKind::P => 5,
-            SliceKind::B => 23,
-        };
+        let intra_types = decoder.slice.kind.inter_types();
         let mut coded = chosen.coded;
         let mut conversion = Conversion::default();
         let whole = matches!(chosen.kind, Kind::Intra16x16(..));
@@ -185,17 +180,10 @@ impl Coder<'_> {
     }
 
     /// Ends a skipped macroblock. Its motion and its samples are those of the reconstruction.
-    fn skip(&self, decoder: &mut Decoder<'_, '_>, macroblock: &Macroblock) {
-        debug_assert!(matches!(macroblock.kind, Kind::Inter(_)));
-        decoder.current.skipped = true;
+    fn skip(&self, decoder: &mut Decoder<'_, '_>) {
+        decoder.set_skipped();
         decoder.current.transform_8x8 = false;
         decoder.current.differences = [[[0; 2]; 16]; 2];
-        decoder.quantiser_changed = false;
-        decoder.set_qp(decoder.qp);
-        if decoder.slice.kind == SliceKind::B {
-            decoder.current.direct = 15;
-            decoder.current.direct_16x16 = true;
-        }
         decoder.end();
     }
 }
@@ -254,18 +242,15 @@ fn motion(
 /// Sets the intra modes of a macroblock in the decoder and in the plan.
 fn modes(decoder: &mut Decoder<'_, '_>, plan: &mut Plan, kind: &Kind) -> Result<(), Invalid> {
     let available = decoder.available();
-    let all = LEFT | ABOVE | CORNER;
     let need = |needed: u8, available: u8, mode: u8| match needed & !available {
         0 => Ok(()),
         _ => Err(Invalid::Mode(mode)),
     };
-    // Vertical, horizontal, DC, then those of diagonals.
-    let blocks = [ABOVE, LEFT, 0, ABOVE, all, all, all, ABOVE, LEFT];
     let chroma = match *kind {
         Kind::Intra4x4(modes, chroma) => {
             for (at, mode) in modes.into_iter().enumerate() {
-                let flags = block_flags(available, (at % 4, at / 4), 1);
-                need(blocks[usize::from(mode)], flags, mode)?;
+                let flags = available_to_block(available, (at % 4, at / 4), 1);
+                need(NEEDED_BLOCK[usize::from(mode)], flags, mode)?;
             }
             decoder.current.prediction = Prediction::Intra4x4;
             plan.modes = modes;
@@ -273,8 +258,8 @@ fn modes(decoder: &mut Decoder<'_, '_>, plan: &mut Plan, kind: &Kind) -> Result<
         }
         Kind::Intra8x8(modes, chroma) => {
             for (block, mode) in modes.into_iter().enumerate() {
-                let flags = block_flags(available, (block % 2 * 2, block / 2 * 2), 2);
-                need(blocks[usize::from(mode)], flags, mode)?;
+                let flags = available_to_block(available, (block % 2 * 2, block / 2 * 2), 2);
+                need(NEEDED_BLOCK[usize::from(mode)], flags, mode)?;
             }
             decoder.current.prediction = Prediction::Intra8x8;
             plan.transform_8x8 = true;
@@ -282,14 +267,14 @@ fn modes(decoder: &mut Decoder<'_, '_>, plan: &mut Plan, kind: &Kind) -> Result<
             chroma
         }
         Kind::Intra16x16(mode, chroma) => {
-            need([ABOVE, LEFT, 0, all][usize::from(mode)], available, mode)?;
+            need(NEEDED_16X16[usize::from(mode)], available, mode)?;
             decoder.current.prediction = Prediction::Intra16x16;
             decoder.intra_16x16_mode = mode;
             chroma
         }
         Kind::Pcm | Kind::Inter(_) => return Ok(()),
     };
-    need([0, LEFT, ABOVE, all][usize::from(chroma)], available, chroma)?;
+    need(NEEDED_CHROMA[usize::from(chroma)], available, chroma)?;
     decoder.current.modes = plan.modes;
     decoder.current.chroma_mode = chroma;
     plan.chroma_mode = chroma;

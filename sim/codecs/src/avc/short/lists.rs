@@ -3,6 +3,7 @@
 use super::header::Modification;
 use super::stream::{Store, Stream};
 use crate::Structure;
+use crate::avc::parameters::count_of;
 use crate::avc::{Entry, Parameters, Slice, SliceKind};
 use std::cmp::Reverse;
 
@@ -32,16 +33,11 @@ pub(super) fn fill(
     frame_number: u16,
     slice: &mut Slice,
 ) {
-    let [top, bottom] = parameters.count;
     let maker = Maker {
         stores: &stream.stores,
         counts: &parameters.counts,
         structure: parameters.structure,
-        count: match parameters.structure {
-            Structure::Frame => top.min(bottom),
-            Structure::Top => top,
-            Structure::Bottom => bottom,
-        },
+        count: count_of(parameters.count, parameters.structure),
         frame_number: frame_number.into(),
         numbers: 1 << stream.frame_number_bits.min(16),
         gaps_have_order: stream.order_type != 0,

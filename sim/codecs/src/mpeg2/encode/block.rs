@@ -1,9 +1,9 @@
 //! Blocks: forward transform, quantiser, and their code (7.2).
 
-use super::codes::{self, DC_SIZES, END, ESCAPE, LEVEL_COUNT, LEVELS, RUN_COUNT};
 use crate::bits::BitWriter;
 use crate::idct;
 use crate::mpeg2::Parameters;
+use crate::mpeg2::codes::{self, DC_SIZES, END, ESCAPE, LEVEL_COUNT, LEVELS, RUN_COUNT};
 use crate::mpeg2::tables::ALTERNATE;
 use crate::zigzag::ZIGZAG_8X8;
 

@@ -7,10 +7,8 @@
 //!
 //! * `slice`: slices and macroblocks, their syntax.
 //! * `block`: forward transform, quantiser and code of blocks.
-//! * `codes`: the codes of annex B as numbers.
 
 mod block;
-pub(super) mod codes;
 mod slice;
 
 use super::{Error, Motion, Parameters, References};

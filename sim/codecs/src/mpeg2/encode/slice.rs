@@ -1,10 +1,10 @@
 //! The syntax of slices and macroblocks (6.2.4, 6.2.5), written.
 
 use super::block::Levels;
-use super::codes::{self, INCREMENTS, PATTERNS, TYPES};
 use super::{Invalid, Macroblock, Picture, Slice};
 use crate::bits::BitWriter;
 use crate::frame::Structure;
+use crate::mpeg2::codes::{self, INCREMENTS, PATTERNS, TYPES};
 use crate::mpeg2::motion::{Motion, Prediction, Predictors};
 use crate::mpeg2::parameters::PictureType;
 use crate::mpeg2::predict::{Samples, predict};

@@ -1,11 +1,11 @@
-//! The codes of annex B as numbers, made from the tables that the decoder uses.
+//! The codes of annex B as numbers, made from [`super::tables`], to write them.
 
-use crate::bits::BitWriter;
-use crate::mpeg2::tables::{
+use super::tables::{
     ADDRESS_INCREMENT, CODED_BLOCK_PATTERN, COEFFICIENTS, DC_SIZE_CHROMA, DC_SIZE_LUMA,
     END_OF_BLOCK, ESCAPE_COEFFICIENT, MACROBLOCK_TYPE_B, MACROBLOCK_TYPE_I, MACROBLOCK_TYPE_P,
     MOTION_CODE,
 };
+use crate::bits::BitWriter;
 
 /// Length in bits and value of a code. Length 0: there is no such code.
 pub type Code = (u8, u16);
