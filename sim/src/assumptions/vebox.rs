@@ -41,7 +41,9 @@ assumptions! {
         choice "They map saturation and hue relative to the centre. Before point 1, slope 0 \
             applies. The change is scaled by the score. Curves for dark skin replace the others \
             below Skin_types_thresh, blended within Skin_types_margin.";
-        reason "The default curves are continuous this way.";
+        reason "With the defaults of COLOR_PROCESSING_STATE (2d p.88-99), the curves for bright \
+            skin are continuous this way and keep the centre. VEBOX_STD_STE_STATE prints bias 1 of \
+            both curves and point 1 of saturation without their signs.";
 
     documentation VEBOX_TCC_INTERPOLATES_FACTORS;
         question "How does total colour control use its fields?";
@@ -81,6 +83,12 @@ assumptions! {
         question "Is the denoised frame written when only deinterlacing is enabled?";
         choice "No.";
         reason "iHD gives the address 0 for it then.";
+
+    documentation VEBOX_DENOISING_ALONE_HAS_ONE_OUTPUT;
+        question "Is the current frame output written when only denoising is enabled?";
+        choice "No: the denoised frame output is the only picture.";
+        reason "i965 takes its result from the denoised frame output then, and gives buffers that it \
+            does not read for the other outputs (digests/video.md 12.5).";
 
     documentation VEBOX_CHROMA_DENOISE_IS_TEMPORAL;
         question "How is chroma denoised?";

@@ -60,8 +60,8 @@ impl Counts {
     pub fn for_encoder(&self, denoised: bool, top_first: Option<bool>) -> EncoderStatisticsFormat {
         let mut out = EncoderStatisticsFormat::new();
         let count = |value: u32| U::from_bits(u64::from(value.min(255)));
-        (out.s_svcm, out.m_svcm) = scaled(self.vertical);
         if denoised {
+            (out.s_svcm, out.m_svcm) = scaled(self.vertical);
             (out.s_stad, out.m_stad) = scaled(self.temporal);
             (out.s_shcm, out.m_shcm) = scaled(self.horizontal);
         }

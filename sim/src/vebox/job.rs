@@ -164,6 +164,10 @@ impl Job {
         }
         let mut chain = Chain::new(state, source.alpha.is_some());
         if self.state.color_gamut_expansion_enable {
+            if self.state.gamut_expansion_position.get() != 0 {
+                let what = "Gamut Expansion Position 1";
+                return Err(exec.unimplemented(what, "VEBOX_STATE dw1 22"));
+            }
             let address = self.state.gamut_state_pointer.get();
             let gamut: VeboxGamutState = read(exec, address, "gamut state")?;
             if gamut.global_mode_enable != GamutMode::BASIC_MODE {

@@ -2,7 +2,7 @@
 
 use super::spatial::Local;
 use super::{Settings, Thresholds, between, frame, next_history};
-use crate::vebox::history::History;
+use crate::vebox::history::{Channel, History};
 use genxml_codecs::Frame;
 
 const SETTINGS: Settings = Settings {
@@ -109,6 +109,37 @@ fn fields_stay_apart() {
     let settings = Settings { progressive: false, ..SETTINGS };
     assert_eq!(frame(&settings, &fields, None, &mut history), fields);
     assert_ne!(frame(&SETTINGS, &fields, None, &mut history), fields);
+}
+
+/// Where a flat block changes its brightness slowly, its history starts again at 128. Noise, whose
+/// differences cancel each other, and complex blocks do not count.
+#[test]
+fn slow_changes_start_a_new_history() {
+    let flat = |luma: u8| Frame::new(32, 16, (2, 2), luma);
+    let checkered = |light: u8, dark: u8| {
+        let mut frame = flat(dark);
+        for (index, sample) in frame.planes[0].data.iter_mut().enumerate() {
+            if (index % 32 + index / 32).is_multiple_of(2) {
+                *sample = light;
+            }
+        }
+        frame
+    };
+    let cases = [
+        // 16 times 3 is above the threshold of 38, 16 times 2 is not.
+        (flat(50), flat(53), 128),
+        (flat(53), flat(50), 128),
+        (flat(50), flat(52), 187),
+        (flat(50), checkered(53, 47), 187),
+        // 24 neighbours in a block differ by 1, or by 2.
+        (checkered(51, 50), checkered(54, 53), 128),
+        (checkered(52, 50), checkered(55, 53), 187),
+    ];
+    for (previous, current, want) in cases {
+        let mut history = History::new(32, vec![180; History::size(32, 16)]);
+        frame(&SETTINGS, &current, Some(&previous), &mut history);
+        assert_eq!(*history.noise(Channel::Y, 8, 4), want, "{:?}", &current.planes[0].data[..2]);
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ const FRACTION: u32 = 12;
 /// One step.
 const ONE: i64 = 1 << FRACTION;
 /// The greatest score.
-pub const MOST: i64 = 31;
+const MOST: i64 = 31;
 
 /// The settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -230,7 +230,8 @@ impl Skin {
 
 #[cfg(test)]
 mod tests {
-    use super::Skin;
+    use super::{FRACTION, ONE, Skin};
+    use genxml::gen8::media_states::ColorProcessingStateStdSteState;
     use genxml::gen8::vebox_states::VeboxStdSteState;
     use genxml_core::{S, SFix, UFix};
 
@@ -265,6 +266,36 @@ mod tests {
                 last = score;
             }
             assert_eq!(last, 0);
+        }
+    }
+
+    /// Oracle: the default curves of COLOR_PROCESSING_STATE. They are continuous and odd, and keep
+    /// the centre and the corners of the default rectangle.
+    #[test]
+    fn curves_of_the_render_engine_are_odd() {
+        let other = ColorProcessingStateStdSteState::new();
+        // All other defaults of the curves are the same in both states.
+        let state = VeboxStdSteState {
+            satp1: other.satp1,
+            satb1: other.satb1,
+            hueb1: other.hueb1,
+            ste_enable: true,
+            ..state()
+        };
+        let skin = Skin::new(&state).unwrap();
+        for (line, size) in skin.bright.iter().zip([31, 14]) {
+            let at = |x: i64| line.at(x) as f64 / ONE as f64;
+            assert!(at(0).abs() < 0.05);
+            for x in 0..=size {
+                assert!((at(x << FRACTION) + at(-(x << FRACTION))).abs() < 0.1, "{x}");
+            }
+            for side in [-1, 1] {
+                let corner = side * size;
+                assert!((at(corner << FRACTION) - corner as f64).abs() < 0.05, "{corner}");
+            }
+            for point in line.points {
+                assert!((at(point - 1) - at(point)).abs() < 0.05, "{point}");
+            }
         }
     }
 

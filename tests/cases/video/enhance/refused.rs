@@ -26,6 +26,15 @@ fn functions_that_the_model_lacks() {
         &fault(|s| s.state.color_gamut_compression_enable = true),
         "Color Gamut Compression Enable",
     );
+    assert_names(
+        &fault(|s| {
+            s.state.global_iecp_enable = true;
+            s.state.color_gamut_expansion_enable = true;
+            s.gamut.global_mode_enable = VeboxGamutStateGlobalModeEnable::BASIC_MODE;
+            s.state.gamut_expansion_position = u(1);
+        }),
+        "Gamut Expansion Position",
+    );
     assert_names(&fault(|s| s.input.surface_format = F::BAYER_PATTERN), "Bayer Pattern");
     let enhanced = |change: fn(&mut VeboxIecpState)| {
         fault(|s| {

@@ -1,7 +1,7 @@
 //! The statistics output. Oracle: counts of the test, at the offsets of digests/video.md 12.8.
 
 use super::*;
-use genxml::gen8::vebox_states::VeboxCommandStatistics;
+use genxml::gen8::vebox_states::{EncoderStatisticsFormat, VeboxCommandStatistics};
 
 /// Bytes of the counts of blocks: 16 for each 16x4 pixels.
 const BLOCKS: usize = WIDTH * HEIGHT / 4;
@@ -66,6 +66,33 @@ fn blocks() {
     let sums = sums(&mut scene, BLOCKS + 0x400);
     assert_eq!(sums.gne_sum.map(|sum| sum.get()), [0; 3]);
     assert_eq!(sums.gne_count[0].get(), 2 * 2);
+}
+
+/// Oracle: 2d p.136 and 138. Numbers of denoising are 0 without it, those of fields are not.
+#[test]
+fn deinterlacing_alone() {
+    for denoises in [false, true] {
+        let mut scene = Scene::new();
+        scene.state.di_enable = VeboxStateDiEnable::CALCULATE_DI;
+        if denoises {
+            scene.state.dn_enable = VeboxStateDnEnable::DENOISE_FRAME;
+        }
+        scene.draw(INPUT, pattern);
+        scene.draw(BEFORE, |_, _| [128; 3]);
+        scene.run().unwrap();
+        for block in 0..BLOCKS / 16 {
+            let words: [u32; 4] =
+                scene.model.get(STATISTICS + 16 * block as u64, 4).try_into().unwrap();
+            let block = EncoderStatisticsFormat::unpack_lossy(&words);
+            let shifts = [block.s_stad, block.s_shcm, block.s_svcm].map(|shift| shift.get() > 0);
+            assert_eq!(shifts, [denoises; 3]);
+            if !denoises {
+                let mantissas = [block.m_stad, block.m_shcm, block.m_svcm];
+                assert_eq!(mantissas.map(|mantissa| mantissa.get()), [0; 3]);
+            }
+            assert!(block.s_diff_c_tp_t.get() > 0);
+        }
+    }
 }
 
 /// With deinterlacing there are parts for both frames, and fields are compared.
