@@ -50,11 +50,17 @@ assumptions! {
     documentation EACH_PARTITION_HAS_ITS_COSTS;
         question "How often do costs count?";
         choice "The cost of 16x16, 16x8 or 8x16 once; the costs of smaller shapes once for each \
-            8x8 block; those of vectors for each partition; that of reference 1 for each 8x8 block \
-            or larger partition; those of intra modes for each block. The costs of reference IDs \
-            do not count.";
-        reason "Drivers scale the costs of smaller shapes to 8x8 blocks. The model searches only \
-            one reference ID in each direction, whose cost is the same for all candidates.";
+            8x8 block; those of vectors for each partition; those of reference 1 and of reference \
+            IDs for each 8x8 block or larger partition; those of intra modes for each block.";
+        reason "Drivers scale the costs of smaller shapes to 8x8 blocks. The OpenCL extension \
+            cl_intel_device_side_avc_motion_estimation has costs of reference IDs for partitions \
+            down to 8x8.";
+
+    documentation LINEAR_COSTS_OF_REFERENCES_ARE_MULTIPLES;
+        question "What is the cost of a reference ID if Reference ID Cost Mode is 1?";
+        choice "The cost of reference IDs times the ID.";
+        reason "Headers of intel/media-driver call mode 0 AVC and mode 1 linear. The OpenCL \
+            extension has the factors of mode 0 only: 0, 1, 1, 2, 2, 2, 2, then 3.";
 
     documentation REFINEMENT_TRIES_EIGHT_NEIGHBOURS;
         question "Which fractional vectors does the refinement try?";
@@ -90,6 +96,12 @@ assumptions! {
         choice "If the distortion is not larger than the threshold. The forward transform does not \
             change this.";
         reason "digests/video.md 10.7. Kernels read the results of the transform themselves.";
+
+    documentation DIRECT_8X8_BLOCKS_ARE_NOT_REPORTED;
+        question "Which 8x8 blocks does a skip check with four pairs of vectors report as direct?";
+        choice "None. The bits that had this pattern are part of the distortion of chroma.";
+        reason "Ivy Bridge's response has four bits above the intra distortion (digests/video.md \
+            10.6). No source of this generation has them.";
 
     documentation DIRECTIONS_OF_16X8_ARE_IN_THE_FIRST_TWO_BLOCKS;
         question "Which bits of Sub MB Prediction Modes are the directions of 16x8 partitions?";

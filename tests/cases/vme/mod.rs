@@ -3,6 +3,7 @@
 //! Oracle: pictures whose best prediction is known, because they are copies of each other. The
 //! algorithm has its own tests in the model (unit/vme/tests).
 
+mod checks;
 mod refused;
 
 use genxml::eu;
@@ -10,11 +11,10 @@ use genxml::eu::gen8::eu_messages::{
     MotionEstimationMessageDescriptor as Descriptor, MotionEstimationType as Type,
 };
 use genxml::eu::gen8::eu_vme::{
-    CreFbrMessagePayload, CreSicMessagePayload, CreSicMessagePayloadIntraComputeType as Compute,
-    VmeImeMessagePayload, VmeImeMessagePayloadSearchPath as Step, VmeImeStreamRecord, VmeResponse,
-    VmeResponseInterMbMode as Mode, VmeResponseMv, VmeUniversalMessagePayload as Universal,
-    VmeUniversalMessagePayloadFbrMbMode as FbrMode, VmeUniversalMessagePayloadInterSad as Sad,
-    VmeUniversalMessagePayloadSearchControl as Control,
+    CreFbrMessagePayload, VmeImeMessagePayload, VmeImeMessagePayloadSearchPath as Step,
+    VmeImeStreamRecord, VmeResponse, VmeResponseInterMbMode as Mode, VmeResponseMv,
+    VmeUniversalMessagePayload as Universal, VmeUniversalMessagePayloadFbrMbMode as FbrMode,
+    VmeUniversalMessagePayloadInterSad as Sad, VmeUniversalMessagePayloadSearchControl as Control,
     VmeUniversalMessagePayloadSubPelMode as SubPel,
 };
 use genxml::gen8::media::{
@@ -32,6 +32,9 @@ use genxml_sim::Fault;
 const ANSWERS: u64 = 0x500_0000;
 /// Addresses of the pictures: the source and two references.
 const PICTURES: [u64; 3] = [0x600_0000, 0x602_0000, 0x604_0000];
+/// Binding table index of the buffer for responses. The source has index 0, reference 0 has 1 and,
+/// with the ID 3, 7; reference 1 has 2.
+const BUFFER: usize = 8;
 /// Width and height of the pictures.
 const SIZE: [u64; 2] = [56, 40];
 /// Bytes from row to row.
@@ -42,25 +45,20 @@ const CHROMA: u64 = 64;
 const STORED: usize = 12;
 
 /// r1: descriptor of the message, descriptor of the stores. r2 to r11: the message. r20 to r31: the
-/// response, stored in three parts with the headers r12 to r14.
+/// response. The message goes to motion estimation.
 const VME: &[u32] = &eu! {
     (W) mov (1|M0)    a0.0<1>:ud  r1.0<0;1,0>:ud
     (W) send (8|M0)   r20  r2  0x8  a0.0
-    (W) mov (1|M0)    a0.0<1>:ud  r1.1<0;1,0>:ud
-    (W) mov (8|M0)    r19.0<1>:ud  r12.0<8;8,1>:ud
-    (W) send (8|M0)   null   r19    0xA  a0.0
-    (W) mov (8|M0)    r23.0<1>:ud  r13.0<8;8,1>:ud
-    (W) send (8|M0)   null   r23    0xA  a0.0
-    (W) mov (8|M0)    r27.0<1>:ud  r14.0<8;8,1>:ud
-    (W) send (8|M0)   null   r27    0xA  a0.0
-    (W) mov (8|M0)    r127.0<1>:ud  r0.0<8;8,1>:ud
-    (W) send (8|M0)   null   r127   0x27  0x02000010  {EOT}
 };
 
-/// The same kernel with a message to check and refinement.
+/// The same with a message to check and refinement.
 const CRE: &[u32] = &eu! {
     (W) mov (1|M0)    a0.0<1>:ud  r1.0<0;1,0>:ud
     (W) send (8|M0)   r20  r2  0xD  a0.0
+};
+
+/// Stores the response in three parts with the headers r12 to r14.
+const STORE: &[u32] = &eu! {
     (W) mov (1|M0)    a0.0<1>:ud  r1.1<0;1,0>:ud
     (W) mov (8|M0)    r19.0<1>:ud  r12.0<8;8,1>:ud
     (W) send (8|M0)   null   r19    0xA  a0.0
@@ -144,7 +142,7 @@ fn moved(tiling: Tiling, by: [[i64; 2]; 2]) -> (Model, Pictures) {
 fn send(
     model: &mut Model,
     pictures: &Pictures,
-    kernel: &'static [u32],
+    kernel: &[u32],
     descriptor: Descriptor,
     message: &[u32],
 ) -> Result<Vec<u32>, Fault> {
@@ -152,7 +150,7 @@ fn send(
     let descriptor =
         Descriptor { message_length: u(length as u64), header_present: true, ..descriptor };
     let store = Msd0wOwb {
-        binding_table_index: u(3),
+        binding_table_index: u(BUFFER as u64),
         data_blocks: MdcDbOw::OW8,
         header_present: true,
         message_length: u(5),
@@ -164,19 +162,21 @@ fn send(
     for n in 0..3 {
         registers[12 + n] = MhBtsGo { global_offset: u(8 * n as u64) }.pack();
     }
-    let mut surfaces = vec![RenderSurfaceState::new(); 3];
+    let mut surfaces = vec![RenderSurfaceState::new(); BUFFER];
     surfaces.push(raw_buffer(ANSWERS, 32 * STORED as u64));
+    let kernel = [kernel, STORE].concat();
     let walker = Walker {
         surfaces,
         curbe: bytemuck::cast_slice(registers[1..].as_flattened()).to_vec(),
         shared: 14,
         simd: GpgpuWalkerSimdSize::SIMD8,
-        ..Walker::new(kernel)
+        ..Walker::new(&kernel)
     };
     let batch = walker.batch(model);
-    for (n, address) in PICTURES.into_iter().enumerate() {
+    let [source, first, second] = PICTURES;
+    for (index, address) in [(0, source), (1, first), (2, second), (7, first)] {
         let state = MediaSurfaceState { surface_base_address: at(address), ..pictures.state };
-        model.put(SURFACE_STATE + 64 * n as u64, &state.pack());
+        model.put(SURFACE_STATE + 64 * index, &state.pack());
     }
     model.render(&batch)?;
     Ok(model.get(ANSWERS, 8 * STORED))
@@ -348,6 +348,12 @@ fn refinements() {
     let found = send(&mut model, &pictures, CRE, cre(Type::FBR), &message).unwrap();
     let found = response(&found);
     assert_eq!((found.mv[0], found.inter_distortion.get()), (mv(2, 0), 0));
+    // Only the lower bit of a prediction mode counts: 2 is reference 0.
+    let upper = Universal { fbr_sub_mb_prediction_modes: u(0xaa), ..universal };
+    let mut message = upper.pack().to_vec();
+    message.extend(CreFbrMessagePayload::new().pack());
+    let again = send(&mut model, &pictures, CRE, cre(Type::FBR), &message).unwrap();
+    assert_eq!(response(&again), found);
 
     let mean = |x: i64, y: i64| {
         let (a, b) = (pattern(x - 3, y - 2), pattern(x + 9, y - 1));
@@ -364,44 +370,19 @@ fn refinements() {
     assert_eq!((found.inter_distortion.get(), found.mv_quantity.get()), (0, 2));
 }
 
-/// The skip check compares with a vector; the intra check finds the modes of a macroblock that its
-/// neighbours predict. The last macroblock of the picture is cut: its pixels repeat.
+/// The cost of a reference depends on its ID (OpenCL extension
+/// cl_intel_device_side_avc_motion_estimation).
 #[test]
-fn skip_and_intra_checks() {
-    let (mut model, pictures) = moved(Tiling::Y, [[6, 1], [0, 0]]);
-    let base =
-        Universal { skip_centre_enable_mask: u(1), mb_intra_structure: u(0x7c), ..universal() };
-    let mut message = CreSicMessagePayload::new();
-    message.intra_compute_type = Compute::NONE;
-    message.skip_centre[0].skip_centre_x = s(24);
-    message.skip_centre[0].skip_centre_y = s(4);
-    let sic = |universal: &Universal, message: &CreSicMessagePayload| {
-        universal.pack().into_iter().chain(message.pack()).collect::<Vec<u32>>()
-    };
-    let found = send(&mut model, &pictures, CRE, cre(Type::SIC), &sic(&base, &message)).unwrap();
-    let found = response(&found);
-    assert!(found.skip_mb && !found.intra_mb);
-    assert_eq!((found.skip_raw_distortion.get(), found.mv[31]), (0, mv(0, 0)));
-    assert_eq!((found.mv[30], found.inter_mb_type.get()), (mv(24, 4), 1));
-
-    // Stripes: columns of luma, rows of chroma. Column 55 repeats to the right of the picture.
-    let stripes = |x: i64, _: i64| (40 + 3 * x) as u8;
-    pictures.write(&mut model, 0, stripes, |_, y| [10 * y as u8, 200]);
-    let corner = Universal { source_x: u(48), source_y: u(32), skip_mode_enable: false, ..base };
-    message.intra_compute_type = Compute::LUMA_AND_CHROMA;
-    for (n, pixel) in message.above_luma.iter_mut().enumerate() {
-        *pixel = u(40 + 3 * (48 + n as u64).min(55));
+fn costs_of_reference_ids() {
+    let (mut model, pictures) = moved(Tiling::Y, [[5, -3], [-4, 4]]);
+    for (linear, id, cost) in [(false, 0, 0), (false, 3, 2 * 7), (true, 3, 3 * 7)] {
+        let mut universal = Universal { reference_id_cost_mode: linear, ..universal() };
+        universal.mode_cost[10] = u(7);
+        universal.block_reference.iter_mut().for_each(|block| block.block_reference_0_id = u(id));
+        let message = search(&universal, &[]);
+        let found = send(&mut model, &pictures, VME, ime(false, false, 0), &message).unwrap();
+        let found = response(&found);
+        assert_eq!((found.mv[0], found.inter_distortion.get()), (mv(20, -12), cost));
+        assert_eq!(found.reference[0].reference_0_id.get(), id);
     }
-    message.left_luma = [u(0); 16];
-    for (n, pair) in message.left_chroma.iter_mut().enumerate() {
-        // Rows 16 to 19 of chroma are in the picture.
-        (pair.left_cb, pair.left_cr) = (u(10 * (16 + n as u64).min(19)), u(200));
-    }
-    let found = send(&mut model, &pictures, CRE, cre(Type::SIC), &sic(&corner, &message)).unwrap();
-    let found = response(&found);
-    assert!(found.intra_mb && !found.skip_mb);
-    assert_eq!((found.intra_distortion.get(), found.intra_mb_type.get()), (0, 1));
-    assert!(found.intra_mode.iter().all(|mode| mode.get() == 0));
-    assert_eq!((found.chroma_intra_distortion.get(), found.intra_chroma_mode.get()), (0, 1));
-    assert_eq!(found.mb_intra_structure.get(), 0x7c >> 2);
 }

@@ -5,7 +5,7 @@ use genxml::eu::gen8::eu_messages::{
     MotionEstimationMessageDescriptor as Descriptor, MotionEstimationType as Type,
 };
 use genxml::eu::gen8::eu_vme::{
-    CreFbrMessagePayload, VmeUniversalMessagePayload as Universal,
+    VmeImeStreamRecord, VmeUniversalMessagePayload as Universal,
     VmeUniversalMessagePayloadInterSad as Sad, VmeUniversalMessagePayloadMbTypeRemap as Remap,
     VmeUniversalMessagePayloadSearchControl as Control,
     VmeUniversalMessagePayloadSourceSize as Size, VmeUniversalMessagePayloadSubPelMode as SubPel,
@@ -38,7 +38,16 @@ fn refused_messages() {
         (Universal { mb_type_remap: Remap::FORWARD, ..base }, "MB Type Remap"),
         (Universal { inter_chroma_mode: true, ..base }, "Inter Chroma Mode"),
         (Universal { weighted_sad_haar: true, ..base }, "Weighted SAD Haar"),
+        (Universal { weighted_sad_control: u(1), ..base }, "Weighted SAD Control"),
         (Universal { search_control: Control::DUAL_RECORD, ..base }, "Dual Record"),
+        (Universal { dual_search_path_option: true, ..base }, "Dual Search Path Option"),
+        (Universal { quit_inter_enable: true, ..base }, "Quit Inter Enable"),
+        (Universal { early_success_enable: true, ..base }, "Early Success Enable"),
+        (Universal { partition_candidate_enable: true, ..base }, "Partition Candidate Enable"),
+        (Universal { bidirectional_mix_disable: true, ..base }, "Bidirectional Mix Disable"),
+        (Universal { repartition_enable: true, ..base }, "Repartition Enable"),
+        (Universal { fbr_pruning_enable: true, ..base }, "FBR Pruning Enable"),
+        (Universal { intra_corner_swap: true, ..base }, "Intra Corner Swap"),
         (Universal { search_control: Control::from_bits(5), ..base }, "Search Control"),
         (Universal { sub_pel_mode: SubPel::from_bits(2), ..base }, "Sub Pel Mode"),
         (Universal { inter_sad: Sad::from_bits(1), ..base }, "Inter SAD"),
@@ -65,10 +74,14 @@ fn refused_messages() {
         let found = refused(&pictures, kernel, descriptor, &message);
         assert!(found.contains(what), "{found}");
     }
-    let mut fbr = Universal { fbr_sub_mb_prediction_modes: u(3), ..base }.pack().to_vec();
-    fbr.extend(CreFbrMessagePayload::new().pack());
-    let found = refused(&pictures, CRE, seven(Type::FBR), &fbr);
-    assert!(found.contains("FBR Sub MB Prediction Modes"), "{found}");
+    let mut other = base;
+    other.block_reference[3].block_reference_1_id = u(1);
+    let found = refused(&pictures, VME, ime(false, false, 0), &search(&other, &[]));
+    assert!(found.contains("Block Reference ID in each 8x8 block"), "{found}");
+    other.block_reference = [other.block_reference[3]; 4];
+    let records = [VmeImeStreamRecord::new(); 1];
+    let found = refused(&pictures, VME, ime(true, false, 0), &search(&other, &records));
+    assert!(found.contains("stream-in"), "{found}");
     pictures.state.surface_format = Format::R8G8B8A8_UNORM;
     let found = refused(&pictures, VME, seven(Type::IME), &message);
     assert!(found.contains("Surface Format"), "{found}");

@@ -25,6 +25,8 @@ pub mod mode {
     pub const INTER_16X16: usize = 8;
     /// A partition with reference 1.
     pub const BACKWARD: usize = 9;
+    /// The ID of a reference, times a factor.
+    pub const REFERENCE: usize = 10;
     /// A chroma intra mode other than DC.
     pub const INTRA_CHROMA: usize = 11;
 }
@@ -34,11 +36,24 @@ pub const fn u4u4(bits: u8) -> u32 {
     ((bits & 15) as u32) << (bits >> 4)
 }
 
+/// What the cost of reference IDs is multiplied with, for an ID from 0 to 15.
+pub const fn reference_factor(id: u32, linear: bool) -> u32 {
+    match id {
+        _ if linear => id,
+        0 => 0,
+        1..=2 => 1,
+        3..=6 => 2,
+        _ => 3,
+    }
+}
+
 /// Costs of modes and vectors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Costs {
     /// Costs of modes, by the numbers of [`mode`].
     pub mode: [u32; 12],
+    /// Costs of the IDs of both references.
+    pub references: [u32; 2],
     /// Costs of vector components at the distances 0, 1, 2, 4, 8, 16, 32 and 64.
     pub vector: [u32; 8],
     /// The unit of distances is 2 to the power of this, in quarter pixels.

@@ -52,7 +52,7 @@ impl Default for Decision {
 
 impl Decision {
     /// The partitions.
-    pub fn partitions(&self) -> impl Iterator<Item = &'static Partition> {
+    pub fn partitions(&self) -> impl Iterator<Item = &'static Partition> + use<> {
         of_macroblock(self.mode, self.shapes)
     }
 
@@ -75,7 +75,13 @@ pub fn shape_cost(costs: &Costs, shape: Shape) -> u32 {
 
 /// Cost of the references of a partition: 0, 1, or 2 for both.
 pub fn direction_cost(costs: &Costs, direction: u8) -> u32 {
-    if direction == 0 { 0 } else { costs.mode[mode::BACKWARD] }
+    let [forward, backward] = costs.references;
+    let backward = backward + costs.mode[mode::BACKWARD];
+    match direction {
+        0 => forward,
+        1 => backward,
+        _ => forward + backward,
+    }
 }
 
 /// A way to predict part of a macroblock: cost, number of vectors, and reference.

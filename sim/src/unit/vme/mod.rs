@@ -156,6 +156,13 @@ impl Unit<'_> {
         descriptor: &MotionEstimationMessageDescriptor,
     ) -> Result<(), Fault> {
         let universal = self.universal;
+        let block = &universal.block_reference[0];
+        let ids = [block.block_reference_0_id, block.block_reference_1_id];
+        if descriptor.stream_in && ids.iter().any(|id| id.get() != 0) {
+            // Records have no reference IDs here, but the best vectors would need theirs.
+            let what = format!("stream-in of {} with a Block Reference ID", self.payload.name);
+            return Err(port.missing(&what, self.payload.message, PAGE));
+        }
         let references = if universal.search_control == Control::DUAL_REFERENCE { 2 } else { 1 };
         let records = |present: bool| if present { 2 * references } else { 0 };
         self.lengths(port, 2 + records(descriptor.stream_in), records(descriptor.stream_out))?;
@@ -237,7 +244,8 @@ impl Unit<'_> {
         let start = Decision {
             mode: universal.fbr_mb_mode.bits() as u8,
             shapes: pairs(universal.fbr_sub_mb_shapes.get()),
-            directions: pairs(universal.fbr_sub_mb_prediction_modes.get()),
+            // Only the lower bit counts (intel/media-driver, BME_DISABLE_FOR_FBR_MESSAGE).
+            directions: pairs(universal.fbr_sub_mb_prediction_modes.get() & 0x55),
             vectors: std::array::from_fn(|block| {
                 [0, 1].map(|reference| {
                     let vector = &message.sub_block_mv[2 * block + reference];
@@ -247,10 +255,6 @@ impl Unit<'_> {
             }),
             ..Decision::default()
         };
-        if start.directions.contains(&3) {
-            let value = universal.fbr_sub_mb_prediction_modes.get();
-            return Err(self.payload.reserved(port, "FBR Sub MB Prediction Modes", value));
-        }
         let (refinement, costs) = (payload::refinement(universal), payload::costs(universal));
         let source = self.pictures.source(port)?;
         let pictures = &mut self.pictures;

@@ -1,9 +1,9 @@
 //! What the registers of the messages say, as plain values.
 
-use super::costs::{Costs, u4u4};
+use super::costs::{Costs, mode, reference_factor, u4u4};
 use super::decide::Rules;
 use super::distortion::Transform;
-use super::geometry::Vector;
+use super::geometry::{BLOCKS, Vector};
 use super::intra::{Chroma, Intra};
 use super::refine::Refinement;
 use super::search::Best;
@@ -31,20 +31,32 @@ fn vector(x: S<16>, y: S<16>) -> Vector {
     Vector { x: x.get() as i16, y: y.get() as i16 }
 }
 
-/// Refuses functions of the universal registers that the model does not have.
+/// Refuses functions of the universal registers that the model does not have. Dispatch ID and
+/// Disable Field Cache Allocation change no results.
 pub fn check(universal: &VmeUniversalMessagePayload) -> Result<(), Refused> {
-    let refused = |condition: bool, what| match condition {
-        true => Err(Refused::Missing(what)),
-        false => Ok(()),
-    };
-    refused(universal.source_size != Size::_16X16, "a Source Size other than 16x16")?;
-    refused(universal.mb_type_remap != Remap::NONE, "MB Type Remap")?;
-    refused(universal.inter_chroma_mode, "Inter Chroma Mode")?;
-    refused(universal.weighted_sad_haar, "Weighted SAD Haar")?;
-    refused(universal.search_control == Control::DUAL_RECORD, "Search Control = Dual Record")?;
     let references = &universal.block_reference;
     let same = references.iter().all(|reference| *reference == references[0]);
-    refused(!same, "a different Block Reference ID in each 8x8 block")?;
+    for (missing, what) in [
+        (universal.source_size != Size::_16X16, "a Source Size other than 16x16"),
+        (universal.mb_type_remap != Remap::NONE, "MB Type Remap"),
+        (universal.inter_chroma_mode, "Inter Chroma Mode"),
+        (universal.weighted_sad_haar, "Weighted SAD Haar"),
+        (universal.weighted_sad_control.get() != 0, "Weighted SAD Control"),
+        (universal.search_control == Control::DUAL_RECORD, "Search Control = Dual Record"),
+        (universal.dual_search_path_option, "Dual Search Path Option"),
+        (universal.quit_inter_enable, "Quit Inter Enable"),
+        (universal.early_success_enable, "Early Success Enable"),
+        (universal.partition_candidate_enable, "Partition Candidate Enable"),
+        (universal.bidirectional_mix_disable, "Bidirectional Mix Disable"),
+        (universal.repartition_enable, "Repartition Enable"),
+        (universal.fbr_pruning_enable, "FBR Pruning Enable"),
+        (universal.intra_corner_swap, "Intra Corner Swap"),
+        (!same, "a different Block Reference ID in each 8x8 block"),
+    ] {
+        if missing {
+            return Err(Refused::Missing(what));
+        }
+    }
     for (name, valid, value) in [
         (
             "Search Control",
@@ -65,8 +77,14 @@ pub fn check(universal: &VmeUniversalMessagePayload) -> Result<(), Refused> {
 /// The costs.
 pub fn costs(universal: &VmeUniversalMessagePayload) -> Costs {
     let cost = |bits: genxml_core::U<8>| u4u4(bits.get() as u8);
+    let linear = universal.reference_id_cost_mode;
+    let block = &universal.block_reference[0];
     Costs {
         mode: universal.mode_cost.map(cost),
+        references: [block.block_reference_0_id, block.block_reference_1_id].map(|id| {
+            let factor = reference_factor(id.get() as u32, linear);
+            factor * cost(universal.mode_cost[mode::REFERENCE])
+        }),
         vector: universal.mv_cost.map(cost),
         scale: universal.mv_cost_scale_factor.bits() as u32,
         centres: std::array::from_fn(|quad| {
@@ -149,6 +167,11 @@ pub fn skip(
             })
         }),
         enabled: universal.skip_centre_enable_mask.get() as u8,
+        group: match (universal.block_based_skip_enable, universal.t8x8_flag_for_inter_enable) {
+            (false, _) => BLOCKS,
+            (true, true) => BLOCKS / 4,
+            (true, false) => 1,
+        },
         success: u4u4(universal.skip_success.get() as u8),
         adds_mode: universal.non_skip_mode_added,
         adds_vectors: universal.non_skip_zero_mv_added,

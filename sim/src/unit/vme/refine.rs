@@ -93,7 +93,8 @@ impl Refinement {
 const AROUND: [(i16, i16); 8] =
     [(-1, -1), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1)];
 
-/// Refines the vectors of a macroblock. `read` fills a patch with pixels of a reference.
+/// Refines the vectors of a macroblock, whose partitions start with one reference each. `read`
+/// fills a patch with pixels of a reference.
 ///
 /// # Errors
 /// The errors of `read`.
@@ -112,7 +113,7 @@ pub fn refine<E>(
         let both = refinement.allows_both(part.shape);
         let mut found = [None; 2];
         for (reference, found) in found.iter_mut().enumerate() {
-            if !both && direction != 2 && usize::from(direction) != reference {
+            if !both && usize::from(direction) != reference {
                 continue;
             }
             let vector = start.vectors[part.first][reference];
@@ -142,18 +143,18 @@ pub fn refine<E>(
             Some(found.cost + extra(direction))
         };
         let bidirectional = mixed.map(|cost| cost + extra(2));
-        let (chosen, cost) = match (direction, shared.then(|| out.directions[quad])) {
-            (_, Some(2)) | (2, _) => (2, bidirectional),
-            (_, None) => {
+        let (chosen, cost) = match shared.then(|| out.directions[quad]) {
+            Some(2) => (2, bidirectional),
+            Some(direction) => (direction, single(direction)),
+            None => {
                 let fits = count < refinement.vectors;
                 match (single(direction), bidirectional) {
                     (Some(one), Some(two)) if fits && two < one => (2, Some(two)),
                     (one, _) => (direction, one),
                 }
             }
-            (_, Some(direction)) => (direction, single(direction)),
         };
-        count += u32::from(chosen == 2 && direction != 2);
+        count += u32::from(chosen == 2);
         counted = Some(quad);
         for covered in (0..4).filter(|covered| part.blocks >> (4 * covered) & 0xf != 0) {
             out.directions[covered] = chosen;

@@ -5,7 +5,7 @@
 
 use super::costs::Costs;
 use super::distortion::{Transform, distortions};
-use super::geometry::{ALL, FIRST, Luma, PARTITIONS, Shape, Vector};
+use super::geometry::{Luma, PARTITIONS, Vector};
 use crate::assumptions::ADAPTIVE_SEARCH_CONTINUES_WITH_FIRST_NEIGHBOUR;
 
 /// Largest width and height of a window in pixels.
@@ -33,7 +33,7 @@ pub struct Window {
 /// The best vector of each partition so far, and its distortion with the cost of the vector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Best {
-    /// Distortion plus vector cost, by the partitions of [`ALL`].
+    /// Distortion plus vector cost, by the partitions of [`ALL`](super::geometry::ALL).
     pub distortion: [u16; PARTITIONS],
     /// Vectors.
     pub vector: [Vector; PARTITIONS],
@@ -262,10 +262,4 @@ impl Search<'_> {
         }
         outcome
     }
-}
-
-/// The partitions of a shape, as a range of [`ALL`].
-pub fn of_shape(shape: Shape) -> std::ops::Range<usize> {
-    let number = shape.number();
-    FIRST[number]..FIRST.get(number + 1).copied().unwrap_or(ALL.len())
 }

@@ -3,7 +3,8 @@
 
 use super::costs::{Costs, mode};
 use super::decide::{Decision, MOST};
-use super::geometry::{ALL, FIRST, Luma, Partition, Shape, Vector};
+use super::distortion::distortions;
+use super::geometry::{Luma, Partition, Vector};
 use super::predict::{Patch, blend, predict};
 use super::refine::Refinement;
 use crate::assumptions::SKIP_TRANSFORM_SUMS_SATURATE_AT;
@@ -17,7 +18,10 @@ pub struct Skip {
     pub centres: [[Vector; 2]; 4],
     /// Bit 2 n: reference 0 of pair n is used; bit 2 n + 1: reference 1.
     pub enabled: u8,
-    /// Largest distortion of a skipped macroblock.
+    /// Number of 4x4 blocks whose distortions are added before they are compared with `success`:
+    /// 16, or 4 or 1 for block-based skip checks.
+    pub group: usize,
+    /// Largest distortion of each group of 4x4 blocks of a skipped macroblock.
     pub success: u32,
     /// The mode cost of the shape is added if the distortion is above `success`.
     pub adds_mode: bool,
@@ -34,7 +38,8 @@ pub struct Skip {
 pub struct Checked {
     /// The candidate.
     pub decision: Decision,
-    /// Distortion without costs. `None` if a pair of vectors has no reference.
+    /// Largest distortion of a group of 4x4 blocks, without costs. `None` if a pair of vectors has
+    /// no reference.
     pub raw: Option<u32>,
     /// The macroblock can be skipped.
     pub success: bool,
@@ -55,13 +60,10 @@ pub fn check<E>(
     costs: &Costs,
     mut read: impl FnMut(usize, &Partition, &mut Patch) -> Result<(), E>,
 ) -> Result<Checked, E> {
-    let shape = if skip.quads { Shape::S8x8 } else { Shape::S16x16 };
-    let parts = &ALL[FIRST[shape.number()]..][..if skip.quads { 4 } else { 1 }];
     let mut out = Checked::default();
     out.decision.mode = if skip.quads { 3 } else { 0 };
     let mut predicted = [0; 256];
-    let mut raw = 0;
-    for (pair, part) in parts.iter().enumerate() {
+    for (pair, part) in out.decision.partitions().enumerate() {
         let mut predictions = [[0; 256]; 2];
         let used = [0, 1].map(|reference| skip.enabled >> (2 * pair + reference) & 1 == 1);
         for reference in [0, 1].into_iter().filter(|&reference| used[reference]) {
@@ -92,14 +94,18 @@ pub fn check<E>(
         for quad in (0..4).filter(|quad| part.blocks >> (4 * quad) & 1 == 1) {
             out.decision.directions[quad] = direction;
         }
-        let distortion = how.distortion(source, &predicted, part);
-        out.decision.parts[part.first] = distortion.min(MOST) as u16;
-        raw += distortion;
     }
+    let blocks = distortions(how.transform, source, &predicted, 16).map(u32::from);
+    for part in out.decision.partitions() {
+        let distortion: u32 = part.members().map(|block| blocks[block]).sum();
+        out.decision.parts[part.first] = distortion.min(MOST) as u16;
+    }
+    let groups = blocks.chunks(skip.group).map(|group| group.iter().sum::<u32>());
+    let raw = groups.max().unwrap_or(0);
     out.raw = Some(raw.min(MOST));
     out.success = raw <= skip.success;
-    let count = parts.len() as u32;
-    let mut cost = raw;
+    let count = out.decision.partitions().count() as u32;
+    let mut cost: u32 = blocks.iter().sum();
     if !out.success && skip.adds_mode {
         let number = if skip.quads { mode::INTER_8X8 } else { mode::INTER_16X16 };
         cost += count * costs.mode[number];

@@ -54,6 +54,11 @@ impl Position {
     }
 }
 
+/// The first `count` positions in one direction. Blocks without a margin use few of them.
+fn positions<const N: usize>(count: usize, at: impl Fn(usize) -> Position) -> [Position; N] {
+    std::array::from_fn(|n| if n < count { at(n) } else { Position::default() })
+}
+
 /// Coordinate `n` of a row or column of pixels, relative to the size of the picture: the middle
 /// of the pixel, if that is half a step after its start.
 fn coordinate(first: f32, delta: f32, second: f32, n: i64) -> f64 {
@@ -108,11 +113,11 @@ pub fn block(
             shape,
             margin,
             wanted: plane.channels & wanted,
-            columns: std::array::from_fn(|n| {
+            columns: positions(shape.columns + 2 * margin, |n| {
                 let (delta, second) = (payload.delta_u, payload.second_derivative_u);
                 place(0, coordinate(payload.u, delta, second, number(n)))
             }),
-            rows: std::array::from_fn(|n| {
+            rows: positions(shape.rows + 2 * margin, |n| {
                 let (delta, second) = (payload.delta_v, payload.second_derivative_v);
                 place(1, coordinate(payload.v, delta, second, below + number(n)))
             }),

@@ -24,7 +24,7 @@ fn least(best: &[Option<Best>; 2], costs: &Costs, rules: &Rules) -> Option<u32> 
     let sum = |parts: std::ops::Range<usize>, reference: usize| -> Option<u32> {
         let known = best[reference].as_ref()?;
         let sum: u32 = parts.map(|n| u32::from(known.distortion[n])).sum();
-        Some(sum + if reference == 1 { costs.mode[9] } else { 0 })
+        Some(sum + costs.references[reference] + if reference == 1 { costs.mode[9] } else { 0 })
     };
     let mut all: Vec<u32> = Vec::new();
     // Each bit of `references` is the reference of an 8x8 block.
@@ -107,7 +107,10 @@ fn shapes() {
             total += u32::from(known.distortion[n]);
             // The first partition of an 8x8 block pays for the reference.
             let first = part.first % 4 == 0;
-            total += if reference == 1 && first { costs.mode[9] } else { 0 };
+            if first {
+                total += costs.references[reference];
+                total += if reference == 1 { costs.mode[9] } else { 0 };
+            }
         }
         assert_eq!(covered, 256);
         total += match decision.mode {

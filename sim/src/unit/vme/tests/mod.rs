@@ -36,6 +36,7 @@ impl Random {
         let mut cost = 0;
         Costs {
             mode: std::array::from_fn(|_| self.below(300) as u32),
+            references: std::array::from_fn(|_| self.below(200) as u32),
             vector: std::array::from_fn(|_| {
                 cost += self.below(40) as u32;
                 cost
@@ -52,8 +53,13 @@ impl Random {
 }
 
 /// Costs that are all 0.
-const FREE: Costs =
-    Costs { mode: [0; 12], vector: [0; 8], scale: 0, centres: [[Vector { x: 0, y: 0 }; 2]; 4] };
+const FREE: Costs = Costs {
+    mode: [0; 12],
+    references: [0; 2],
+    vector: [0; 8],
+    scale: 0,
+    centres: [[Vector { x: 0, y: 0 }; 2]; 4],
+};
 
 /// A smooth picture without repetitions nearby.
 fn picture(x: i64, y: i64) -> u8 {

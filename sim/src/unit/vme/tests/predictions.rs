@@ -187,15 +187,15 @@ fn both_references() {
 fn costs_of_refined_vectors() {
     let mut costs = FREE;
     costs.mode = std::array::from_fn(|n| 1 << n);
+    costs.references = [1000, 2000];
     costs.vector = [100; 8];
     let source = moved(picture, [0, 0], false);
     let how = Refinement { half: false, quarter: false, ..REFINEMENT };
     for (mode, shapes, directions, expected) in [
-        (0, [0; 4], [0; 4], 256 + 200),
-        (1, [0; 4], [0, 0, 1, 1], 16 + 400 + 512),
-        (2, [0; 4], [0; 4], 16 + 400),
-        (3, [0, 1, 2, 3], [0; 4], 32 + 64 + 64 + 128 + 9 * 200),
-        (0, [0; 4], [2; 4], 256 + 400 + 512),
+        (0, [0; 4], [0; 4], 256 + 200 + 1000),
+        (1, [0; 4], [0, 0, 1, 1], 16 + 400 + 512 + 3000),
+        (2, [0; 4], [0; 4], 16 + 400 + 2000),
+        (3, [0, 1, 2, 3], [0; 4], 32 + 64 + 64 + 128 + 9 * 200 + 4000),
     ] {
         let start = Decision { mode, shapes, directions, ..Decision::default() };
         let done: Result<_, Infallible> =
@@ -205,6 +205,20 @@ fn costs_of_refined_vectors() {
             });
         assert_eq!(done.unwrap().distortion, expected, "{mode} {directions:?}");
     }
+    // The mean of two references is better than each of them.
+    let second = moved(picture, [12, 0], false);
+    let mut mean = [0; 256];
+    blend(&source, &second, 32, &ALL[0], &mut mean);
+    costs.references = [10, 20];
+    costs.vector = [1; 8];
+    let both = Refinement { bidirectional: true, ..how };
+    let done: Result<_, Infallible> =
+        refine(&mean, &Decision::default(), &both, &costs, |reference, part, patch| {
+            fill(|x, y| picture(x + 3 * reference as i64, y), part, patch);
+            Ok(())
+        });
+    let done = done.unwrap();
+    assert_eq!((done.directions, done.distortion), ([2; 4], 256 + 4 + 512 + 30));
 }
 
 fn checked(source: &Luma, skip: &Skip) -> crate::unit::vme::skip::Checked {
@@ -231,6 +245,7 @@ fn skips() {
         quads: false,
         centres: [at(5, -2); 4],
         enabled: 1,
+        group: 16,
         success: 0,
         adds_mode: true,
         adds_vectors: true,
@@ -261,6 +276,45 @@ fn skips() {
     let done = checked(&source, &both);
     assert_eq!((done.decision.directions, done.decision.mode), ([2; 4], 3));
     assert_eq!(done.decision.distortion, done.raw.unwrap() + 4 * 11 + 8 * 2 * 3);
+}
+
+/// Block-based checks compare the largest distortion of an 8x8 or 4x4 block, and costs count the
+/// whole macroblock. Oracle: sums pixel by pixel, for the words of the OpenCL extension
+/// cl_intel_device_side_avc_motion_estimation.
+#[test]
+fn skips_of_blocks() {
+    let (source, other) = (moved(picture, [7, -9], false), moved(picture, [0, 0], false));
+    let largest = |size: usize| -> u32 {
+        let mut sums = [[0; 4]; 4];
+        for n in 0..256 {
+            sums[n / 16 / size][n % 16 / size] += u32::from(source[n].abs_diff(other[n]));
+        }
+        sums.into_iter().flatten().max().unwrap()
+    };
+    let whole = largest(16);
+    assert!(largest(4) < largest(8) && 4 * largest(8) > whole);
+    for quads in [false, true] {
+        for (group, size) in [(16, 16), (4, 8), (1, 4)] {
+            let skip = Skip {
+                quads,
+                centres: [[Vector::default(); 2]; 4],
+                enabled: 0x55,
+                group,
+                success: largest(size),
+                adds_mode: false,
+                adds_vectors: false,
+                thresholds: None,
+                transform_8x8: false,
+            };
+            let done = checked(&source, &skip);
+            assert_eq!((done.raw, done.success), (Some(largest(size)), true));
+            assert_eq!(done.decision.distortion, whole);
+            let parts: u32 = done.decision.parts.into_iter().map(u32::from).sum();
+            assert_eq!(parts, whole);
+            let done = checked(&source, &Skip { success: largest(size) - 1, ..skip });
+            assert!(!done.success);
+        }
+    }
 }
 
 /// Oracle: the matrices of H.264's forward transforms in floating point. The integer transform of
@@ -298,6 +352,7 @@ fn forward_transforms() {
             quads: false,
             centres: [[Vector::default(); 2]; 4],
             enabled: 1,
+            group: 16,
             success: 0,
             adds_mode: false,
             adds_vectors: false,

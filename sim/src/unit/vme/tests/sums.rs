@@ -1,7 +1,7 @@
 //! Distortions and costs.
 
 use super::{Random, rectangles};
-use crate::unit::vme::costs::{Costs, u4u4};
+use crate::unit::vme::costs::{Costs, reference_factor, u4u4};
 use crate::unit::vme::distortion::{Transform, distortions};
 use crate::unit::vme::geometry::{ALL, Vector};
 
@@ -76,6 +76,16 @@ fn values_of_u4u4() {
     assert_eq!(u4u4(0x4a), 160);
     assert_eq!(u4u4(0x6f), 960);
     assert_eq!(u4u4(0x50), 0);
+}
+
+/// Oracle: the table of the OpenCL extension cl_intel_device_side_avc_motion_estimation.
+#[test]
+fn factors_of_references() {
+    let table = [0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3];
+    for (id, factor) in (0..).zip(table) {
+        assert_eq!(reference_factor(id, false), factor);
+        assert_eq!(reference_factor(id, true), id);
+    }
 }
 
 /// Oracle: interpolation between the points of the table in floating point.
