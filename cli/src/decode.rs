@@ -5,12 +5,12 @@ use crate::generation::Choice;
 use crate::input::{Input, address};
 use crate::object;
 use crate::output::{Error, Exit, bad_input};
-use crate::surface;
 use genxml::decode::{Color, Decoder, JsonWriter, Options, Sink, Summary, Tables, TextWriter};
 use genxml::dump::Dump;
 use genxml::hang;
 use genxml::html::{HtmlWriter, Page};
 use genxml::query::{Filter, Filtered, Reached, Seen};
+use genxml_sim::inspect::page;
 use std::io::{self, Write as _};
 
 /// Decode a dump: every packet and field, and the state, surfaces and kernels that they point to.
@@ -275,7 +275,7 @@ fn page(
     let page = Page { input: args.input.name(), hang };
     let mut writer = HtmlWriter::new(out, page);
     if args.choice.is_broadwell(dump) {
-        writer = writer.with_pictures(&surface::picture).with_video(&surface::video);
+        writer = writer.with_pictures(&page::surface).with_video(&page::video);
     }
     let decoded = decode(decoder, dump, filter, &mut writer)?;
     for note in dump.notes() {

@@ -36,5 +36,4 @@ pub mod sarif;
 pub mod shim;
 pub mod source;
 pub mod spec;
-pub mod surface;
 pub mod tables;

@@ -2,12 +2,14 @@
 //! events.
 //!
 //! * [`summary`]: the state of a draw;
-//! * [`image`]: pictures of render targets, depth buffers and decoded video; `picture`, with the
-//!   feature `dumps`: frames of a display;
+//! * [`image`]: pictures of render targets, depth buffers and decoded video; with the feature
+//!   `dumps`, `picture`: frames of a display, and `page`: surfaces and video of dumps;
 //! * [`tally`]: tables by engine, packet, kernel, message and coding standard;
 //! * [`trace`]: a trace file for Perfetto.
 
 pub mod image;
+#[cfg(feature = "dumps")]
+pub mod page;
 #[cfg(feature = "dumps")]
 pub mod picture;
 pub mod summary;

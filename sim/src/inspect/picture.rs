@@ -5,7 +5,7 @@ use crate::surface::{Codec, TileMode};
 use genxml::capture::{Frame, Tiling};
 use genxml::gen8::state::SurfaceFormat;
 use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 /// Writes `width` x `height` pixels of red, green, blue and alpha bytes as a PNG file.
@@ -13,7 +13,15 @@ use std::path::Path;
 /// # Errors
 /// The file cannot be written, or the number of pixels is wrong.
 pub fn write_rgba(path: &Path, width: u32, height: u32, rgba: &[u8]) -> io::Result<()> {
-    let mut encoder = png::Encoder::new(BufWriter::new(File::create(path)?), width, height);
+    encode_rgba(BufWriter::new(File::create(path)?), width, height, rgba)
+}
+
+/// Writes `width` x `height` pixels of red, green, blue and alpha bytes in the format PNG.
+///
+/// # Errors
+/// The pixels cannot be written, or their number is wrong.
+pub fn encode_rgba(file: impl Write, width: u32, height: u32, rgba: &[u8]) -> io::Result<()> {
+    let mut encoder = png::Encoder::new(file, width, height);
     encoder.set_color(png::ColorType::Rgba);
     encoder.set_depth(png::BitDepth::Eight);
     let mut writer = encoder.write_header()?;

@@ -1,11 +1,12 @@
-//! Pictures of surfaces and of decoded video, for the page of `genx decode --format html`.
+//! Pictures of surfaces and of decoded video as a dump has them, for pages of [`genxml::html`].
 
+use super::picture;
+use crate::surface::display::{PixelConverter, rgb_of_ycbcr};
+use crate::surface::format::Class;
+use crate::surface::{Surface, SurfaceKind, TileMode};
 use genxml::decode::{Chroma, Memory, Tiles, VideoSurface};
 use genxml::gen8::state::RenderSurfaceState;
 use genxml::html::Picture;
-use genxml_sim::surface::display::{PixelConverter, rgb_of_ycbcr};
-use genxml_sim::surface::format::Class;
-use genxml_sim::surface::{Surface, SurfaceKind, TileMode};
 
 /// Maximum width and height of a picture in pixels. Larger surfaces show every n-th texel.
 const MOST: u32 = 512;
@@ -13,7 +14,7 @@ const MOST: u32 = 512;
 /// A picture of the first level and slice of the surface state's view. `None` if the surface is not
 /// an image, if none of its tested texels are in memory, or if its format has blocks of compressed
 /// texels or less than 8 bits for each texel.
-pub fn picture(state: &RenderSurfaceState, memory: &dyn Memory) -> Option<Picture> {
+pub fn surface(state: &RenderSurfaceState, memory: &dyn Memory) -> Option<Picture> {
     let surface = Surface::resolve(state).ok()?;
     let codec = surface.codec.filter(|_| surface.kind == SurfaceKind::Image)?;
     let format = codec.format();
@@ -125,12 +126,7 @@ pub fn video(surface: &VideoSurface, memory: &dyn Memory) -> Option<Picture> {
 
 fn png_of(width: u32, height: u32, rgba: &[u8]) -> Option<Vec<u8>> {
     let mut file = Vec::new();
-    let mut encoder = png::Encoder::new(&mut file, width, height);
-    encoder.set_color(png::ColorType::Rgba);
-    encoder.set_depth(png::BitDepth::Eight);
-    let mut writer = encoder.write_header().ok()?;
-    writer.write_image_data(rgba).ok()?;
-    writer.finish().ok()?;
+    picture::encode_rgba(&mut file, width, height, rgba).ok()?;
     Some(file)
 }
 
@@ -141,7 +137,7 @@ mod tests {
     use genxml::gen8::state::{RenderSurfaceStateExtent, SurfaceFormat, SurfaceType, TileMode};
     use genxml_testkit::Random;
 
-    fn surface(format: SurfaceFormat, tile_mode: TileMode) -> RenderSurfaceState {
+    fn state(format: SurfaceFormat, tile_mode: TileMode) -> RenderSurfaceState {
         RenderSurfaceState {
             surface_type: SurfaceType::SURFTYPE_2D,
             surface_format: format,
@@ -179,7 +175,7 @@ mod tests {
             (TileMode::YMAJOR, [5, 6, 7]),
         ] {
             let picture =
-                picture(&surface(SurfaceFormat::R8G8B8A8_UNORM, tile_mode), &memory).unwrap();
+                surface(&state(SurfaceFormat::R8G8B8A8_UNORM, tile_mode), &memory).unwrap();
             assert_eq!((picture.width, picture.height), (5, 3));
             let pixels = pixels(&picture);
             assert_eq!(pixels.len(), 5 * 3 * 4);
@@ -190,9 +186,9 @@ mod tests {
             );
         }
         let blue =
-            picture(&surface(SurfaceFormat::B8G8R8A8_UNORM, TileMode::LINEAR), &memory).unwrap();
+            surface(&state(SurfaceFormat::B8G8R8A8_UNORM, TileMode::LINEAR), &memory).unwrap();
         assert_eq!(pixels(&blue)[4 * (5 + 2)..][..4], [3, 2, 1, 255]);
-        let grey = picture(&surface(SurfaceFormat::R8_UNORM, TileMode::LINEAR), &memory).unwrap();
+        let grey = surface(&state(SurfaceFormat::R8_UNORM, TileMode::LINEAR), &memory).unwrap();
         assert_eq!(pixels(&grey)[4 * 5..][..4], [0, 0, 0, 255]);
         assert!(grey.note.starts_with("R8_UNORM, Linear tiling"), "{}", grey.note);
     }
@@ -248,15 +244,15 @@ mod tests {
         let bytes = [7; 600];
         let memory: (u64, &[u8]) = (0x10000, &bytes);
         let part =
-            picture(&surface(SurfaceFormat::R8G8B8A8_UNORM, TileMode::LINEAR), &memory).unwrap();
+            surface(&state(SurfaceFormat::R8G8B8A8_UNORM, TileMode::LINEAR), &memory).unwrap();
         assert!(part.note.contains("10 of 15 texels are in memory"), "{}", part.note);
         assert_eq!(pixels(&part)[4 * 14..], [0; 4]);
         let elsewhere: (u64, &[u8]) = (0x90000, &bytes);
         assert_eq!(
-            picture(&surface(SurfaceFormat::R8G8B8A8_UNORM, TileMode::LINEAR), &elsewhere),
+            surface(&state(SurfaceFormat::R8G8B8A8_UNORM, TileMode::LINEAR), &elsewhere),
             None
         );
-        assert_eq!(picture(&surface(SurfaceFormat::BC1_UNORM, TileMode::LINEAR), &memory), None);
+        assert_eq!(surface(&state(SurfaceFormat::BC1_UNORM, TileMode::LINEAR), &memory), None);
     }
 
     /// Memory that has the same bytes at every address. Without bytes, all memory is missing.
@@ -282,13 +278,13 @@ mod tests {
                 tile_mode: TileMode::LINEAR,
                 ..state
             };
-            assert_eq!(picture(&state, &Everywhere(&[])), None);
-            assert_eq!(picture(&usual, &Everywhere(&[])), None);
+            assert_eq!(surface(&state, &Everywhere(&[])), None);
+            assert_eq!(surface(&usual, &Everywhere(&[])), None);
             // Pictures take time, so only a few rounds make them.
             if round < 20 {
                 for picture in [state, usual]
                     .iter()
-                    .filter_map(|state| picture(state, &Everywhere(&[0x5a; 64])))
+                    .filter_map(|state| surface(state, &Everywhere(&[0x5a; 64])))
                 {
                     made += 1;
                     assert!(picture.png.len() < 4 * (MOST * MOST) as usize + 4096);
