@@ -33,6 +33,11 @@ fn run(out: &Path) -> Result<(), Report> {
     list("runtime", &runtime, "genxml::gen8")?;
     list("eu", &eu, "genxml_eu::gen8")?;
     list("toy", &toy, "crate::toy")?;
+    let spec = here.join("../spec-xml/gen45");
+    println!("cargo:rerun-if-changed={}", spec.display());
+    let gen45 = Part::Whole.files(&spec);
+    gen45.iter().for_each(|path| println!("cargo:rerun-if-changed={}", path.display()));
+    list("gen45", &gen45, "genxml::gen45")?;
     let text = emit::one_of_each(&load_files(&runtime)?, "genxml::gen8");
     genxml_codegen::write(&[("one_of_each.rs".to_owned(), text)], out)
 }

@@ -100,6 +100,9 @@ impl Choice {
         if !paths.is_empty() {
             return self.from(&paths, name, of, Some(wanted));
         }
+        if wanted == 45 {
+            return Ok(Tables::gen45());
+        }
         let gpu = gpu_name(of, wanted);
         eprintln!(
             "genx: {name}: it is from {gpu}, and shown with the tables of Broadwell, which may be \

@@ -13,15 +13,22 @@ pub enum Part {
     Eu,
     /// genxml-gen8 and genxml-other: everything else.
     Runtime,
+    /// genxml-gen45: all files.
+    Whole,
 }
 
 impl Part {
-    /// The part that the file belongs to.
-    pub fn of(path: &Path) -> Part {
+    /// True if the file belongs to this part.
+    fn has(self, path: &Path) -> bool {
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         let messages =
             ["messages", "message_headers", "message_payloads", "descriptors"].contains(&stem);
-        if stem == "eu" || stem.starts_with("eu_") || messages { Part::Eu } else { Part::Runtime }
+        let eu = stem == "eu" || stem.starts_with("eu_") || messages;
+        match self {
+            Part::Eu => eu,
+            Part::Runtime => !eu,
+            Part::Whole => true,
+        }
     }
 
     /// The `.xml` files of this part in `dir`, in order of their names. Empty if the folder cannot
@@ -30,7 +37,7 @@ impl Part {
         let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
         let mut files: Vec<_> = entries.map(|entry| entry.path()).collect();
         files.retain(|path| {
-            path.extension().is_some_and(|extension| extension == "xml") && Part::of(path) == self
+            path.extension().is_some_and(|extension| extension == "xml") && self.has(path)
         });
         files.sort();
         files

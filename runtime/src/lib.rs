@@ -92,9 +92,17 @@ pub mod gen8 {
     pub use genxml_gen8::*;
 }
 
+/// Packets, state structures, registers and enumerations of G45 (Gen4.5), in the same form as
+/// [`gen8`]. Without the feature `gen45` there are only their tables.
+#[cfg(feature = "gen45-tables")]
+pub mod gen45 {
+    pub use genxml_gen45::*;
+}
+
 pub use genxml_core as core;
+pub use genxml_core::engine;
 pub use genxml_eu as eu;
-pub use genxml_gen8::{engine, pipeline};
+pub use genxml_gen8::pipeline;
 
 /// A packet, or any generated structure, with numbers written as plain literals and run-time values
 /// followed by `?`.

@@ -23,10 +23,11 @@ pub use packets::{packed, within};
 
 use genxml_core::round_trip::RoundTrip;
 
-/// The containers of `genxml::gen8`, `genxml_eu::gen8` and [`toy`].
+/// The containers of `genxml::gen8`, `genxml_eu::gen8`, `genxml::gen45` and [`toy`].
 pub static ROUND_TRIPS: &[&[RoundTrip]] = &[
     include!(concat!(env!("OUT_DIR"), "/round_trips_runtime.rs")),
     include!(concat!(env!("OUT_DIR"), "/round_trips_eu.rs")),
+    include!(concat!(env!("OUT_DIR"), "/round_trips_gen45.rs")),
     include!(concat!(env!("OUT_DIR"), "/round_trips_toy.rs")),
 ];
 

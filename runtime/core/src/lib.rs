@@ -1,5 +1,4 @@
-//! The types, tables and traits that generated packets are built from. `no_std`. It allocates only
-//! with the feature `serde`.
+//! The types, tables and traits that generated packets are built from. `no_std`; text uses `alloc`.
 //!
 //! * [`int`]: bounded integers [`U`], [`S`] and the stored forms [`MinusOne`], [`Shifted`],
 //!   [`PowerOfTwo`]
@@ -15,6 +14,7 @@
 //! * [`check`]: the checks of strict readers, as tables
 //! * [`members`]: the fields of a container with their values in given dwords
 //! * [`debug`](mod@debug): `Debug` of generated types, from the tables
+//! * [`engine`], [`pipeline`]: engines and pipelines as types, and the packets that they accept
 //! * [`reflect`]: tables that describe every container at run time
 //! * `serial`: containers as maps of named fields; `serde` of generated types (feature `serde`)
 //! * [`rule`]: programming restrictions and their evaluation
@@ -24,7 +24,6 @@
 #[cfg(test)]
 extern crate std;
 
-#[cfg(feature = "serde")]
 extern crate alloc;
 
 pub mod address;
@@ -32,6 +31,7 @@ mod at;
 pub mod bits;
 pub mod check;
 pub mod debug;
+pub mod engine;
 mod enumeration;
 pub mod fit;
 pub mod fixed;
@@ -43,6 +43,7 @@ mod message;
 pub mod names;
 pub mod opcodes;
 pub mod packet;
+pub mod pipeline;
 pub mod read;
 pub mod reflect;
 pub mod round_trip;

@@ -7,9 +7,9 @@
 
 extern crate alloc;
 
-pub mod engine;
 pub mod pipeline;
 
+pub use genxml_core::engine;
 pub use genxml_eu::gen8::{descriptors, messages};
 #[cfg(feature = "messages")]
 pub use genxml_eu::gen8::{message_headers, message_payloads};

@@ -187,6 +187,13 @@ impl Tables {
         TABLES.get_or_init(|| Tables::new(crate::gen8::CONTAINERS, crate::gen8::ENGINES, 80))
     }
 
+    /// The tables of G45, Gen4.5.
+    #[cfg(feature = "gen45-tables")]
+    pub fn gen45() -> &'static Tables {
+        static TABLES: OnceLock<Tables> = OnceLock::new();
+        TABLES.get_or_init(|| Tables::new(crate::gen45::CONTAINERS, &[], 45))
+    }
+
     /// The generation times ten: 80 is Broadwell, 75 Haswell; 0 if it is not known.
     pub fn generation(&self) -> u32 {
         self.generation

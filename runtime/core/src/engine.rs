@@ -1,10 +1,10 @@
 //! Engines as values and as types, and the traits that say which packets they accept.
 
+use crate::reflect::Engines;
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 use core::fmt;
 use core::str::FromStr;
-use genxml_core::reflect::Engines;
 
 /// An engine of the GPU, as a value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -62,11 +62,19 @@ impl fmt::Display for EngineId {
 }
 
 /// The given name is not the name of an engine.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no engine is called `{0}`; the engines are render, blitter (copy), video, video-enhance")]
+#[derive(Clone, PartialEq, Eq)]
 pub struct UnknownEngine(pub String);
 
-genxml_core::debug_as_display!(UnknownEngine);
+impl fmt::Display for UnknownEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let engines = "the engines are render, blitter (copy), video, video-enhance";
+        write!(f, "no engine is called `{}`; {engines}", self.0)
+    }
+}
+
+impl core::error::Error for UnknownEngine {}
+
+crate::debug_as_display!(UnknownEngine);
 
 impl FromStr for EngineId {
     type Err = UnknownEngine;
@@ -102,7 +110,7 @@ macro_rules! engines {
             label = "this engine does not accept `{Self}`",
             note = "the first line of a command's documentation says which engines accept it; state goes into a heap"
         )]
-        pub trait $command: genxml_core::Instruction {}
+        pub trait $command: crate::Instruction {}
         // Without this attribute, rustc's error reports the marker trait and lists other
         // commands.
         #[diagnostic::do_not_recommend]
@@ -117,7 +125,7 @@ macro_rules! engines {
     label = "a batch for `{E}` does not accept `{Self}`",
     note = "the first line of a command's documentation says which engines accept it; state goes into a heap"
 )]
-pub trait Command<E: Engine>: genxml_core::Instruction {}
+pub trait Command<E: Engine>: crate::Instruction {}
 
 engines! {
     /// The render engine: 3D, media and GPGPU.
