@@ -1,13 +1,20 @@
-//! Embeds the project's specification, so that the tools work without the source tree.
+//! Embeds the project's specifications, so that the tools work without the source tree.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 fn main() {
+    embed("gen8");
+    embed("gen45");
+}
+
+/// Writes the list of the files of a specification to `NAME.rs`.
+fn embed(specification: &str) {
     let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
-    let in_tree = root.join("../spec-xml/gen8");
+    let in_tree = root.join("../spec-xml").join(specification);
     // A published package contains its own copy.
-    let dir = if in_tree.is_dir() { in_tree } else { root.join("spec-xml/gen8") };
+    let packaged = root.join("spec-xml").join(specification);
+    let dir = if in_tree.is_dir() { in_tree } else { packaged };
     println!("cargo:rerun-if-changed={}", dir.display());
     let mut paths: Vec<PathBuf> = std::fs::read_dir(&dir)
         .into_iter()
@@ -26,13 +33,13 @@ fn main() {
         let path = path.canonicalize().unwrap_or_else(|_| path.clone());
         let _ = writeln!(
             text,
-            "    (\"gen8/{name}\", include_str!({:?})),",
+            "    (\"{specification}/{name}\", include_str!({:?})),",
             path.display().to_string()
         );
     }
     text.push(']');
     let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
-    write(&out.join("embedded.rs"), &text);
+    write(&out.join(format!("{specification}.rs")), &text);
 }
 
 fn write(path: &Path, text: &str) {

@@ -2,9 +2,9 @@
 
 use crate::assembly::{Form, Language};
 use crate::code::Kernel;
-use crate::generation::gpu;
 use crate::input::address;
 use crate::output::{Error, Exit, bad_input, stdout};
+use crate::tables::gpu;
 use genxml::decode::generation_name;
 use genxml_eu::disasm::write_listing_on;
 use genxml_eu::kernel::{Code, Instructions, Located, end_of_thread_on};

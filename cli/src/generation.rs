@@ -2,7 +2,7 @@
 
 use crate::output::{Error, bad_input};
 use crate::source::{self, Source};
-use crate::tables::{generation, tables};
+use crate::tables::{generation, gpu, tables};
 use genxml::decode::{Tables, generation_name};
 use genxml::dump::Dump;
 use genxml::error_state::Platform;
@@ -62,17 +62,6 @@ pub struct Choice {
     foreign: bool,
     #[command(flatten)]
     gpu: Gpu,
-}
-
-/// Parses the value of --gen to a generation, times ten.
-pub fn gpu(text: &str) -> Result<u32, String> {
-    let digits = text.to_ascii_lowercase();
-    let number = generation(digits.trim_start_matches("gfx").trim_start_matches("gen"));
-    if number != 0 {
-        return Ok(number);
-    }
-    let named = Platform::of_name(text).map(|platform| platform.generation);
-    named.ok_or_else(|| "neither a generation, like 9 or 12.5, nor the name of a GPU".to_owned())
 }
 
 /// The GPU of a dump in messages: its name if the dump says it and it is of `generation`, otherwise
@@ -191,7 +180,7 @@ fn load_once(files: Vec<PathBuf>, foreign: bool) -> Result<&'static Tables, Erro
     {
         return Ok(tables);
     }
-    let spec = Source { spec: files.clone(), foreign }.load()?;
+    let spec = Source { spec: files.clone(), foreign, ..Source::default() }.load()?;
     let made = tables(&spec);
     *last = Some((files, made));
     Ok(made)

@@ -1,7 +1,7 @@
 //! The specification that a command uses: the built-in one, or files and folders of XML.
 
 use crate::output::{Error, bad_input};
-use crate::tables::generation;
+use crate::tables::{generation, gpu};
 use genxml_codegen::bases;
 use genxml_codegen::diagnostic::Code;
 use genxml_codegen::load::{self, Dialect, Loaded};
@@ -10,9 +10,25 @@ use genxml_codegen::{self as codegen, Report, index};
 use std::io::{IsTerminal, stderr};
 use std::path::{Path, PathBuf};
 
+/// Path and text of each file of a built-in specification.
+type Files = &'static [(&'static str, &'static str)];
+
+/// Parses the value of --gen to the files of its built-in specification.
+fn specification(text: &str) -> Result<Files, String> {
+    match gpu(text)? {
+        80 => Ok(codegen::GEN8),
+        45 => Ok(codegen::GEN45),
+        _ => Err("only Broadwell and G45 have a built-in specification; use --spec".to_owned()),
+    }
+}
+
 /// Options of the commands that can read another specification.
 #[derive(clap::Args, Debug, Default)]
 pub struct Source {
+    /// The GPU whose built-in specification is used: a generation (8, 4.5) or a name (broadwell,
+    /// g45). Default: Broadwell
+    #[arg(long, value_name = "GPU", value_parser = specification, conflicts_with = "spec")]
+    pub r#gen: Option<Files>,
     /// XML files or folders to use instead of the built-in specification; Mesa's genxml files work
     #[arg(long, value_name = "PATH")]
     pub spec: Vec<PathBuf>,
@@ -28,7 +44,7 @@ impl Source {
     /// A report of the problems, if there are errors.
     pub fn load(&self) -> Result<Spec, Error> {
         let loaded = match &self.spec[..] {
-            [] => built_in(),
+            [] => load::read_texts(self.r#gen.unwrap_or(codegen::GEN8)),
             paths => load::read_files_as(&xml_files(paths)?, dialect(self.foreign)),
         };
         let mut report = loaded.report();
@@ -49,7 +65,7 @@ impl Source {
     }
 }
 
-/// The specification inside the program.
+/// The specification of Broadwell, which is inside the program.
 pub fn built_in() -> Loaded {
     load::read_texts(codegen::GEN8)
 }

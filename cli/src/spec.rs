@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// List, show or check the tables of the specification, or write them as Rust.
 ///
 /// A table describes a packet, structure, register or enumeration. The commands use the built-in
-/// specification, unless you give XML files or folders.
+/// specification of Broadwell, unless you select that of G45 or give XML files or folders.
 ///
 /// Exit code: 0 success; 1 `spec check` finds an error; 2 unusable input, an unknown name, or
 /// output that cannot be written.
@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
   genx spec list 'MI_*' --engine video --json
   genx spec show RENDER_SURFACE_STATE
   genx spec show 0x2358
+  genx spec show SURFACE_STATE --gen g45
   genx spec check spec-xml/gen8
   genx spec check --foreign mesa/src/intel/genxml/gen90.xml
   genx spec assumptions

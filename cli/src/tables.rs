@@ -4,6 +4,7 @@
 //! that this module makes are leaked, because a command reads only one specification.
 
 use genxml::decode::Tables;
+use genxml::error_state::Platform;
 use genxml_codegen::emit::{length_field, opcode};
 use genxml_codegen::model::{self, ContainerId, EnumId, Spec};
 use genxml_core::address::SpaceKind;
@@ -40,6 +41,17 @@ pub fn generation(text: &str) -> u32 {
         (Some(whole), part) => number(part).filter(|part| *part < 10).map_or(0, |p| whole * 10 + p),
         (None, _) => 0,
     }
+}
+
+/// Parses the value of --gen to a generation, times ten.
+pub fn gpu(text: &str) -> Result<u32, String> {
+    let digits = text.to_ascii_lowercase();
+    let number = generation(digits.trim_start_matches("gfx").trim_start_matches("gen"));
+    if number != 0 {
+        return Ok(number);
+    }
+    let named = Platform::of_name(text).map(|platform| platform.generation);
+    named.ok_or_else(|| "neither a generation, like 9 or 12.5, nor the name of a GPU".to_owned())
 }
 
 fn leak<T>(value: T) -> &'static T {

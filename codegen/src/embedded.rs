@@ -1,5 +1,7 @@
-//! The project's own specification, inside the program.
+//! The project's own specifications, inside the program: path and text of each file, including the
+//! index, for [`crate::load_texts`].
 
-/// Path and text of each file of Broadwell's specification, including its index, for
-/// [`crate::load_texts`].
-pub const GEN8: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
+/// The specification of Broadwell.
+pub const GEN8: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/gen8.rs"));
+/// The specification of G45.
+pub const GEN45: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/gen45.rs"));

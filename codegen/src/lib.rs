@@ -35,7 +35,7 @@ mod words;
 mod xml;
 
 pub use diagnostic::{Diagnostic, Report};
-pub use embedded::GEN8;
+pub use embedded::{GEN8, GEN45};
 pub use generate::{build, write};
 pub use genxml_syntax::suggest;
 pub use list::list;
