@@ -8,6 +8,7 @@ mod derive;
 mod eu_macro;
 mod fit;
 mod foreign;
+mod g45;
 mod json;
 mod layers;
 mod macros;
