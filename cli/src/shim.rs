@@ -13,8 +13,8 @@ const LIBRARY: &str = "libgenxml_drm_shim.so";
 /// Run a command with the model as its GPU.
 ///
 /// Unmodified drivers (Mesa's iris, crocus and hasvk, Intel's OpenCL driver NEO, the VA-API drivers
-/// iHD and i965) find a Broadwell, and draw, compute and decode video on it (AVC, MPEG-2, JPEG and
-/// VP8; with i965 also VC-1). Video is not encoded yet.
+/// iHD and i965) find a Broadwell. They draw, compute, decode video (AVC, MPEG-2, JPEG, VP8; with
+/// i965 also VC-1) and encode video (AVC, MPEG-2) on it.
 ///
 /// A library is preloaded into the command and its child processes. It replaces the libc functions
 /// that open and use the device. This needs no kernel module, device file or privilege. Programs

@@ -663,7 +663,7 @@ frame 1: submission 1, MFD_JPEG_BSD_OBJECT at 0x0000_1000_548c
   data          1 slice of 1.2 KiB
   output        before deblocking at 0x0000_1000_0000
   did           macroblocks 16
-  pictures      picture1.png
+  pictures      picture1.png, picture1.yuv
 ";
 
 /// A decoded picture of i965: paragraph, file, object, statistics and traces.
@@ -685,6 +685,9 @@ fn decoded_pictures_are_described() {
     let (pixels, size) = read_png(&place.path().join("out/picture1.png"));
     assert_eq!(size, [64, 64]);
     assert!(pixels.chunks(4).any(|pixel| pixel[0] != pixel[2]), "it has colours");
+    // Three planes: whatever the chroma format is, a picture has more than luma.
+    let samples = fs::read(place.path().join("out/picture1.yuv")).unwrap();
+    assert!(samples.len() > 64 * 64 && samples.len() <= 3 * 64 * 64, "{}", samples.len());
     let trace = fs::read_to_string(trace).unwrap();
     assert!(trace.contains(r#""name":"JPEG I frame","s":"t","args":{"slices":1,"bytes":1251"#));
     let lines = fs::read_to_string(lines).unwrap();
@@ -695,6 +698,7 @@ fn decoded_pictures_are_described() {
     let frame = &report["frames"][0];
     assert_eq!((&frame["codec"], &frame["type"]), (&"JPEG".into(), &"I".into()));
     assert_eq!((&frame["before"], &frame["picture"]), (&"0x10000000".into(), &Value::Null));
+    assert_eq!(frame["samples"], Value::Null);
     assert_eq!(report["stats"]["pictures"], 1);
     // Without video, there is nothing about it.
     fill_capture(place.path(), |_| ());

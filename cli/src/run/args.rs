@@ -25,7 +25,7 @@ use std::path::PathBuf;
   genx run captures/gpgpu_fill --json | jq .expectations
   genx run captures/gpgpu_fill --trace fill.json      open it in ui.perfetto.dev
   genx run captures/kmscube --observe draw --dump out   each draw, with its targets before and after
-  genx run captures/video --observe frame --dump out    each decoded picture, as text and PNG
+  genx run captures/video --observe frame --dump out    each decoded or encoded picture, as text, PNG, YUV
   genx run captures/hang --error-state hang.error     write the state after a hang, for genx decode
   genx run saxpy.aub.xz --stats                       a recording of intel_dump_gpu or NEO")]
 pub struct Args {
@@ -38,7 +38,7 @@ pub struct Args {
     pub(super) check: bool,
     /// Write files to DIR: the memory of each expectation as NAME.bin, each displayed frame of a
     /// capture as frameN.png, with --observe draw the targets of draws as pictures, and with
-    /// --observe frame the frames of decoded video
+    /// --observe frame the frames of decoded and encoded video
     ///
     /// The pictures before and after draw N are DIR/drawN-before-rt0.png, DIR/drawN-after-rt0.png
     /// and so on for each render target. If the draw has depth or stencil tests, there are also
@@ -47,8 +47,10 @@ pub struct Args {
     /// colour. In a picture of depths, 1 is white. The other depths are grey: the smallest is
     /// black, the greatest is light grey.
     ///
-    /// Decoded picture N of the video engine is DIR/pictureN.png, in colours of BT.601. If it is a
-    /// field, the file has both fields of its frame.
+    /// Picture N that the video engine decoded, or that its encoder reconstructed, is
+    /// DIR/pictureN.png, in colours of BT.601, and DIR/pictureN.yuv: the samples of its planes Y,
+    /// Cb and Cr in turn, in whole macroblocks. If it is a field, the files have both fields of its
+    /// frame.
     ///
     /// The values that an AUB file states have no names, and it has no frames, so --dump needs
     /// --observe for it.
@@ -58,7 +60,7 @@ pub struct Args {
     /// memory of the context. It is compressed if the name ends in .gz, .xz or .zst
     #[arg(long, value_name = "FILE")]
     pub(super) error_state: Option<PathBuf>,
-    /// Print a paragraph for each draw or decoded picture of the video engine; with --json, an
+    /// Print a paragraph for each draw or picture of the video engine; with --json, an
     /// object in `draws` or `frames`
     ///
     /// Members of a draw: draw, submission (both from 1 on), address, batch, topology,
@@ -74,8 +76,9 @@ pub struct Args {
     /// slice), codec, type (I, P, B or BI), rows (frame, top field or bottom field), width, height
     /// (in macroblocks, of the frame), slices, bytes, references (index and address), before and
     /// after (address of the picture before and after deblocking; null if it is not written),
-    /// macroblocks, concealed, picture (file of --dump; null without). A JPEG picture of several
-    /// scans is one frame for each scan.
+    /// macroblocks, concealed, picture and samples (files of --dump; null without). A JPEG picture of
+    /// several scans is one frame for each scan. A picture of the encoder has the packet of the last
+    /// macroblock.
     #[arg(long, value_name = "WHAT")]
     pub(super) observe: Option<Observed>,
     /// Print tables by engine, kind of packet, kernel, kind of message and video standard

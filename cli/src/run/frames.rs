@@ -1,15 +1,17 @@
-//! `--observe frame`: each picture that the video engine decoded, with its counts and as a file.
+//! `--observe frame`: each picture that the video engine decoded or reconstructed, with its counts
+//! and as files.
 
 use super::number::{bytes, counted};
-use crate::output::{Error, write_picture};
+use crate::output::{Error, bad_input, write_picture};
 use genxml_sim::machine::coded::CodedPicture;
 use genxml_sim::machine::events::Event;
 use genxml_sim::mem::Va;
 use serde_json::{Value, json};
+use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// The decoded pictures of a run.
+/// The decoded pictures of a run, and those that the encoder has reconstructed.
 #[derive(Default)]
 pub struct Frames {
     /// A paragraph and an object for each picture.
@@ -30,22 +32,34 @@ impl Frames {
         match event {
             Event::Submission { .. } => self.submissions += 1,
             Event::Picture(picture) => {
-                let file = self.write(picture);
+                let files = self.write(picture);
                 let number = self.list.len() + 1;
-                let text = text(picture, number, self.submissions, file.as_deref());
-                self.list.push((text, object(picture, number, self.submissions, file)));
+                let text = text(picture, number, self.submissions, files.as_ref());
+                self.list.push((text, object(picture, number, self.submissions, files)));
             }
             _ => {}
         }
     }
 
-    /// Writes the picture as a file and returns the file's name.
-    fn write(&mut self, picture: &CodedPicture<'_>) -> Option<String> {
+    /// Writes the picture as files and returns their names.
+    fn write(&mut self, picture: &CodedPicture<'_>) -> Option<Files> {
         let directory = self.directory.as_ref().filter(|_| self.result.is_none())?;
-        let name = format!("picture{}.png", self.list.len() + 1);
+        let number = self.list.len() + 1;
+        let files = Files {
+            picture: format!("picture{number}.png"),
+            samples: format!("picture{number}.yuv"),
+        };
         let image = picture.image();
-        match write_picture(&directory.join(&name), image.width, image.height, &image.rgba) {
-            Ok(()) => Some(name),
+        let path = directory.join(&files.picture);
+        let written = write_picture(&path, image.width, image.height, &image.rgba);
+        let path = directory.join(&files.samples);
+        let planes = picture.frame.planes.each_ref().map(|plane| plane.data.as_slice());
+        let written = written.and_then(|()| {
+            fs::write(&path, planes.concat())
+                .map_err(|error| bad_input(format!("cannot write {}: {error}", path.display())))
+        });
+        match written {
+            Ok(()) => Some(files),
             Err(error) => {
                 self.result = Some(error);
                 None
@@ -75,8 +89,21 @@ impl Frames {
     }
 }
 
+/// Names of the files of a picture.
+struct Files {
+    /// In colours.
+    picture: String,
+    /// The samples of the planes in turn: Y, Cb, Cr.
+    samples: String,
+}
+
 /// The paragraph of a picture.
-fn text(picture: &CodedPicture<'_>, number: usize, submission: u64, file: Option<&str>) -> String {
+fn text(
+    picture: &CodedPicture<'_>,
+    number: usize,
+    submission: u64,
+    files: Option<&Files>,
+) -> String {
     let CodedPicture { at, codec, kind, slices, report, .. } = picture;
     let (packet, address) = (at.packet, Va(at.address));
     let mut text = format!("frame {number}: submission {submission}, {packet} at {address}\n");
@@ -104,8 +131,8 @@ fn text(picture: &CodedPicture<'_>, number: usize, submission: u64, file: Option
         concealed => format!(", {} concealed", counted(concealed.into())),
     };
     line("did", format!("macroblocks {}{concealed}", counted(report.macroblocks.into())));
-    if let Some(file) = file {
-        line("pictures", file.to_owned());
+    if let Some(Files { picture, samples }) = files {
+        line("pictures", format!("{picture}, {samples}"));
     }
     text
 }
@@ -115,7 +142,7 @@ fn object(
     picture: &CodedPicture<'_>,
     number: usize,
     submission: u64,
-    file: Option<String>,
+    files: Option<Files>,
 ) -> Value {
     let hex = |address: u64| format!("{address:#x}");
     let references: Vec<Value> = picture
@@ -124,6 +151,7 @@ fn object(
         .map(|(index, address)| json!({ "index": index, "address": hex(*address) }))
         .collect();
     let [width, height] = picture.size();
+    let (file, samples) = files.map(|files| (files.picture, files.samples)).unzip();
     json!({
         "frame": number,
         "submission": submission,
@@ -142,5 +170,6 @@ fn object(
         "macroblocks": picture.report.macroblocks,
         "concealed": picture.report.concealed,
         "picture": file,
+        "samples": samples,
     })
 }

@@ -1,6 +1,8 @@
-//! Frames and coded bytes per second of each decoder, for streams of the corpus:
-//! `cargo bench -p genxml-codecs --bench video`. Without the corpus, it prints a line and measures
-//! nothing. Items are frames; bytes are those of the file.
+//! Frames and coded bytes per second of each decoder, for streams of the corpus, and macroblocks per
+//! second of the AVC encoder. `cargo bench -p genxml-codecs -p genxml-sim --bench video` also
+//! measures the encoders and video enhancement by packets (sim/benches/video). Without the corpus,
+//! it prints a line and measures the encoders only. Items are frames or macroblocks; bytes are those
+//! of the file.
 //!
 //! Each codec takes the front end of its tests, so a run has the work of the application, too:
 //! headers, and frames that are made anew.

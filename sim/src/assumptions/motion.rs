@@ -42,6 +42,13 @@ assumptions! {
         reason "intel-vaapi-driver programs the length for one reference: 18 steps in a window of \
             16 units.";
 
+    documentation PIXELS_BEYOND_A_PICTURE_REPEAT;
+        question "Which pixels are beyond the edges of the source and of the references?";
+        choice "The nearest ones of the surface repeat. The surface has the size of its state.";
+        reason "Vectors may leave a picture. intel-vaapi-driver states the size of the picture for the \
+            source, and whole macroblocks for references; so macroblocks at the right and lower edge \
+            are compared with what the encoder coded from memory beyond the source.";
+
     documentation PARTITIONS_USE_THE_COST_CENTRE_OF_THEIR_FIRST_BLOCK;
         question "Which of the four cost centres does a partition of several 8x8 blocks use?";
         choice "That of its first block.";

@@ -1,13 +1,13 @@
-//! Decoded pictures as observers see them.
+//! Decoded and encoded pictures as observers see them.
 
 use crate::machine::place::Place;
 use genxml_codecs::{Frame, Report, Structure};
 
-/// A picture that the video engine has decoded and written: a frame or a field. A JPEG picture of
-/// several scans is one for each scan.
+/// A picture that the video engine has decoded and written, or that its encoder has reconstructed:
+/// a frame or a field. A JPEG picture of several scans is one for each scan.
 #[derive(Clone, Copy, Debug)]
 pub struct CodedPicture<'a> {
-    /// The packet of the last slice.
+    /// The packet of the last slice, or of the last macroblock or insertion of an encoded picture.
     pub at: Place,
     /// The coding standard.
     pub codec: Codec,

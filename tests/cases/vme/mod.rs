@@ -2,9 +2,16 @@
 //!
 //! Oracle: pictures whose best prediction is known, because they are copies of each other. The
 //! algorithm has its own tests in the model (unit/vme/tests).
+//!
+//! * [`checks`]: the skip and intra check;
+//! * [`refused`]: messages that are refused;
+//! * [`mutations`]: messages with random changes;
+//! * [`threads`]: messages from two host threads.
 
 mod checks;
+mod mutations;
 mod refused;
+mod threads;
 
 use genxml::eu;
 use genxml::eu::gen8::eu_messages::{
@@ -43,6 +50,8 @@ const PITCH: u64 = 128;
 const CHROMA: u64 = 64;
 /// Number of response registers that are stored.
 const STORED: usize = 12;
+/// Bytes of a stored response.
+const ANSWER: u64 = 32 * STORED as u64;
 
 /// r1: descriptor of the message, descriptor of the stores. r2 to r11: the message. r20 to r31: the
 /// response. The message goes to motion estimation.
@@ -138,17 +147,37 @@ fn moved(tiling: Tiling, by: [[i64; 2]; 2]) -> (Model, Pictures) {
     (model, pictures)
 }
 
+/// The descriptor of a message with these registers.
+fn descriptor(descriptor: Descriptor, message: &[u32]) -> u32 {
+    let length = message.len().div_ceil(8);
+    let message_length = u(length as u64);
+    Descriptor { message_length, header_present: true, ..descriptor }.pack()[0]
+}
+
 /// Sends a message with these registers. Returns the registers of the response.
 fn send(
     model: &mut Model,
     pictures: &Pictures,
     kernel: &[u32],
-    descriptor: Descriptor,
+    kind: Descriptor,
     message: &[u32],
 ) -> Result<Vec<u32>, Fault> {
-    let length = message.len().div_ceil(8);
-    let descriptor =
-        Descriptor { message_length: u(length as u64), header_present: true, ..descriptor };
+    let kernel = [kernel, STORE].concat();
+    let batch = batch(model, pictures, &kernel, descriptor(kind, message), message, 1);
+    model.render(&batch)?;
+    Ok(model.get(ANSWERS, 8 * STORED))
+}
+
+/// A batch with `groups` threads of a kernel that sends a message with these registers and this
+/// descriptor, and stores the response.
+fn batch(
+    model: &mut Model,
+    pictures: &Pictures,
+    kernel: &[u32],
+    descriptor: u32,
+    message: &[u32],
+    groups: u64,
+) -> Vec<u32> {
     let store = Msd0wOwb {
         binding_table_index: u(BUFFER as u64),
         data_blocks: MdcDbOw::OW8,
@@ -157,20 +186,20 @@ fn send(
         ..Msd0wOwb::new()
     };
     let mut registers = [[0u32; 8]; 15];
-    registers[1][..2].copy_from_slice(&[descriptor.pack()[0], store.pack()[0]]);
+    registers[1][..2].copy_from_slice(&[descriptor, store.pack()[0]]);
     registers.as_flattened_mut()[16..16 + message.len()].copy_from_slice(message);
     for n in 0..3 {
         registers[12 + n] = MhBtsGo { global_offset: u(8 * n as u64) }.pack();
     }
     let mut surfaces = vec![RenderSurfaceState::new(); BUFFER];
-    surfaces.push(raw_buffer(ANSWERS, 32 * STORED as u64));
-    let kernel = [kernel, STORE].concat();
+    surfaces.push(raw_buffer(ANSWERS, groups * ANSWER));
     let walker = Walker {
         surfaces,
         curbe: bytemuck::cast_slice(registers[1..].as_flattened()).to_vec(),
         shared: 14,
         simd: GpgpuWalkerSimdSize::SIMD8,
-        ..Walker::new(&kernel)
+        groups: [groups, 1, 1],
+        ..Walker::new(kernel)
     };
     let batch = walker.batch(model);
     let [source, first, second] = PICTURES;
@@ -178,8 +207,7 @@ fn send(
         let state = MediaSurfaceState { surface_base_address: at(address), ..pictures.state };
         model.put(SURFACE_STATE + 64 * index, &state.pack());
     }
-    model.render(&batch)?;
-    Ok(model.get(ANSWERS, 8 * STORED))
+    batch
 }
 
 fn response(registers: &[u32]) -> VmeResponse {

@@ -218,9 +218,12 @@ fn encode(exec: &mut Exec<'_>, items: &Items) -> Result<(), Fault> {
             |error| exec.bad_field("Frame Height", parameters.height as u64, error.to_string()),
         )?;
     let segments = code(exec, &mut picture, items, &image)?;
+    // A picture that no other refers to may have no output. Observers see what decoders show.
+    let unwritten = outputs.before.is_none() && outputs.after.is_none();
+    let observed = unwritten && exec.listener.is_some();
     let output = picture.finish(avc::Outputs {
-        unfiltered: outputs.before.is_some(),
-        filtered: outputs.after.is_some(),
+        unfiltered: outputs.before.is_some() || unwritten && !observed,
+        filtered: outputs.after.is_some() || observed,
     });
     segments.write(exec, &output.stream)?;
     let records = records(&parameters, slices(), &output.records);

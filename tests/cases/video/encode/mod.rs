@@ -5,6 +5,7 @@
 //! * [`headers`]: parameter sets and slice headers;
 //! * [`macroblocks`]: random macroblocks;
 //! * [`pictures`]: I, P and B pictures with random macroblocks;
+//! * [`round_trip`]: the same pictures, decoded by the model;
 //! * [`effects`]: what single fields change in the coded data;
 //! * [`faults`]: invalid macroblocks and states;
 //! * [`mutations`]: batches with random changes.
@@ -18,10 +19,11 @@ mod headers;
 mod macroblocks;
 mod mutations;
 mod pictures;
+mod round_trip;
 mod setup;
 mod state;
 
 pub use setup::{
-    CODED, HEAD, HEIGHT, PICTURES, REGISTERS, SOURCE, WIDTH, changed_batches_end, ffmpeg, insert,
-    model, reconstructed, store, surface,
+    CODED, DECODED, HEAD, HEIGHT, PICTURES, REGISTERS, SOURCE, WIDTH, changed_batches_end, ffmpeg,
+    insert, model, reconstructed, samples, store, surface,
 };

@@ -3,7 +3,7 @@
 use super::headers::headers;
 use super::macroblocks::macroblock;
 use super::setup::{self, HEIGHT, WIDTH};
-use super::state::{VARIANT, Variant, picture};
+use super::state::{ADDRESSES, VARIANT, Variant, picture};
 use genxml_cases::push;
 
 #[test]
@@ -17,6 +17,6 @@ fn changed_batches_end() {
         for number in 0..WIDTH * HEIGHT {
             push(&mut batch, &macroblock(index, number, variant, random, model));
         }
-        batch
+        (batch, ADDRESSES)
     });
 }

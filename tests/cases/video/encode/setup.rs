@@ -19,6 +19,8 @@ pub const SECOND: u64 = 0x46_0000;
 pub const REGISTERS: u64 = 0x47_0000;
 /// Records of macroblocks.
 pub const RECORDS: u64 = REGISTERS + 0x1000;
+/// The pictures that the decoder writes.
+pub const DECODED: [u64; 3] = [0x48_0000, 0x49_0000, 0x4a_0000];
 pub const PITCH: usize = 128;
 /// Size in macroblocks.
 pub const WIDTH: usize = 3;
@@ -133,30 +135,60 @@ pub fn decodes(stream: &[u8], count: usize, model: &mut Model, what: &str) -> bo
 
 /// The samples of picture `index` as the model has reconstructed it.
 pub fn reconstructed(index: usize, model: &mut Model) -> Vec<u8> {
+    samples(PICTURES[index], model)
+}
+
+/// The samples of the picture at an address.
+pub fn samples(address: u64, model: &mut Model) -> Vec<u8> {
     let planes = vec![(0, 16 * WIDTH, 16 * HEIGHT), (32, 16 * WIDTH, 8 * HEIGHT)];
-    Picture { address: PICTURES[index], pitch: PITCH, planes }.read(model)
+    Picture { address, pitch: PITCH, planes }.read(model)
 }
 
 /// Submits batches with random changes: each ends with a result or a fault. `GENXML_MUTATIONS` sets
-/// their number. `make` makes a valid batch, and writes what it needs to the model.
-pub fn changed_batches_end(count: u64, make: impl Fn(&mut Random, &mut Model) -> Vec<u32>) {
+/// their number. `make` makes a valid batch, and writes what it needs to the model; it returns the
+/// batch and the position after the last packet that has addresses. Changes of later packets leave
+/// the source and the vectors as they are.
+pub fn changed_batches_end(
+    count: u64,
+    make: impl Fn(&mut Random, &mut Model) -> (Vec<u32>, usize),
+) {
     let count = std::env::var("GENXML_MUTATIONS").map_or(count, |count| count.parse().unwrap());
-    let mut faults = 0;
+    let (mut faults, mut guarded) = (0, 0);
     for number in 0..count {
         let mut random = Random::new(number);
         let mut model = model(&mut random);
-        let mut batch = make(&mut random, &mut model);
+        let (mut batch, addresses) = make(&mut random, &mut model);
+        let headers = headers(&batch);
+        let mut guard = true;
         for _ in 0..=random.index(4) {
             let at = random.index(batch.len());
+            guard &= at >= addresses && !headers.contains(&at);
             batch[at] = match random.below(3) {
                 0 => random.below(1 << 32) as u32,
                 1 => batch[at] ^ 1 << random.below(32),
                 _ => batch[at] ^ 0xff << (8 * random.below(4)),
             };
         }
+        let inputs = |model: &mut Model| [SOURCE, VECTORS].map(|at| model.read(at, 0x1_0000));
+        let before = guard.then(|| inputs(&mut model));
         let ended =
             catch_unwind(AssertUnwindSafe(|| model.submit(EngineId::Video, &batch).is_err()));
         faults += u64::from(ended.unwrap_or_else(|_| panic!("change {number} panics")));
+        if let Some(before) = before {
+            guarded += 1;
+            assert!(before == inputs(&mut model), "change {number} writes to an input");
+        }
     }
     assert!(faults > count / 20 && faults < count * 19 / 20, "{faults} of {count} have faults");
+    assert!(guarded > count / 20, "{guarded} of {count}");
+}
+
+/// Positions of the headers of the packets of a batch. All packets are those of the video engine,
+/// whose headers have the number of the dwords after the first two.
+fn headers(batch: &[u32]) -> Vec<usize> {
+    let mut positions = vec![0];
+    while let Some(header) = positions.last().and_then(|at| batch.get(*at)) {
+        positions.push(positions[positions.len() - 1] + 2 + (header & 0xfff) as usize);
+    }
+    positions
 }

@@ -43,6 +43,11 @@ pub fn image(variant: Variant) -> MfxAvcImgState {
     }
 }
 
+/// Dwords of [`picture`] with the packets that have addresses: MFX_PIPE_MODE_SELECT,
+/// MFX_SURFACE_STATE, MFX_PIPE_BUF_ADDR_STATE, MFX_IND_OBJ_BASE_ADDR_STATE,
+/// MFX_AVC_DIRECTMODE_STATE.
+pub const ADDRESSES: usize = 5 + 6 + 61 + 26 + 71;
+
 /// State of picture `index`: 0 I, 1 P, 2 B.
 pub fn picture(index: usize, variant: Variant) -> Vec<u32> {
     let mut buffers = MfxPipeBufAddrState {
@@ -74,8 +79,8 @@ pub fn picture(index: usize, variant: Variant) -> Vec<u32> {
             mfc_indirect_pak_bse_object_upper_bound: at(CODED + 0x8000),
             ..MfxIndObjBaseAddrState::new()
         },
-        image(variant),
-        MfxAvcDirectmodeState::new()
+        MfxAvcDirectmodeState::new(),
+        image(variant)
     ];
     if variant.own_source {
         push(&mut batch, &surface(MfxSurfaceStateSurfaceId::SOURCE_INPUT_PICTURE));
@@ -89,6 +94,15 @@ pub fn picture(index: usize, variant: Variant) -> Vec<u32> {
         forward.forward_quantizer_matrix.fill(u(0x1000));
         push(&mut batch, &forward);
     }
+    batch.extend(lists(index));
+    push(&mut batch, &slice(index));
+    batch
+}
+
+/// The reference lists of picture `index`: picture 0 is in list 0, picture 1 in list 1 of the B
+/// picture.
+pub fn lists(index: usize) -> Vec<u32> {
+    let mut batch = Vec::new();
     for list in 0..2 {
         let mut lists = MfxAvcRefIdxState {
             reference_picture_list_select: MfxAvcRefIdxStateReferencePictureListSelect::from_bits(
@@ -100,11 +114,9 @@ pub fn picture(index: usize, variant: Variant) -> Vec<u32> {
             entry.non_existing = true;
         }
         lists.reference_list_entry[0].non_existing = false;
-        // Picture 0 is in list 0, picture 1 in list 1 of the B picture.
         lists.reference_list_entry[0].frame_store_index = u(list * u64::from(index == 2));
         push(&mut batch, &lists);
     }
-    push(&mut batch, &slice(index));
     batch
 }
 

@@ -4,6 +4,7 @@
 //! the errors of the inverse transforms. Tests that need it end early if it is not installed.
 
 mod effects;
+mod round_trip;
 
 use super::encode::{
     CODED, HEAD, HEIGHT, PICTURES, REGISTERS, SOURCE, WIDTH, ffmpeg, insert, model, reconstructed,
@@ -207,6 +208,20 @@ fn pictures_decode_as_they_were_reconstructed() {
     }
 }
 
+/// Two host threads write the same memory as one.
+#[test]
+fn host_threads() {
+    let run = |threads: usize| {
+        let mut random = Random::new(8);
+        let mut model = model(&mut random);
+        model.gpu.set_threads(threads);
+        let coded = [0, 1, 2].map(|index| encode(index, &mut random, &mut model));
+        let pictures = [0, 1, 2].map(|index| reconstructed(index, &mut model));
+        (coded, pictures, model.read(REGISTERS, 0x1000))
+    };
+    assert!(run(1) == run(2));
+}
+
 /// What the model does not have, and invalid macroblocks.
 #[test]
 fn faults_name_fields() {
@@ -246,6 +261,7 @@ fn changed_batches_end() {
         for number in 0..WIDTH * HEIGHT {
             push(&mut batch, &macroblock(index, number, random));
         }
-        batch
+        // The mode, the surface, the buffers, the bases of indirect data.
+        (batch, 5 + 6 + 61 + 26)
     });
 }

@@ -238,3 +238,23 @@ fn all_together() {
     assert!(scene.frame(PREVIOUS).iter().all(|pixel| *pixel == [110, 128, 128]));
     assert!(scene.frame(DENOISED).iter().all(|pixel| *pixel == [100, 128, 128]));
 }
+
+/// Two host threads write the same memory as one.
+#[test]
+fn host_threads() {
+    let scenes: [fn() -> Scene; 2] = [denoising, || deinterlacing(true)];
+    for (number, scene) in scenes.into_iter().enumerate() {
+        let run = |threads: usize| {
+            let mut scene = scene();
+            scene.model.gpu.set_threads(threads);
+            scene.draw(INPUT, pattern);
+            scene.draw(BEFORE, |x, y| pattern(x + 1, y));
+            scene.run().unwrap();
+            let buffers = (INPUT..=STATISTICS).step_by(ROOM);
+            buffers.map(|buffer| scene.model.read(buffer, ROOM)).collect::<Vec<_>>()
+        };
+        let one = run(1);
+        assert!(one.iter().flatten().filter(|byte| **byte != 0).count() > 3 * WIDTH * HEIGHT);
+        assert!(one == run(2), "scene {number}");
+    }
+}

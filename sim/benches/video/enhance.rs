@@ -1,15 +1,15 @@
 //! Measures pixels per second of video enhancement: frames of 1920x1088, submitted as a batch.
 
+use super::{BATCH, number};
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use genxml::core::{Address, Instruction, MinusOne, U};
+use genxml::core::{Address, Instruction, MinusOne};
 use genxml::engine::EngineId;
 use genxml::gen8::mi::MiBatchBufferEnd;
 use genxml::gen8::vebox::*;
 use genxml::gen8::vebox_states::{VeboxDndiState, VeboxIecpState};
 use genxml_sim::Gpu;
 
-const BATCH: u64 = 0x10_0000;
 const TABLES: [u64; 2] = [0x11_0000, 0x12_0000];
 /// The first of nine buffers of 8 MiB. A frame in RGB has more than one.
 const FRAMES: u64 = 0x1000_0000;
@@ -17,14 +17,6 @@ const ROOM: u64 = 8 << 20;
 const WIDTH: u64 = 1920;
 const HEIGHT: u64 = 1088;
 const PITCH: u64 = 8192;
-
-fn main() {
-    divan::main();
-}
-
-fn number<const N: u32>(value: u64) -> U<N> {
-    U::new(value).unwrap()
-}
 
 /// What is done with a frame.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -43,7 +35,7 @@ enum Job {
     Compensate,
 }
 
-#[divan::bench(args = [
+#[divan::bench(name = "VEBOX", args = [
     Job::Copy,
     Job::ProcAmp,
     Job::ToRgb,
