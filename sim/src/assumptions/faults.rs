@@ -45,16 +45,11 @@ assumptions! {
         choice "Fault.";
         reason "No driver for Linux uses the camera pipe, and its interpolation is not described.";
 
-    documentation PLANES_OF_ALPHA;
-        question "What does Alpha Plane Enable do in video enhancement?";
+    documentation NAMES_OF_THE_GAMUT;
+        question "What do Cpi Override and position 1 of gamut expansion do?";
         choice "Fault.";
-        reason "The format of the plane is not described, and drivers do not use it.";
-
-    documentation GAMUT_OF_EACH_PIXEL;
-        question "What do gamut compression and the advanced mode of gamut expansion do?";
-        choice "Fault.";
-        reason "Their fields are described, but not the arithmetic (digests/video.md 12.4). \
-            Drivers do not use them.";
+        reason "Only their names are public: Cpi is named nowhere else, and only a comment of \
+            intel-vaapi-driver names the position.";
 
     documentation THE_SECOND_VIDEO_ENGINE;
         question "What does a list, a ring or a semaphore signal for the second video engine \

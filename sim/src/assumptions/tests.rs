@@ -200,18 +200,9 @@ const FAULTS: &[(&str, &[&str])] = &[
     ),
     (
         "unit/vme/mod.rs",
-        &["RARE_FUNCTIONS_OF_MOTION_ESTIMATION", "RARE_FUNCTIONS_OF_MOTION_ESTIMATION"],
+        &["RARE_FUNCTIONS_OF_MOTION_ESTIMATION"; 3],
     ),
-    (
-        "vebox/job.rs",
-        &[
-            "CAMERA_PIPE",
-            "PLANES_OF_ALPHA",
-            "GAMUT_OF_EACH_PIXEL",
-            "CAMERA_PIPE",
-            "GAMUT_OF_EACH_PIXEL",
-        ],
-    ),
+    ("vebox/job.rs", &["CAMERA_PIPE", "CAMERA_PIPE", "NAMES_OF_THE_GAMUT", "NAMES_OF_THE_GAMUT"]),
     ("vebox/surface.rs", &["CAMERA_PIPE"]),
     ("video/avc_short.rs", &["RARE_SLICES_OF_THE_SHORT_FORMAT", "RARE_SLICES_OF_THE_SHORT_FORMAT"]),
     ("video/encode/avc.rs", &["RARE_FUNCTIONS_OF_ENCODERS"; 2]),

@@ -4,11 +4,14 @@ use super::convert::Method;
 use super::deinterlace::settings::{self, Source};
 use super::denoise;
 use super::iecp::Chain;
+use super::iecp::compression::Compression;
 use super::iecp::gamut::Expansion;
 use super::picture::Picture;
 use super::surface::{Role, Surface};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::surface::rows::Rows;
+use crate::surface::tiling::TileMode;
 use genxml::gen8::vebox::{
     VebDiIecp, VeboxState, VeboxState422420DownsampleMethod as RowsMethod,
     VeboxState444422DownsampleMethod as ColumnsMethod, VeboxStateDiEnable as Di,
@@ -16,7 +19,7 @@ use genxml::gen8::vebox::{
     VeboxStateDnEnable as Dn,
 };
 use genxml::gen8::vebox_states::{
-    VeboxDndiState, VeboxGamutState, VeboxGamutStateGlobalModeEnable as GamutMode, VeboxIecpState,
+    VeboxDndiState, VeboxGamutState, VeboxIecpState, VeboxVertexTable,
 };
 use genxml_core::Fixed;
 use std::ops::Range;
@@ -64,14 +67,11 @@ impl Job {
                 return Err(exec.unimplemented(what, page));
             }
         }
-        if state.alpha_plane_enable {
-            return Err(exec.unimplemented("Alpha Plane Enable", "VEBOX_STATE dw1 12"));
-        }
-        if state.color_gamut_compression_enable {
-            let what = "Color Gamut Compression Enable";
-            return Err(exec.unimplemented(what, "VEBOX_STATE dw1 1"));
-        }
         let input = Surface::resolve(exec, Role::Input)?;
+        if state.alpha_plane_enable && input.format.has_alpha() {
+            let why = "the input has alpha";
+            return Err(exec.bad_field("Alpha Plane Enable", 1, why));
+        }
         let outputs = Surface::resolve(exec, Role::Output)?.sized(exec, &input)?;
         let (start, end) = (packet.starting_x.get(), packet.ending_x.get());
         if start % 64 != 0 || start > end {
@@ -163,6 +163,9 @@ impl Job {
             }
         }
         let mut chain = Chain::new(state, source.alpha.is_some());
+        if self.state.color_gamut_compression_enable {
+            chain.compression = Some(self.compression(exec)?);
+        }
         if self.state.color_gamut_expansion_enable {
             if self.state.gamut_expansion_position.get() != 0 {
                 let what = "Gamut Expansion Position 1";
@@ -170,13 +173,51 @@ impl Job {
             }
             let address = self.state.gamut_state_pointer.get();
             let gamut: VeboxGamutState = read(exec, address, "gamut state")?;
-            if gamut.global_mode_enable != GamutMode::BASIC_MODE {
-                let what = "gamut expansion in the advance mode";
-                return Err(exec.unimplemented(what, "VEBOX_GAMUT_STATE dw0 15"));
-            }
             chain.expansion = Some(Expansion::new(&gamut));
         }
         Ok(chain)
+    }
+
+    /// The settings of gamut compression.
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`] for a shift that does not exist; [`Fault::Unimplemented`] for Cpi
+    /// Override; [`Fault::Page`] if the gamut state or the vertices are not mapped.
+    fn compression(&self, exec: &mut Exec<'_>) -> Result<Compression, Fault> {
+        let gamut: VeboxGamutState =
+            read(exec, self.state.gamut_state_pointer.get(), "gamut state")?;
+        if gamut.cpi_override {
+            return Err(exec.unimplemented("Cpi Override", "VEBOX_GAMUT_STATE dw37 0"));
+        }
+        let shift = gamut.compression_line_shift.get();
+        if shift > 4 {
+            return Err(exec.bad_field("CompressionLineShift", shift, "the greatest shift is 4"));
+        }
+        let address = self.state.vertex_table_state_pointer.get();
+        let vertices: VeboxVertexTable = read(exec, address, "vertex table")?;
+        Ok(Compression::new(&gamut, &vertices))
+    }
+
+    /// Alpha of a plane of its own, in 12 bits. `None` if the output has no alpha.
+    ///
+    /// # Errors
+    /// [`Fault::Page`] if the plane is not mapped.
+    pub fn alpha(
+        &self,
+        exec: &mut Exec<'_>,
+        packet: &VebDiIecp,
+    ) -> Result<Option<Vec<u16>>, Fault> {
+        if !self.state.alpha_plane_enable || !self.outputs.format.has_alpha() {
+            return Ok(None);
+        }
+        // A linear surface of bytes, whatever the input is (facts: VEBOX_SURFACE_STATE).
+        let (width, height) = (self.input.width, self.input.height);
+        let rows = Rows { tiling: TileMode::Linear, pitch: width.next_multiple_of(64) };
+        let address = packet.alpha_vignette_correction_address.get();
+        let bytes = rows.read(&exec.vm, address, (0, 0), (width, height));
+        let bytes = bytes.map_err(|fault| exec.page(fault, "alpha plane"))?;
+        exec.stats.bytes_read += bytes.len() as u64;
+        Ok(Some(bytes.into_iter().map(|alpha| u16::from(alpha) << 4).collect()))
     }
 
     /// Columns and rows whose luma is counted.

@@ -4,7 +4,7 @@
 //! functions (digests/video.md 12.2):
 //! 1. [`denoise`], with the frame before and the [`history`] of noise;
 //! 2. [`deinterlace`], with the history of motion;
-//! 3. [`iecp`]: skin tones, contrast, saturation, ProcAmp, colour space, gamut, in rows with a
+//! 3. [`iecp`]: skin tones, gamut, contrast, saturation, ProcAmp, colour space, in rows with a
 //!    sample of chroma for each pixel ([`mod@convert`]).
 //!
 //! [`job`] checks the state. [`surface`] and [`pack`] read and write surfaces: frames of 8 bits, or
@@ -50,8 +50,7 @@ const ENHANCED: u64 = 4;
 ///
 /// # Errors
 /// [`Fault::BadPacket`] for state that contradicts itself; [`Fault::Page`] if a surface or a state
-/// is not mapped; [`Fault::Unimplemented`] for functions of the camera pipe and for gamut
-/// compression.
+/// is not mapped; [`Fault::Unimplemented`] for functions of the camera pipe.
 pub fn di_iecp(exec: &mut Exec<'_>, packet: &VebDiIecp) -> Result<(), Fault> {
     let job = Job::resolve(exec, packet)?;
     let mut statistics = Statistics { two_frames: job.deinterlaces, ..Statistics::default() };
@@ -59,7 +58,7 @@ pub fn di_iecp(exec: &mut Exec<'_>, packet: &VebDiIecp) -> Result<(), Fault> {
         let address = packet.current_frame_input_address.get();
         if job.enhances || !job.is_copy() {
             let source = job.input.read_picture(exec, address, "current frame input")?;
-            statistics.current = job.output(exec, &source, Output::Current, packet)?;
+            statistics.current = job.output(exec, source, Output::Current, packet)?;
         } else {
             let frame = job.input.read_frame(exec, address, "current frame input")?;
             job.copy(exec, &frame, Output::Current, packet)?;
@@ -182,7 +181,7 @@ impl Job {
             return Ok(None);
         }
         let source = Picture::widen(frame, self.input.format.sampling());
-        self.output(exec, &source, output, packet)
+        self.output(exec, source, output, packet)
     }
 
     /// Writes a frame as it is.
@@ -202,28 +201,31 @@ impl Job {
     fn output(
         &self,
         exec: &mut Exec<'_>,
-        source: &Picture,
+        mut source: Picture,
         output: Output,
         packet: &VebDiIecp,
     ) -> Result<Option<Luma>, Fault> {
         exec.spend(ENHANCED * watchdog::PIXEL * self.pixels())?;
+        if let Some(alpha) = self.alpha(exec, packet)? {
+            source.alpha = Some(alpha);
+        }
         let sampling = self.outputs.format.sampling();
         let mut counts = None;
         let result = if self.enhances {
             let state: VeboxIecpState =
                 read(exec, self.state.iecp_state_pointer.get(), "IECP state")?;
-            let chain = self.chain(exec, &state, source)?;
+            let chain = self.chain(exec, &state, &source)?;
             let (area, rows) = self.area(&state);
             let threshold = state.ace_lace_state.skin_threshold.get() as u8;
             let mut luma = Luma::new(threshold);
-            let result = convert(source, sampling, self.method, |y, row| {
+            let result = convert(&source, sampling, self.method, |y, row| {
                 let counted = if rows.contains(&y) { area.clone() } else { 0..0 };
                 chain.apply(row, counted, &mut luma);
             });
             counts = Some(luma);
             result
         } else {
-            convert(source, sampling, self.method, |_, _| {})
+            convert(&source, sampling, self.method, |_, _| {})
         };
         let (address, name) = output.place(packet);
         let bytes = self.outputs.format.picture_bytes(&result);

@@ -63,6 +63,11 @@ impl Format {
         )
     }
 
+    /// True for formats with alpha.
+    pub fn has_alpha(self) -> bool {
+        matches!(self, Format::Pixels { .. } | Format::Tens)
+    }
+
     /// The byte of a plane's row where a column starts. Columns between chroma samples count as the
     /// next one.
     pub fn column(self, plane: usize, column: usize) -> usize {

@@ -26,7 +26,11 @@ fn random_scene(random: &mut Random) -> Scene {
     scene.state.global_iecp_enable = flag();
     scene.video.mcdi_enable = flag();
     scene.state.color_gamut_expansion_enable = flag();
-    scene.gamut.global_mode_enable = VeboxGamutStateGlobalModeEnable::BASIC_MODE;
+    scene.gamut.global_mode_enable = VeboxGamutStateGlobalModeEnable::from_bits(flag().into());
+    scene.state.color_gamut_compression_enable = flag();
+    scene.gamut.full_range_mapping_enable =
+        VeboxGamutStateFullRangeMappingEnable::from_bits(flag().into());
+    scene.state.alpha_plane_enable = flag() && flag();
     scene.video.temporal_difference_threshold = u(12);
     let colors = &mut scene.colors;
     colors.std_ste_state.std_enable = flag();
@@ -86,9 +90,10 @@ fn changed_packets_and_tables_end() {
             scene.video.pack().to_vec(),
             scene.colors.pack().to_vec(),
             scene.gamut.pack().to_vec(),
+            scene.vertices.pack().to_vec(),
         ];
         let mut batch = scene.batch();
-        match random.below(4) {
+        match random.below(5) {
             0 => {
                 // The headers stay, so that the packets are found.
                 let packets = [(1, 12), (13, 18), (19, 24), (25, 44)];
