@@ -39,11 +39,11 @@ assumptions! {
         choice "Fault.";
         reason "Drivers for Broadwell leave them off (digests/video.md 8 and 9).";
 
-    documentation CAMERA_PIPE;
-        question "What do Bayer patterns, vignette correction, hot pixels, the colour correction \
-            matrix, forward gamma and the conversion at the start do in video enhancement?";
+    documentation DENOISING_OF_BAYER_PATTERNS;
+        question "What does denoising do to a Bayer pattern?";
         choice "Fault.";
-        reason "No driver for Linux uses the camera pipe, and its interpolation is not described.";
+        reason "Its output of 8 bits is described, but not which samples are neighbours. No driver \
+            for Linux uses the camera pipe.";
 
     documentation NAMES_OF_THE_GAMUT;
         question "What do Cpi Override and position 1 of gamut expansion do?";

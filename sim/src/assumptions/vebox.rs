@@ -108,6 +108,45 @@ assumptions! {
             choice and the defaults, greys and reds are accurate and saturated colours are \
             expanded. Constant weights give the basic mode.";
 
+    documentation VEBOX_CAMERA_PIPE_ORDER;
+        question "In which order do the functions of the camera pipe work?";
+        choice "Hot pixels, black level, vignette correction, demosaicing, colour correction matrix, \
+            forward gamma, conversion at the start. The black level is subtracted from the samples \
+            of its colour.";
+        reason "2d p.517 says that the black level is subtracted whenever demosaicing is enabled. \
+            Each function then has input that is linear in the light as long as possible, and \
+            vignetting scales light only. The names of the last three give their places.";
+
+    documentation VEBOX_VIGNETTE_FACTORS;
+        question "Which pixels have the factors of the vignette correction?";
+        choice "Each block of 4x4 pixels has four: for the pixels of even columns and rows, of odd \
+            columns, of odd rows, and of both. The product is rounded.";
+        reason "The surface has 4 * ((width + 3) / 4) factors of 16 bits in (height + 3) / 4 rows \
+            (intel/media-driver mhw_vebox_hwcmd_g8_X.h). A Bayer pattern has four positions.";
+
+    documentation VEBOX_HOT_PIXELS_ARE_MEDIANS;
+        question "Which neighbours does a hot pixel have, and what replaces it?";
+        choice "The eight nearest pixels of the same column and row parity, so of the same colour. \
+            Their median. A pixel is hot if more of them than Hot Pixel Count differ by more than \
+            the threshold.";
+        reason "2d p.531 gives the count (0 to 8) and the threshold, not the result.";
+
+    documentation VEBOX_DEMOSAIC_FOLLOWS_THE_LEAST_COST;
+        question "How are the colours interpolated that a Bayer pattern leaves out?";
+        choice "Green: in the direction, horizontal or vertical, with the least cost, corrected by \
+            the bend of the own colour. The cost is the difference of the neighbours and the bend. \
+            With equal costs, and if both are above Average Min Cost Threshold, the mean of both. \
+            Red and blue: the means of their differences from green. The border mirrors. The other \
+            thresholds have no effect: there are no checks of confidence and of bad pixels.";
+        reason "2d p.514-516 name costs of both directions and the mean beyond a threshold, not \
+            their arithmetic. With the choice, samples of the pattern stay, and flat colours, \
+            slopes and edges of grey come back.";
+
+    documentation VEBOX_WHITE_POINTS_ARE_NOT_COUNTED;
+        question "Where are the statistics of the white balance?";
+        choice "The model has none.";
+        reason "2d p.516 describes which pixels count, but no source where the counts are.";
+
     documentation VEBOX_PLANE_OF_ALPHA_IS_FOR_ALL_OUTPUTS;
         question "Which outputs have alpha of the plane?";
         choice "All that have alpha. It must not be enabled for inputs with alpha.";

@@ -7,10 +7,13 @@
 //! 3. [`iecp`]: skin tones, gamut, contrast, saturation, ProcAmp, colour space, in rows with a
 //!    sample of chroma for each pixel ([`mod@convert`]).
 //!
+//! The [`camera`] pipe makes the picture of a Bayer pattern before enhancement.
+//!
 //! [`job`] checks the state. [`surface`] and [`pack`] read and write surfaces: frames of 8 bits, or
 //! [`picture`]s of 12 bits. [`film`], [`noise`] and [`statistics`] count. All arithmetic is
 //! functions of plain values. Only this file, [`job`] and [`surface`] use packets and memory.
 
+pub mod camera;
 pub mod convert;
 pub mod deinterlace;
 pub mod denoise;
@@ -43,6 +46,8 @@ use statistics::{Blocks, Statistics};
 const DENOISED: u64 = 8;
 /// Units of work of deinterlacing a pixel.
 const DEINTERLACED: u64 = 32;
+/// Units of work of making colours of a pixel of a Bayer pattern.
+const DEMOSAICED: u64 = 16;
 /// Units of work of enhancing a pixel.
 const ENHANCED: u64 = 4;
 
@@ -50,14 +55,19 @@ const ENHANCED: u64 = 4;
 ///
 /// # Errors
 /// [`Fault::BadPacket`] for state that contradicts itself; [`Fault::Page`] if a surface or a state
-/// is not mapped; [`Fault::Unimplemented`] for functions of the camera pipe.
+/// is not mapped; [`Fault::Unimplemented`] for functions that the model lacks.
 pub fn di_iecp(exec: &mut Exec<'_>, packet: &VebDiIecp) -> Result<(), Fault> {
     let job = Job::resolve(exec, packet)?;
     let mut statistics = Statistics { two_frames: job.deinterlaces, ..Statistics::default() };
     if !job.denoises && !job.deinterlaces {
         let address = packet.current_frame_input_address.get();
         if job.enhances || !job.is_copy() {
-            let source = job.input.read_picture(exec, address, "current frame input")?;
+            let mut source = job.input.read_picture(exec, address, "current frame input")?;
+            if let Some(settings) = job.camera(exec, packet)? {
+                exec.spend(DEMOSAICED * job.pixels())?;
+                let [samples, ..] = source.planes;
+                source = camera::picture(&settings, samples, job.input.width);
+            }
             statistics.current = job.output(exec, source, Output::Current, packet)?;
         } else {
             let frame = job.input.read_frame(exec, address, "current frame input")?;

@@ -1,6 +1,6 @@
 //! Gamut expansion: curves, a matrix, and the weight of the result.
 
-use super::curve::{Curve, Part};
+use super::curve::{Curve, Part, curve};
 use super::number::{clip, fixed};
 use genxml::gen8::vebox_states::{VeboxGamutState, VeboxGamutStateGlobalModeEnable as Global};
 
@@ -56,20 +56,6 @@ impl Weight {
             }
         }
     }
-}
-
-/// The curve of eleven points, biases and twelve slopes, which starts at 0.
-macro_rules! curve {
-    ($state:ident; $first:ident; $($point:ident $bias:ident $slope:ident;)*) => {
-        Curve::new(&[
-            Part { point: 0, bias: 0, slope: fixed($state.$first.get(), Part::FRACTION) },
-            $(Part {
-                point: $state.$point.get() as u8,
-                bias: $state.$bias.get() as u8,
-                slope: fixed($state.$slope.get(), Part::FRACTION),
-            },)*
-        ])
-    };
 }
 
 impl Expansion {

@@ -8,6 +8,7 @@ pub mod ace;
 pub mod compression;
 pub mod csc;
 pub mod curve;
+pub mod front;
 pub mod gamut;
 pub mod number;
 pub mod procamp;
@@ -18,6 +19,7 @@ use super::convert::Row;
 use compression::Compression;
 use csc::Csc;
 use curve::Curve;
+use front::Front;
 use gamut::Expansion;
 use genxml::gen8::vebox_states::{VeboxAlphaAoiStateAlphaFromStateSelect as From, VeboxIecpState};
 use procamp::ProcAmp;
@@ -28,6 +30,8 @@ use tcc::Tcc;
 /// The functions that are enabled.
 #[derive(Clone, Debug, Default)]
 pub struct Chain {
+    /// The end of the camera pipe.
+    pub front: Option<Front>,
     skin: Option<Skin>,
     /// Gamut compression.
     pub compression: Option<Compression>,
@@ -44,13 +48,14 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// The functions that a state enables. Gamut compression and expansion have states of
-    /// their own. `has_alpha` is
+    /// The functions that a state enables. The camera pipe has a switch of its own, and the
+    /// gamut has a state of its own. `has_alpha` is
     /// true if the input has alpha.
     pub fn new(state: &VeboxIecpState, has_alpha: bool) -> Chain {
         let alpha = &state.alpha_aoi_state;
         let given = alpha.alpha_from_state_select == From::ALPHA_IS_TAKEN_FROM_STATE;
         Chain {
+            front: None,
             skin: Skin::new(&state.std_ste_state),
             compression: None,
             contrast: ace::curve(&state.ace_lace_state),
@@ -67,6 +72,9 @@ impl Chain {
     pub fn apply(&self, row: &mut Row, counted: Range<usize>, luma: &mut Luma) {
         if let Some(alpha) = self.alpha {
             row.alpha.fill(alpha);
+        }
+        if let Some(front) = &self.front {
+            each_pixel(&mut row.planes, |pixel| front.pixel(pixel));
         }
         if let Some(skin) = &self.skin {
             self.detect(skin, row, counted.clone(), luma);
