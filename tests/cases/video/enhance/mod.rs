@@ -3,11 +3,13 @@
 //! * [`surfaces`]: formats, tiles, columns;
 //! * [`colors`]: ProcAmp, colour space, alpha, contrast, saturation, skin;
 //! * [`gamut`]: gamut compression and expansion;
+//! * [`camera`]: inputs with a Bayer pattern;
 //! * [`time`]: denoising and deinterlacing;
 //! * [`statistics`]: the statistics output;
 //! * [`refused`]: faults that name their cause;
 //! * [`mutations`]: random changes of packets and tables.
 
+mod camera;
 mod colors;
 mod gamut;
 mod mutations;
@@ -20,7 +22,7 @@ use super::capture::y_tiled;
 use genxml::engine::EngineId;
 use genxml::gen8::vebox::*;
 use genxml::gen8::vebox_states::{
-    VeboxDndiState, VeboxGamutState, VeboxIecpState, VeboxVertexTable,
+    VeboxCapturePipeState, VeboxDndiState, VeboxGamutState, VeboxIecpState, VeboxVertexTable,
 };
 use genxml_cases::{Model, at, minus_one, packets, u};
 use genxml_sim::{Fault, Stats};
@@ -35,9 +37,10 @@ const DENOISED: u64 = 0x48_0000;
 const CURRENT: u64 = 0x4a_0000;
 const PREVIOUS: u64 = 0x4c_0000;
 const STATISTICS: u64 = 0x4e_0000;
-/// Settings of denoising and deinterlacing; of enhancement; of the gamut; its vertices.
-const TABLES: [u64; 4] = [0x50_0000, 0x50_1000, 0x50_2000, 0x50_3000];
-/// A plane of alpha.
+/// Settings of denoising and deinterlacing; of enhancement; of the gamut; its vertices; of the
+/// camera pipe.
+const TABLES: [u64; 5] = [0x50_0000, 0x50_1000, 0x50_2000, 0x50_3000, 0x50_4000];
+/// A plane of alpha, or factors of the vignette correction.
 const ALPHA: u64 = 0x52_0000;
 /// No buffer is here.
 const UNMAPPED: u64 = 0x70_0000;
@@ -59,6 +62,7 @@ struct Scene {
     colors: VeboxIecpState,
     gamut: VeboxGamutState,
     vertices: VeboxVertexTable,
+    pipe: VeboxCapturePipeState,
     input: VeboxSurfaceState<'static>,
     output: VeboxSurfaceState<'static>,
     packet: VebDiIecp,
@@ -71,7 +75,7 @@ impl Scene {
         for address in (INPUT..=STATISTICS).step_by(ROOM) {
             model.map(address, ROOM as u64);
         }
-        model.map(TABLES[0], 0x4000);
+        model.map(TABLES[0], 0x5000);
         model.map(ALPHA, ROOM as u64);
         let surface = VeboxSurfaceState {
             width: minus_one(WIDTH as u64),
@@ -89,6 +93,7 @@ impl Scene {
                 iecp_state_pointer: at(TABLES[1]),
                 gamut_state_pointer: at(TABLES[2]),
                 vertex_table_state_pointer: at(TABLES[3]),
+                capture_pipe_state_pointer: at(TABLES[4]),
                 _444_422_downsample_method:
                     VeboxState444422DownsampleMethod::AVERAGE_HORIZONTALLY_ALIGNED_CHROMAS,
                 _422_420_downsample_method:
@@ -103,6 +108,7 @@ impl Scene {
             },
             gamut: VeboxGamutState::new(),
             vertices: VeboxVertexTable::new(),
+            pipe: VeboxCapturePipeState::new(),
             input: surface,
             output: VeboxSurfaceState {
                 surface_identification:
@@ -136,6 +142,7 @@ impl Scene {
         self.model.put(TABLES[1], &self.colors.pack());
         self.model.put(TABLES[2], &self.gamut.pack());
         self.model.put(TABLES[3], &self.vertices.pack());
+        self.model.put(TABLES[4], &self.pipe.pack());
         let batch = self.batch();
         self.model.submit(EngineId::VideoEnhance, &batch)
     }

@@ -18,9 +18,18 @@ fn assert_names(text: &str, name: &str) {
 
 #[test]
 fn functions_that_the_model_lacks() {
-    assert_names(&fault(|s| s.state.demosaic_enable = true), "Demosaic Enable");
-    assert_names(&fault(|s| s.state.vignette_enable = true), "Vignette Enable");
-    assert_names(&fault(|s| s.state.hot_pixel_filtering_enable = true), "Hot Pixel Filtering");
+    let bayer = |change: fn(&mut Scene)| {
+        fault(|s| {
+            s.input.surface_format = F::BAYER_PATTERN;
+            s.state.demosaic_enable = true;
+            s.state.global_iecp_enable = true;
+            change(s);
+        })
+    };
+    assert_names(
+        &bayer(|s| s.state.dn_enable = VeboxStateDnEnable::DENOISE_FRAME),
+        "denoising of a Bayer pattern",
+    );
     assert_names(
         &fault(|s| {
             s.state.global_iecp_enable = true;
@@ -38,7 +47,38 @@ fn functions_that_the_model_lacks() {
         }),
         "Gamut Expansion Position",
     );
-    assert_names(&fault(|s| s.input.surface_format = F::BAYER_PATTERN), "Bayer Pattern");
+    // The camera pipe.
+    assert_names(&bayer(|s| s.state.demosaic_enable = false), "Demosaic Enable = 0x0");
+    assert_names(&bayer(|s| s.state.global_iecp_enable = false), "Global IECP Enable = 0x0");
+    assert_names(&bayer(|s| s.input.width = minus_one(3)), "Width = 0x3");
+    assert_names(&bayer(|s| s.input.height = minus_one(3)), "Height = 0x3");
+    assert_names(
+        &bayer(|s| s.state.di_enable = VeboxStateDiEnable::CALCULATE_DI),
+        "Surface Format = 0xe",
+    );
+    assert_names(
+        &bayer(|s| (s.state.alpha_plane_enable, s.state.vignette_enable) = (true, true)),
+        "Alpha Plane Enable = 0x1",
+    );
+    assert_names(&bayer(|s| s.output.surface_format = F::BAYER_PATTERN), "Surface Format = 0xe");
+    assert_names(&fault(|s| s.state.demosaic_enable = true), "Demosaic Enable = 0x1");
+    assert_names(&fault(|s| s.state.vignette_enable = true), "Vignette Enable = 0x1");
+    assert_names(&fault(|s| s.state.hot_pixel_filtering_enable = true), "Hot Pixel Filtering");
+    for (change, name) in [
+        (
+            (|s| s.state.capture_pipe_state_pointer = at(UNMAPPED)) as fn(&mut Scene),
+            "capture pipe state",
+        ),
+        (
+            |s| {
+                s.state.vignette_enable = true;
+                s.packet.alpha_vignette_correction_address = at(UNMAPPED);
+            },
+            "vignette correction",
+        ),
+    ] {
+        assert_names(&bayer(change), name);
+    }
     let enhanced = |change: fn(&mut VeboxIecpState)| {
         fault(|s| {
             s.state.global_iecp_enable = true;
