@@ -326,19 +326,96 @@ without_kernels() {
 	cat reason >&2
 	return 1
 }
-# Raises the brightness of raw frames with video enhancement, and compares with the formula.
-test_video_enhance() {
-	client compare &&
-		ffmpeg -v error -y -f lavfi -i testsrc2=size=320x240:rate=25 -vf format=nv12 -frames:v 4 -f rawvideo in.raw </dev/null &&
-		ffmpeg -v error -y -f rawvideo -pix_fmt nv12 -s 320x240 -i in.raw -vf 'lutyuv=y=clip(val+10\,0\,255)' \
-			-pix_fmt nv12 -f rawvideo reference.raw </dev/null || return 1
-	LIBVA_DRIVER_NAME=iHD options=--stats model ffmpeg -v error -y -vaapi_device /dev/dri/renderD128 \
-		-f rawvideo -pix_fmt nv12 -s 320x240 -i in.raw \
-		-vf format=nv12,hwupload,procamp_vaapi=b=10,hwdownload,format=nv12 -f rawvideo model.raw >out 2>reason || {
+# Writes raw frames of 320x240 in NV12: frames FILE COUNT SOURCE FILTERS
+frames() {
+	ffmpeg -v error -y -f lavfi -i "$3" -vf "${4:+$4,}format=nv12" -frames:v "$2" -f rawvideo "$1" </dev/null
+}
+# Runs a filter of VA-API on in.raw, to model.raw: filter DRIVER FILTER [FORMAT]
+filter() {
+	LIBVA_DRIVER_NAME=$1 options=--stats model ffmpeg -v error -y -vaapi_device /dev/dri/renderD128 \
+		-f rawvideo -pix_fmt nv12 -s 320x240 -i in.raw -vf "format=nv12,setfield=tff,hwupload,$2,hwdownload,format=${3:-nv12}" \
+		-fps_mode passthrough -f rawvideo model.raw >out 2>reason || {
 		without_kernels
 		return
 	}
+	[ -s model.raw ] || { echo "$2 of $1 has no frames" >&2; return 1; }
+}
+# Raises the brightness of raw frames with video enhancement, and compares with the formula.
+test_video_enhance() {
+	client compare && frames in.raw 4 testsrc2=size=320x240:rate=25 &&
+		ffmpeg -v error -y -f rawvideo -pix_fmt nv12 -s 320x240 -i in.raw -vf 'lutyuv=y=clip(val+10\,0\,255)' \
+			-pix_fmt nv12 -f rawvideo reference.raw </dev/null || return 1
+	filter iHD procamp_vaapi=b=10 || return
 	./compare reference.raw model.raw 0 0
+}
+# Each filter that the drivers offer runs without a fault. Without a reference in software: the
+# hardware has its own filters.
+test_video_filters() {
+	local driver filter count=0
+	frames in.raw 4 testsrc2=size=320x240:rate=25
+	for driver in i965 iHD; do
+		local -a filters=(denoise_vaapi=denoise=10 denoise_vaapi=denoise=64 sharpness_vaapi=sharpness=20
+			deinterlace_vaapi=mode=bob deinterlace_vaapi=mode=motion_adaptive deinterlace_vaapi=mode=motion_compensated
+			deinterlace_vaapi=mode=motion_adaptive:rate=field procamp_vaapi=b=5:c=1.2:h=20:s=2
+			procamp_vaapi=s=0,denoise_vaapi=denoise=20 scale_vaapi=w=160:h=120 scale_vaapi=w=640:h=480)
+		[ $driver = i965 ] || filters+=(transpose_vaapi={clock,cclock,reversal,hflip,vflip,clock_flip})
+		for filter in "${filters[@]}"; do
+			filter $driver "$filter" || return
+			((++count))
+		done
+	done
+	echo "$count filters"
+}
+# iHD converts NV12 to YUYV with video enhancement, which repeats rows of chroma as swscale's filter
+# "neighbor" does.
+test_video_conversion() {
+	client compare && frames in.raw 4 testsrc2=size=320x240:rate=25 &&
+		ffmpeg -v error -y -f rawvideo -pix_fmt nv12 -s 320x240 -i in.raw -vf scale=flags=neighbor,format=yuyv422 \
+			-f rawvideo reference.raw </dev/null || return 1
+	filter iHD scale_vaapi=format=yuyv422 yuyv422 || return
+	./compare reference.raw model.raw 0 0
+}
+# Writes even rows of luma of the frames in FILE: even_rows FILE TO
+even_rows() {
+	ffmpeg -v error -y -f rawvideo -pix_fmt nv12 -s 320x240 -i "$1" -vf extractplanes=y,field=top -f rawvideo "$2" </dev/null
+}
+# The rows of the first field stay in each picture with the interpolated rows of the second field. A
+# clip that stands still is woven: from the third frame on it is as it was.
+test_video_deinterlace() {
+	local bytes=$((320 * 240 * 3 / 2)) mode
+	client compare && frames in.raw 6 testsrc2=size=320x240:rate=50 tinterlace=interleave_top && even_rows in.raw reference.raw || return 1
+	filter i965 deinterlace_vaapi=mode=bob || return
+	even_rows model.raw rows.raw && ./compare reference.raw rows.raw 0 0 || return 1
+	# Without a frame before, this is spatial, too.
+	filter iHD deinterlace_vaapi=mode=motion_adaptive || return
+	even_rows model.raw rows.raw && ./compare reference.raw rows.raw 0 0 || return 1
+	frames in.raw 8 testsrc2=size=320x240:rate=25 trim=end_frame=1,loop=7:1
+	for mode in motion_adaptive motion_compensated; do
+		filter i965 deinterlace_vaapi=mode=$mode || return
+		tail -c +$((2 * bytes + 1)) model.raw >rest.raw
+		head -c "$(stat -c %s rest.raw)" in.raw >reference.raw
+		./compare reference.raw rest.raw 0 0 || return 1
+	done
+}
+# The PSNR of luma against reference.raw, in hundredths: psnr FILE
+psnr() {
+	ffmpeg -v info -f rawvideo -pix_fmt nv12 -s 320x240 -i reference.raw -f rawvideo -pix_fmt nv12 -s 320x240 -i "$1" \
+		-lavfi psnr -f null - </dev/null 2>&1 | sed -n 's/.*PSNR y:\([0-9]*\)\.\([0-9][0-9]\).*/\1\2/p'
+}
+# Noise of three strengths: the denoised clip is nearer to the clean one than the noisy clip.
+test_video_denoise() {
+	local driver noise before after
+	frames reference.raw 6 smptebars=size=320x240:rate=25
+	for noise in 6 14 30; do
+		frames in.raw 6 smptebars=size=320x240:rate=25 noise=alls=$noise:allf=t
+		before=$(psnr in.raw)
+		for driver in i965 iHD; do
+			filter $driver denoise_vaapi=denoise=64 || return
+			after=$(psnr model.raw)
+			echo "$driver, noise $noise: $before to $after"
+			((after > before + 30)) || { echo "$driver, noise $noise: $before to $after" >&2; return 1; }
+		done
+	done
 }
 # Encodes with a driver: streams, reconstructed pictures, quality and motion vectors are checked.
 video_encode() {

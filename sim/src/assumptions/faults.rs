@@ -39,22 +39,17 @@ assumptions! {
         choice "Fault.";
         reason "Drivers for Broadwell leave them off (digests/video.md 8 and 9).";
 
-    documentation CAMERA_PIPE;
-        question "What do Bayer patterns, vignette correction, hot pixels, the colour correction \
-            matrix, forward gamma and the conversion at the start do in video enhancement?";
+    documentation DENOISING_OF_BAYER_PATTERNS;
+        question "What does denoising do to a Bayer pattern?";
         choice "Fault.";
-        reason "No driver for Linux uses the camera pipe, and its interpolation is not described.";
+        reason "Its output of 8 bits is described, but not which samples are neighbours. No driver \
+            for Linux uses the camera pipe.";
 
-    documentation PLANES_OF_ALPHA;
-        question "What does Alpha Plane Enable do in video enhancement?";
+    documentation NAMES_OF_THE_GAMUT;
+        question "What do Cpi Override and position 1 of gamut expansion do?";
         choice "Fault.";
-        reason "The format of the plane is not described, and drivers do not use it.";
-
-    documentation GAMUT_OF_EACH_PIXEL;
-        question "What do gamut compression and the advanced mode of gamut expansion do?";
-        choice "Fault.";
-        reason "Their fields are described, but not the arithmetic (digests/video.md 12.4). \
-            Drivers do not use them.";
+        reason "Only their names are public: Cpi is named nowhere else, and only a comment of \
+            intel-vaapi-driver names the position.";
 
     documentation THE_SECOND_VIDEO_ENGINE;
         question "What does a list, a ring or a semaphore signal for the second video engine \

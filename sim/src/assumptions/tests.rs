@@ -198,21 +198,8 @@ const FAULTS: &[(&str, &[&str])] = &[
             "THE_SMOOTH_FILTER_OF_SAMPLE_8X8",
         ],
     ),
-    (
-        "unit/vme/mod.rs",
-        &["RARE_FUNCTIONS_OF_MOTION_ESTIMATION", "RARE_FUNCTIONS_OF_MOTION_ESTIMATION"],
-    ),
-    (
-        "vebox/job.rs",
-        &[
-            "CAMERA_PIPE",
-            "PLANES_OF_ALPHA",
-            "GAMUT_OF_EACH_PIXEL",
-            "CAMERA_PIPE",
-            "GAMUT_OF_EACH_PIXEL",
-        ],
-    ),
-    ("vebox/surface.rs", &["CAMERA_PIPE"]),
+    ("unit/vme/mod.rs", &["RARE_FUNCTIONS_OF_MOTION_ESTIMATION"; 3]),
+    ("vebox/job.rs", &["NAMES_OF_THE_GAMUT", "NAMES_OF_THE_GAMUT", "DENOISING_OF_BAYER_PATTERNS"]),
     ("video/avc_short.rs", &["RARE_SLICES_OF_THE_SHORT_FORMAT", "RARE_SLICES_OF_THE_SHORT_FORMAT"]),
     ("video/encode/avc.rs", &["RARE_FUNCTIONS_OF_ENCODERS"; 2]),
     ("video/encode/avc_macroblock.rs", &["RARE_FUNCTIONS_OF_ENCODERS"]),

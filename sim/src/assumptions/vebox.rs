@@ -55,12 +55,104 @@ assumptions! {
         reason "The default base colours are the angles of the six colours of BT.601. The \
             arithmetic is not public. Gains of 1 change nothing.";
 
-    documentation VEBOX_GAMUT_EXPANSION_IN_BASIC_MODE;
-        question "What does gamut expansion do in the basic mode?";
-        choice "Inverse gamma curve, matrix with offsets in units of 12 bits, weight CM(w) of 1023 \
-            against the linear input, gamma curve.";
-        reason "The parts are described, and the order follows from their names. The advanced \
-            mode computes the weight of each pixel, which is not described.";
+    documentation VEBOX_VERTICES_COVER_HALF_A_CIRCLE;
+        question "What are the 512 entries of the vertex table of gamut compression?";
+        choice "The vertices of hues from 0 to half a circle, counted from U to V. The other half is \
+            opposite: the same chroma, and luma seen from white. Luma and chroma are parts of 4096 \
+            of the full range. Between two entries a vertex is interpolated.";
+        reason "The tables of intel/media-driver for BT.601 and BT.709 (mhw_vebox_generic.h) are the \
+            outermost colours of the RGB cube at these hues and in this unit, within 1. They have \
+            no entries for the other half, and the cube is symmetric to its centre.";
+
+    documentation VEBOX_XVYCC_DECODING_IS_A_RANGE;
+        question "What do xvYCC decoding and encoding do around gamut compression?";
+        choice "They stretch luma of 16 to 235 and chroma of 16 to 240 to the full range, and back. \
+            Without them samples have the full range.";
+        reason "The vertices have the full range. xvYCC differs from BT.601 and BT.709 only by the \
+            colours beyond the range.";
+
+    documentation VEBOX_GAMUT_COMPRESSION_FOLLOWS_LINES;
+        question "Which arithmetic does gamut compression have?";
+        choice "In the plane of a hue the gamut is the triangle of black, white and the vertex. A \
+            colour moves along a line to a grey; the line leans by the slope of luma to the vertex, \
+            shifted by CompressionLineShift. Default: colours outside go to the border. Scaling: \
+            luma and chroma, or chroma alone, have the factor before. Single axis: only luma or \
+            only chroma moves to the border. Advanced: lengths are 1/1024 of the line inside; \
+            d(in) before the border to d(out) after it becomes d(in) before the border, linearly. \
+            d1 is for lines that end at the border of black.";
+        reason "The names of the fields say lines, triangles and lengths; the defaults are 0.2, 0.16, \
+            0.8 and 0.28 of 1024. The arithmetic is not public. With the choice, hue stays, the \
+            result is in the gamut, chroma grows with chroma, and the inside stays but for the \
+            advanced mode.";
+
+    documentation VEBOX_GAMUT_DISTANCES;
+        question "What is the distance of a pixel from the gamut in the statistics?";
+        choice "The distance in luma and chroma from the border along the line of compression, in \
+            parts of 4096.";
+        reason "Only the name is public (digests/video.md 12.8).";
+
+    documentation VEBOX_GAMUT_EXPANSION_ORDER;
+        question "What does gamut expansion do?";
+        choice "Inverse gamma curve, matrix with offsets in units of 12 bits, weight of 1023 against \
+            the linear input, gamma curve. In the basic mode CM(w) is the weight.";
+        reason "The parts are described, and the order follows from their names.";
+
+    documentation VEBOX_GAMUT_EXPANSION_BY_SATURATION_AND_RED;
+        question "Which weight has a pixel in the advanced mode of gamut expansion?";
+        choice "The greater of two: (CM(i) - saturation) * CM(s) and (red - R(i)) * R(s), from 0 to \
+            1. Saturation is (most - least) / most of the linear pixel; red is the sum of R * \
+            A(r) / 512, G * A(g) / 256 and B * A(b) / 256, divided by most. Black has all of the \
+            weight.";
+        reason "Only names and preferred ranges are public: gains of 256 to 511 for red and 26 to \
+            127 for green and blue, offset and scale of the accurate colour and of red. With the \
+            choice and the defaults, greys and reds are accurate and saturated colours are \
+            expanded. Constant weights give the basic mode.";
+
+    documentation VEBOX_CAMERA_PIPE_ORDER;
+        question "In which order do the functions of the camera pipe work?";
+        choice "Hot pixels, black level, vignette correction, demosaicing, colour correction matrix, \
+            forward gamma, conversion at the start. The black level is subtracted from the samples \
+            of its colour.";
+        reason "2d p.517 says that the black level is subtracted whenever demosaicing is enabled. \
+            Each function then has input that is linear in the light as long as possible, and \
+            vignetting scales light only. The names of the last three give their places.";
+
+    documentation VEBOX_VIGNETTE_FACTORS;
+        question "Which pixels have the factors of the vignette correction?";
+        choice "Each block of 4x4 pixels has four: for the pixels of even columns and rows, of odd \
+            columns, of odd rows, and of both. The product is rounded.";
+        reason "The surface has 4 * ((width + 3) / 4) factors of 16 bits in (height + 3) / 4 rows \
+            (intel/media-driver mhw_vebox_hwcmd_g8_X.h). A Bayer pattern has four positions.";
+
+    documentation VEBOX_HOT_PIXELS_ARE_MEDIANS;
+        question "Which neighbours does a hot pixel have, and what replaces it?";
+        choice "The eight nearest pixels of the same column and row parity, so of the same colour. \
+            Their median. A pixel is hot if more of them than Hot Pixel Count differ by more than \
+            the threshold.";
+        reason "2d p.531 gives the count (0 to 8) and the threshold, not the result.";
+
+    documentation VEBOX_DEMOSAIC_FOLLOWS_THE_LEAST_COST;
+        question "How are the colours interpolated that a Bayer pattern leaves out?";
+        choice "Green: in the direction, horizontal or vertical, with the least cost, corrected by \
+            the bend of the own colour. The cost is the difference of the neighbours and the bend. \
+            With equal costs, and if both are above Average Min Cost Threshold, the mean of both. \
+            Red and blue: the means of their differences from green. The border mirrors. The other \
+            thresholds have no effect: there are no checks of confidence and of bad pixels.";
+        reason "2d p.514-516 name costs of both directions and the mean beyond a threshold, not \
+            their arithmetic. With the choice, samples of the pattern stay, and flat colours, \
+            slopes and edges of grey come back.";
+
+    documentation VEBOX_WHITE_POINTS_ARE_NOT_COUNTED;
+        question "Where are the statistics of the white balance?";
+        choice "The model has none.";
+        reason "2d p.516 describes which pixels count, but no source where the counts are.";
+
+    documentation VEBOX_PLANE_OF_ALPHA_IS_FOR_ALL_OUTPUTS;
+        question "Which outputs have alpha of the plane?";
+        choice "All that have alpha. It must not be enabled for inputs with alpha.";
+        reason "A linear plane of bytes with the size of the input, with a pitch of the width rounded \
+            up to 64, is described for the command (intel/media-driver mhw_vebox_hwcmd_g8_X.h, \
+            VEBOX_SURFACE_STATE), not for a frame.";
 
     documentation VEBOX_ALPHA_WITHOUT_SOURCE;
         question "What is alpha if the input has none and the state gives none?";

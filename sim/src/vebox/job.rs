@@ -1,14 +1,20 @@
 //! What a VEB_DI_IECP asks for: the latched state, checked, and the settings of the functions.
 
+use super::camera::{self, Vignette};
 use super::convert::Method;
 use super::deinterlace::settings::{self, Source};
 use super::denoise;
 use super::iecp::Chain;
+use super::iecp::compression::Compression;
+use super::iecp::front::Front;
 use super::iecp::gamut::Expansion;
+use super::pack::Format;
 use super::picture::Picture;
 use super::surface::{Role, Surface};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::surface::rows::Rows;
+use crate::surface::tiling::TileMode;
 use genxml::gen8::vebox::{
     VebDiIecp, VeboxState, VeboxState422420DownsampleMethod as RowsMethod,
     VeboxState444422DownsampleMethod as ColumnsMethod, VeboxStateDiEnable as Di,
@@ -16,7 +22,7 @@ use genxml::gen8::vebox::{
     VeboxStateDnEnable as Dn,
 };
 use genxml::gen8::vebox_states::{
-    VeboxDndiState, VeboxGamutState, VeboxGamutStateGlobalModeEnable as GamutMode, VeboxIecpState,
+    VeboxCapturePipeState, VeboxDndiState, VeboxGamutState, VeboxIecpState, VeboxVertexTable,
 };
 use genxml_core::Fixed;
 use std::ops::Range;
@@ -55,24 +61,13 @@ impl Job {
             return Err(exec.bad_field("Ending X", packet.ending_x.get(), why));
         }
         let state: VeboxState = exec.state.latched.read(0);
-        for (asked, what, page) in [
-            (state.demosaic_enable, "Demosaic Enable", "VEBOX_STATE dw1 10"),
-            (state.vignette_enable, "Vignette Enable", "VEBOX_STATE dw1 11"),
-            (state.hot_pixel_filtering_enable, "Hot Pixel Filtering Enable", "VEBOX_STATE dw1 13"),
-        ] {
-            if asked {
-                return Err(exec.unimplemented(what, page));
-            }
-        }
-        if state.alpha_plane_enable {
-            return Err(exec.unimplemented("Alpha Plane Enable", "VEBOX_STATE dw1 12"));
-        }
-        if state.color_gamut_compression_enable {
-            let what = "Color Gamut Compression Enable";
-            return Err(exec.unimplemented(what, "VEBOX_STATE dw1 1"));
-        }
         let input = Surface::resolve(exec, Role::Input)?;
+        if state.alpha_plane_enable && input.format.has_alpha() {
+            let why = "the input has alpha";
+            return Err(exec.bad_field("Alpha Plane Enable", 1, why));
+        }
         let outputs = Surface::resolve(exec, Role::Output)?.sized(exec, &input)?;
+        check_camera(exec, &state, &input)?;
         let (start, end) = (packet.starting_x.get(), packet.ending_x.get());
         if start % 64 != 0 || start > end {
             let why = "it must be a multiple of 64 and not above Ending X";
@@ -139,15 +134,16 @@ impl Job {
     /// The functions of enhancement.
     ///
     /// # Errors
-    /// [`Fault::Unimplemented`] for functions that the model lacks; [`Fault::Page`] if the gamut
-    /// state is not mapped.
+    /// [`Fault::BadPacket`] for functions of the camera pipe without it; [`Fault::Unimplemented`]
+    /// for functions that the model lacks; [`Fault::Page`] if a state is not mapped.
     pub fn chain(
         &self,
         exec: &mut Exec<'_>,
         state: &VeboxIecpState,
         source: &Picture,
     ) -> Result<Chain, Fault> {
-        for (asked, what) in [
+        let demosaics = self.state.demosaic_enable;
+        for (asked, field) in [
             (state.ccm_state.color_correction_matrix_enable, "Color Correction Matrix Enable"),
             (
                 state.forward_gamma_correction_state.forward_gamma_correction_enable,
@@ -158,11 +154,15 @@ impl Job {
                 "Front End CSC Transform Enable",
             ),
         ] {
-            if asked {
-                return Err(exec.unimplemented(what, "2d p.517, 533, 538: needs Demosaic Enable"));
+            if asked && !demosaics {
+                return Err(exec.bad_field(field, 1, "it needs Demosaic Enable"));
             }
         }
         let mut chain = Chain::new(state, source.alpha.is_some());
+        chain.front = demosaics.then(|| Front::new(state));
+        if self.state.color_gamut_compression_enable {
+            chain.compression = Some(self.compression(exec)?);
+        }
         if self.state.color_gamut_expansion_enable {
             if self.state.gamut_expansion_position.get() != 0 {
                 let what = "Gamut Expansion Position 1";
@@ -170,13 +170,93 @@ impl Job {
             }
             let address = self.state.gamut_state_pointer.get();
             let gamut: VeboxGamutState = read(exec, address, "gamut state")?;
-            if gamut.global_mode_enable != GamutMode::BASIC_MODE {
-                let what = "gamut expansion in the advance mode";
-                return Err(exec.unimplemented(what, "VEBOX_GAMUT_STATE dw0 15"));
-            }
             chain.expansion = Some(Expansion::new(&gamut));
         }
         Ok(chain)
+    }
+
+    /// The settings of gamut compression.
+    ///
+    /// # Errors
+    /// [`Fault::BadPacket`] for a shift that does not exist; [`Fault::Unimplemented`] for Cpi
+    /// Override; [`Fault::Page`] if the gamut state or the vertices are not mapped.
+    fn compression(&self, exec: &mut Exec<'_>) -> Result<Compression, Fault> {
+        let gamut: VeboxGamutState =
+            read(exec, self.state.gamut_state_pointer.get(), "gamut state")?;
+        if gamut.cpi_override {
+            return Err(exec.unimplemented("Cpi Override", "VEBOX_GAMUT_STATE dw37 0"));
+        }
+        let shift = gamut.compression_line_shift.get();
+        if shift > 4 {
+            return Err(exec.bad_field("CompressionLineShift", shift, "the greatest shift is 4"));
+        }
+        let address = self.state.vertex_table_state_pointer.get();
+        let vertices: VeboxVertexTable = read(exec, address, "vertex table")?;
+        Ok(Compression::new(&gamut, &vertices))
+    }
+
+    /// The settings of the camera pipe; `None` for an input without a Bayer pattern.
+    ///
+    /// # Errors
+    /// [`Fault::Page`] if a state or the factors of vignetting are not mapped.
+    pub fn camera(
+        &self,
+        exec: &mut Exec<'_>,
+        packet: &VebDiIecp,
+    ) -> Result<Option<camera::Settings>, Fault> {
+        let Format::Bayer { pattern, .. } = self.input.format else { return Ok(None) };
+        let state: VeboxIecpState = read(exec, self.state.iecp_state_pointer.get(), "IECP state")?;
+        let address = self.state.capture_pipe_state_pointer.get();
+        let pipe: VeboxCapturePipeState = read(exec, address, "capture pipe state")?;
+        let mut settings = camera::Settings::new(pattern, &state, &pipe);
+        if self.state.hot_pixel_filtering_enable {
+            let address = self.state.dn_di_state_pointer.get();
+            settings.hot = Some(camera::Settings::hot(&read(exec, address, "DN/DI state")?));
+        }
+        if self.state.vignette_enable {
+            let (width, height) = Vignette::size(self.input.width, self.input.height);
+            let bytes = self.linear(exec, packet, (2 * width, height), "vignette correction")?;
+            let pairs = bytes.as_chunks().0.iter();
+            settings.vignette = Some(Vignette {
+                factors: pairs.map(|pair| u16::from_le_bytes(*pair)).collect(),
+                fraction: Vignette::fraction(&state),
+            });
+        }
+        Ok(Some(settings))
+    }
+
+    /// Alpha of a plane of its own, in 12 bits. `None` if the output has no alpha.
+    ///
+    /// # Errors
+    /// [`Fault::Page`] if the plane is not mapped.
+    pub fn alpha(
+        &self,
+        exec: &mut Exec<'_>,
+        packet: &VebDiIecp,
+    ) -> Result<Option<Vec<u16>>, Fault> {
+        if !self.state.alpha_plane_enable || !self.outputs.format.has_alpha() {
+            return Ok(None);
+        }
+        let size = (self.input.width, self.input.height);
+        let bytes = self.linear(exec, packet, size, "alpha plane")?;
+        Ok(Some(bytes.into_iter().map(|alpha| u16::from(alpha) << 4).collect()))
+    }
+
+    /// The surface of alpha or of vignetting. It is linear, and its pitch is a multiple of 64
+    /// (facts: media-driver, VEBOX_SURFACE_STATE).
+    fn linear(
+        &self,
+        exec: &mut Exec<'_>,
+        packet: &VebDiIecp,
+        size: (usize, usize),
+        name: &'static str,
+    ) -> Result<Vec<u8>, Fault> {
+        let rows = Rows { tiling: TileMode::Linear, pitch: size.0.next_multiple_of(64) };
+        let address = packet.alpha_vignette_correction_address.get();
+        let bytes = rows.read(&exec.vm, address, (0, 0), size);
+        let bytes = bytes.map_err(|fault| exec.page(fault, name))?;
+        exec.stats.bytes_read += bytes.len() as u64;
+        Ok(bytes)
     }
 
     /// Columns and rows whose luma is counted.
@@ -191,6 +271,45 @@ impl Job {
         let rows = number(area.aoi_min_y.get())..number(area.aoi_max_y.get()) + 1;
         (start.min(end)..end, rows)
     }
+}
+
+/// Checks the switches of the camera pipe.
+fn check_camera(exec: &Exec<'_>, state: &VeboxState, input: &Surface) -> Result<(), Fault> {
+    let demosaics = state.demosaic_enable;
+    if demosaics != matches!(input.format, Format::Bayer { .. }) {
+        let why = "an input with a Bayer pattern needs it, other inputs exclude it";
+        return Err(exec.bad_field("Demosaic Enable", demosaics.into(), why));
+    }
+    if !demosaics {
+        for (asked, field) in [
+            (state.vignette_enable, "Vignette Enable"),
+            (state.hot_pixel_filtering_enable, "Hot Pixel Filtering Enable"),
+        ] {
+            if asked {
+                return Err(exec.bad_field(field, 1, "it needs Demosaic Enable"));
+            }
+        }
+        return Ok(());
+    }
+    if state.dn_enable == Dn::DENOISE_FRAME {
+        let what = "denoising of a Bayer pattern";
+        return Err(exec.unimplemented(what, "VEBOX_STATE dw1 3"));
+    }
+    if !state.global_iecp_enable {
+        let why = "the black level of the camera pipe is in the state of image enhancement";
+        return Err(exec.bad_field("Global IECP Enable", 0, why));
+    }
+    if state.vignette_enable && state.alpha_plane_enable {
+        let why = "its address is that of the vignette correction";
+        return Err(exec.bad_field("Alpha Plane Enable", 1, why));
+    }
+    for (field, size) in [("Width", input.width), ("Height", input.height)] {
+        if size < camera::LEAST {
+            let why = "interpolation of a Bayer pattern needs 4 columns and 4 rows";
+            return Err(exec.bad_field(field, size as u64, why));
+        }
+    }
+    Ok(())
 }
 
 /// Reads a state structure.

@@ -4,13 +4,16 @@
 //! functions (digests/video.md 12.2):
 //! 1. [`denoise`], with the frame before and the [`history`] of noise;
 //! 2. [`deinterlace`], with the history of motion;
-//! 3. [`iecp`]: skin tones, contrast, saturation, ProcAmp, colour space, gamut, in rows with a
+//! 3. [`iecp`]: skin tones, gamut, contrast, saturation, ProcAmp, colour space, in rows with a
 //!    sample of chroma for each pixel ([`mod@convert`]).
+//!
+//! The [`camera`] pipe makes the picture of a Bayer pattern before enhancement.
 //!
 //! [`job`] checks the state. [`surface`] and [`pack`] read and write surfaces: frames of 8 bits, or
 //! [`picture`]s of 12 bits. [`film`], [`noise`] and [`statistics`] count. All arithmetic is
 //! functions of plain values. Only this file, [`job`] and [`surface`] use packets and memory.
 
+pub mod camera;
 pub mod convert;
 pub mod deinterlace;
 pub mod denoise;
@@ -43,6 +46,8 @@ use statistics::{Blocks, Statistics};
 const DENOISED: u64 = 8;
 /// Units of work of deinterlacing a pixel.
 const DEINTERLACED: u64 = 32;
+/// Units of work of making colours of a pixel of a Bayer pattern.
+const DEMOSAICED: u64 = 16;
 /// Units of work of enhancing a pixel.
 const ENHANCED: u64 = 4;
 
@@ -50,16 +55,20 @@ const ENHANCED: u64 = 4;
 ///
 /// # Errors
 /// [`Fault::BadPacket`] for state that contradicts itself; [`Fault::Page`] if a surface or a state
-/// is not mapped; [`Fault::Unimplemented`] for functions of the camera pipe and for gamut
-/// compression.
+/// is not mapped; [`Fault::Unimplemented`] for functions that the model lacks.
 pub fn di_iecp(exec: &mut Exec<'_>, packet: &VebDiIecp) -> Result<(), Fault> {
     let job = Job::resolve(exec, packet)?;
     let mut statistics = Statistics { two_frames: job.deinterlaces, ..Statistics::default() };
     if !job.denoises && !job.deinterlaces {
         let address = packet.current_frame_input_address.get();
         if job.enhances || !job.is_copy() {
-            let source = job.input.read_picture(exec, address, "current frame input")?;
-            statistics.current = job.output(exec, &source, Output::Current, packet)?;
+            let mut source = job.input.read_picture(exec, address, "current frame input")?;
+            if let Some(settings) = job.camera(exec, packet)? {
+                exec.spend(DEMOSAICED * job.pixels())?;
+                let [samples, ..] = source.planes;
+                source = camera::picture(&settings, samples, job.input.width);
+            }
+            statistics.current = job.output(exec, source, Output::Current, packet)?;
         } else {
             let frame = job.input.read_frame(exec, address, "current frame input")?;
             job.copy(exec, &frame, Output::Current, packet)?;
@@ -182,7 +191,7 @@ impl Job {
             return Ok(None);
         }
         let source = Picture::widen(frame, self.input.format.sampling());
-        self.output(exec, &source, output, packet)
+        self.output(exec, source, output, packet)
     }
 
     /// Writes a frame as it is.
@@ -202,28 +211,31 @@ impl Job {
     fn output(
         &self,
         exec: &mut Exec<'_>,
-        source: &Picture,
+        mut source: Picture,
         output: Output,
         packet: &VebDiIecp,
     ) -> Result<Option<Luma>, Fault> {
         exec.spend(ENHANCED * watchdog::PIXEL * self.pixels())?;
+        if let Some(alpha) = self.alpha(exec, packet)? {
+            source.alpha = Some(alpha);
+        }
         let sampling = self.outputs.format.sampling();
         let mut counts = None;
         let result = if self.enhances {
             let state: VeboxIecpState =
                 read(exec, self.state.iecp_state_pointer.get(), "IECP state")?;
-            let chain = self.chain(exec, &state, source)?;
+            let chain = self.chain(exec, &state, &source)?;
             let (area, rows) = self.area(&state);
             let threshold = state.ace_lace_state.skin_threshold.get() as u8;
             let mut luma = Luma::new(threshold);
-            let result = convert(source, sampling, self.method, |y, row| {
+            let result = convert(&source, sampling, self.method, |y, row| {
                 let counted = if rows.contains(&y) { area.clone() } else { 0..0 };
                 chain.apply(row, counted, &mut luma);
             });
             counts = Some(luma);
             result
         } else {
-            convert(source, sampling, self.method, |_, _| {})
+            convert(&source, sampling, self.method, |_, _| {})
         };
         let (address, name) = output.place(packet);
         let bytes = self.outputs.format.picture_bytes(&result);

@@ -1,5 +1,6 @@
 //! How samples are arranged in the bytes of a surface.
 
+use super::camera::Pattern;
 use super::picture::{MAX, Picture, Sampling, to_8, to_10};
 use genxml_codecs::{Frame, Plane};
 
@@ -37,6 +38,13 @@ pub enum Format {
     },
     /// A pixel is a dword: 10 bits each of R, G and B, then 2 of alpha.
     Tens,
+    /// A pixel is a sample of one colour. Inputs only.
+    Bayer {
+        /// The colours.
+        pattern: Pattern,
+        /// Bytes of a sample: 1 or 2.
+        bytes: usize,
+    },
 }
 
 /// Bytes of the planes of a surface; unused planes are empty. Rows follow each other without
@@ -50,7 +58,7 @@ impl Format {
             Format::Luma => Sampling { across: 2, down: 2 },
             Format::Planar { down, .. } => Sampling { across: 2, down },
             Format::Pairs { .. } => Sampling { across: 2, down: 1 },
-            Format::Pixels { .. } | Format::Tens => Sampling::FULL,
+            Format::Pixels { .. } | Format::Tens | Format::Bayer { .. } => Sampling::FULL,
         }
     }
 
@@ -61,6 +69,11 @@ impl Format {
             self,
             Format::Luma | Format::Planar { bytes: 1, .. } | Format::Pairs { bytes: 1, .. }
         )
+    }
+
+    /// True for formats with alpha.
+    pub fn has_alpha(self) -> bool {
+        matches!(self, Format::Pixels { .. } | Format::Tens)
     }
 
     /// The byte of a plane's row where a column starts. Columns between chroma samples count as the
@@ -74,6 +87,7 @@ impl Format {
             Format::Pairs { bytes, .. } => 4 * pair * bytes,
             Format::Pixels { bytes, .. } => 4 * column * bytes,
             Format::Tens => 4 * column,
+            Format::Bayer { bytes, .. } => column * bytes,
         }
     }
 
@@ -153,7 +167,7 @@ impl Format {
         }
     }
 
-    /// The samples of a surface in 12 bits.
+    /// The samples of a surface in 12 bits. Those of a Bayer pattern are in all three planes.
     pub fn picture(self, bytes: Bytes, width: usize, height: usize) -> Picture {
         if self.is_video() {
             return Picture::widen(&self.frame(bytes, width, height), self.sampling());
@@ -186,6 +200,10 @@ impl Format {
             Format::Planar { bytes, .. } => {
                 picture.planes =
                     [first, second, third].map(|plane| samples(&plane, bytes, 0, 1).collect());
+            }
+            Format::Bayer { bytes, .. } => {
+                let plane: Vec<u16> = samples(&first, bytes, 0, 1).collect();
+                picture.planes = [plane.clone(), plane.clone(), plane];
             }
             Format::Tens | Format::Luma => {
                 let dwords = first.as_chunks().0.iter().map(|dword| u32::from_le_bytes(*dword));
@@ -245,7 +263,7 @@ impl Format {
                 put(&mut pairs, third.iter().copied(), bytes, 1, 2);
                 [plane(first), pairs, Vec::new()]
             }
-            Format::Tens | Format::Luma => {
+            Format::Tens | Format::Luma | Format::Bayer { .. } => {
                 let pixels = first.iter().zip(second).zip(third).zip(alpha);
                 let dword = |(((first, second), third), alpha): (((_, _), _), &u16)| {
                     let [first, second, third] =

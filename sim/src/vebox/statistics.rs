@@ -95,6 +95,7 @@ impl Statistics {
             let [least, most] = luma.range.unwrap_or_default();
             (sums.ymin, sums.ymax) = (U::from_bits(least.into()), U::from_bits(most.into()));
             sums.skin_pixels = word(luma.skin);
+            (sums.gamut_distance, sums.gamut_pixels) = (word(luma.distance), word(luma.outside));
         } else {
             bytes.resize(bytes.len() + HISTOGRAM, 0);
         }

@@ -1,5 +1,6 @@
 //! Surfaces that VEBOX_SURFACE_STATE describes, read and written.
 
+use super::camera::Pattern;
 use super::pack::{Bytes, Format};
 use super::picture::Picture;
 use crate::machine::exec::Exec;
@@ -9,7 +10,8 @@ use crate::mem::PageFault;
 use crate::surface::rows::Rows;
 use crate::surface::tiling::TileMode;
 use genxml::gen8::vebox::{
-    VeboxSurfaceState, VeboxSurfaceStateSurfaceFormat as F, VeboxSurfaceStateTileWalk as Walk,
+    VeboxSurfaceState, VeboxSurfaceStateBayerPatternFormat as Samples,
+    VeboxSurfaceStateSurfaceFormat as F, VeboxSurfaceStateTileWalk as Walk,
 };
 use genxml_codecs::Frame;
 use std::ops::Range;
@@ -45,8 +47,7 @@ impl Surface {
     /// The surface that the newest VEBOX_SURFACE_STATE for `role` describes.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] if there was none, or if it contradicts itself;
-    /// [`Fault::Unimplemented`] for formats of the camera pipe.
+    /// [`Fault::BadPacket`] if there was none, or if it contradicts itself.
     pub fn resolve(exec: &Exec<'_>, role: Role) -> Result<Surface, Fault> {
         let Some(dwords) = exec.state.latched.get::<VeboxSurfaceState<'_>>(role as usize) else {
             let why = "no VEBOX_SURFACE_STATE describes these surfaces";
@@ -229,10 +230,13 @@ fn format(exec: &Exec<'_>, state: &VeboxSurfaceState<'_>, role: Role) -> Result<
         F::R16G16B16A16 => Format::Pixels { order: [0, 1, 2, 3], bytes: 2 },
         F::Y8_UNORM => Format::Luma,
         F::R10G10B10A2_UNORM_R10G10B10A2_UNORM_SRGB if role == Role::Output => Format::Tens,
-        F::BAYER_PATTERN => {
-            let what = "surfaces of Surface Format Bayer Pattern";
-            return Err(exec.unimplemented(what, "VEBOX_SURFACE_STATE dw3 31:28"));
-        }
+        F::BAYER_PATTERN if role == Role::Input => Format::Bayer {
+            pattern: Pattern::new(state.bayer_pattern_offset),
+            bytes: match state.bayer_pattern_format {
+                Samples::_8_BIT_INPUT_AT_A_8_BIT_STRIDE => 1,
+                _ => 2,
+            },
+        },
         other => {
             let why = match role {
                 Role::Input => "no input has this format",

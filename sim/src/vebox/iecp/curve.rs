@@ -51,6 +51,21 @@ impl Curve {
     }
 }
 
+/// The curve of a state with eleven points and biases and twelve slopes, which starts at 0.
+macro_rules! curve {
+    ($state:ident; $first:ident; $($point:ident $bias:ident $slope:ident;)*) => {
+        Curve::new(&[
+            Part { point: 0, bias: 0, slope: fixed($state.$first.get(), Part::FRACTION) },
+            $(Part {
+                point: $state.$point.get() as u8,
+                bias: $state.$bias.get() as u8,
+                slope: fixed($state.$slope.get(), Part::FRACTION),
+            },)*
+        ])
+    };
+}
+pub(super) use curve;
+
 #[cfg(test)]
 mod tests {
     use super::{Curve, Part};

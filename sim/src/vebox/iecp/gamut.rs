@@ -1,8 +1,8 @@
-//! Gamut expansion in its basic mode: curves and a matrix.
+//! Gamut expansion: curves, a matrix, and the weight of the result.
 
-use super::curve::{Curve, Part};
+use super::curve::{Curve, Part, curve};
 use super::number::{clip, fixed};
-use genxml::gen8::vebox_states::VeboxGamutState;
+use genxml::gen8::vebox_states::{VeboxGamutState, VeboxGamutStateGlobalModeEnable as Global};
 
 /// The settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,26 +17,49 @@ pub struct Expansion {
     before: [i64; 3],
     /// Added to the product.
     after: [i64; 3],
-    /// Weight of the result against the linear input, of 1023.
-    weight: i64,
+    weight: Weight,
 }
 
-/// The curve of eleven points, biases and twelve slopes, which starts at 0.
-macro_rules! curve {
-    ($state:ident; $first:ident; $($point:ident $bias:ident $slope:ident;)*) => {
-        Curve::new(&[
-            Part { point: 0, bias: 0, slope: fixed($state.$first.get(), Part::FRACTION) },
-            $(Part {
-                point: $state.$point.get() as u8,
-                bias: $state.$bias.get() as u8,
-                slope: fixed($state.$slope.get(), Part::FRACTION),
-            },)*
-        ])
-    };
+/// Weight of the result against the linear input, of 1023.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Weight {
+    /// The same for all pixels.
+    Constant(i64),
+    /// By the saturation and the redness of a pixel. Numbers have 12 bits of fraction.
+    Adaptive {
+        /// Gains of red, green and blue in the measure of red.
+        gains: [i64; 3],
+        /// Offset and scale of the accurate colours.
+        accurate: [i64; 2],
+        /// Offset and scale of red.
+        red: [i64; 2],
+    },
+}
+
+impl Weight {
+    /// The weight for a linear pixel (assumption `VEBOX_GAMUT_EXPANSION_BY_SATURATION_AND_RED`).
+    fn of(self, linear: [i64; 3]) -> i64 {
+        const ONE: i64 = 1 << 12;
+        match self {
+            Weight::Constant(weight) => weight,
+            Weight::Adaptive { gains, accurate, red } => {
+                let [least, most] =
+                    linear.iter().fold([ONE, 0], |[a, b], s| [a.min(*s), b.max(*s)]);
+                if most == 0 {
+                    return 1023;
+                }
+                let saturation = (most - least) * ONE / most;
+                let gain = gains.iter().zip(linear).map(|(gain, s)| gain * s).sum::<i64>() / most;
+                let by_saturation = ((accurate[0] - saturation) * accurate[1]) >> 12;
+                let by_red = ((gain - red[0]) * red[1]) >> 12;
+                (by_saturation.max(by_red).clamp(0, ONE) * 1023 + ONE / 2) >> 12
+            }
+        }
+    }
 }
 
 impl Expansion {
-    /// The settings of a state (assumption `VEBOX_GAMUT_EXPANSION_IN_BASIC_MODE`).
+    /// The settings of a state (assumption `VEBOX_GAMUT_EXPANSION_ORDER`).
     pub fn new(s: &VeboxGamutState) -> Expansion {
         let linear = curve!(s; pwl_inv_gamma_slope_0;
             pwl_inv_gamma_point_1 pwl_inv_gamma_bias_1 pwl_inv_gamma_slope_1;
@@ -77,17 +100,30 @@ impl Expansion {
             ],
             before: [s.offset_in_r.get(), s.offset_in_g.get(), s.offset_in_b.get()],
             after: row(s.offset_out_r.get(), s.offset_out_g.get(), s.offset_out_b.get()),
-            weight: s.cm_w.get() as i64,
+            weight: match s.global_mode_enable {
+                Global::BASIC_MODE => Weight::Constant(s.cm_w.get() as i64),
+                _ => Weight::Adaptive {
+                    // 9 bits are the fraction of red, 8 bits that of the others.
+                    gains: [
+                        (s.a_r.get() as i64) << 3,
+                        (s.a_g.get() as i64) << 4,
+                        (s.a_b.get() as i64) << 4,
+                    ],
+                    accurate: [s.cm_i.get(), s.cm_s.get()].map(|v| i64::from(fixed(v, 12))),
+                    red: [s.r_i.get(), s.r_s.get()].map(|v| i64::from(fixed(v, 12))),
+                },
+            },
         }
     }
 
     /// The result for a pixel.
     pub fn pixel(&self, pixel: [u16; 3]) -> [u16; 3] {
         let linear = pixel.map(|sample| i64::from(self.linear.at(sample)));
+        let weight = self.weight.of(linear);
         std::array::from_fn(|row| {
             let product = |at: usize| self.matrix[row][at] * (linear[at] + self.before[at]);
             let converted = ((product(0) + product(1) + product(2) + 2048) >> 12) + self.after[row];
-            let blend = converted * self.weight + linear[row] * (1023 - self.weight);
+            let blend = converted * weight + linear[row] * (1023 - weight);
             let blend = (2 * blend + 1023).div_euclid(2 * 1023);
             self.gamma.at(clip(blend.clamp(0, 4095) as i32))
         })
@@ -96,7 +132,7 @@ impl Expansion {
 
 #[cfg(test)]
 mod tests {
-    use super::Expansion;
+    use super::{Expansion, Global};
     use genxml::gen8::vebox_states::VeboxGamutState;
     use genxml_core::{SFix, U};
 
@@ -104,6 +140,7 @@ mod tests {
         let one = SFix::new(1.0).unwrap();
         let zero = SFix::new(0.0).unwrap();
         VeboxGamutState {
+            global_mode_enable: Global::BASIC_MODE,
             cm_w: U::new(1023).unwrap(),
             c0: one,
             c1: zero,

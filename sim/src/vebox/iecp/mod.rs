@@ -5,8 +5,10 @@
 //! numbers out: 12 bits for each sample.
 
 pub mod ace;
+pub mod compression;
 pub mod csc;
 pub mod curve;
+pub mod front;
 pub mod gamut;
 pub mod number;
 pub mod procamp;
@@ -14,8 +16,10 @@ pub mod skin;
 pub mod tcc;
 
 use super::convert::Row;
+use compression::Compression;
 use csc::Csc;
 use curve::Curve;
+use front::Front;
 use gamut::Expansion;
 use genxml::gen8::vebox_states::{VeboxAlphaAoiStateAlphaFromStateSelect as From, VeboxIecpState};
 use procamp::ProcAmp;
@@ -26,7 +30,11 @@ use tcc::Tcc;
 /// The functions that are enabled.
 #[derive(Clone, Debug, Default)]
 pub struct Chain {
+    /// The end of the camera pipe.
+    pub front: Option<Front>,
     skin: Option<Skin>,
+    /// Gamut compression.
+    pub compression: Option<Compression>,
     contrast: Option<Curve>,
     colors: Option<Tcc>,
     procamp: Option<ProcAmp>,
@@ -40,13 +48,16 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// The functions that a state enables. Gamut expansion has a state of its own. `has_alpha` is
+    /// The functions that a state enables. The camera pipe has a switch of its own, and the
+    /// gamut has a state of its own. `has_alpha` is
     /// true if the input has alpha.
     pub fn new(state: &VeboxIecpState, has_alpha: bool) -> Chain {
         let alpha = &state.alpha_aoi_state;
         let given = alpha.alpha_from_state_select == From::ALPHA_IS_TAKEN_FROM_STATE;
         Chain {
+            front: None,
             skin: Skin::new(&state.std_ste_state),
+            compression: None,
             contrast: ace::curve(&state.ace_lace_state),
             colors: Tcc::new(&state.tcc_state),
             procamp: ProcAmp::new(&state.procamp_state),
@@ -62,10 +73,25 @@ impl Chain {
         if let Some(alpha) = self.alpha {
             row.alpha.fill(alpha);
         }
+        if let Some(front) = &self.front {
+            each_pixel(&mut row.planes, |pixel| front.pixel(pixel));
+        }
         if let Some(skin) = &self.skin {
-            self.detect(skin, row, counted, luma);
+            self.detect(skin, row, counted.clone(), luma);
         } else {
-            luma.count(&row.planes[0][counted], None);
+            luma.count(&row.planes[0][counted.clone()], None);
+        }
+        if let Some(compression) = &self.compression {
+            let mut column = 0;
+            each_pixel(&mut row.planes, |pixel| {
+                let (result, outside) = compression.pixel(pixel);
+                if let Some(distance) = outside.filter(|_| counted.contains(&column)) {
+                    luma.outside += 1;
+                    luma.distance = luma.distance.saturating_add(distance);
+                }
+                column += 1;
+                result
+            });
         }
         let [first, second, third] = &mut row.planes;
         if let Some(curve) = &self.contrast {
@@ -114,13 +140,13 @@ impl Chain {
 }
 
 /// Replaces each pixel of a row.
-fn each_pixel([first, second, third]: &mut [Vec<u16>; 3], f: impl Fn([u16; 3]) -> [u16; 3]) {
+fn each_pixel([first, second, third]: &mut [Vec<u16>; 3], mut f: impl FnMut([u16; 3]) -> [u16; 3]) {
     for ((first, second), third) in first.iter_mut().zip(second).zip(third) {
         [*first, *second, *third] = f([*first, *second, *third]);
     }
 }
 
-/// What is counted of luma before the functions change it.
+/// What is counted of luma before the functions change it, and of the gamut.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Luma {
     /// Pixels by the upper 8 bits of luma.
@@ -129,6 +155,10 @@ pub struct Luma {
     pub range: Option<[u16; 2]>,
     /// Pixels whose skin score is above the threshold.
     pub skin: u32,
+    /// Pixels outside the gamut, if it is compressed.
+    pub outside: u32,
+    /// Sum of their distances from the gamut.
+    pub distance: u32,
     /// The threshold. With skin detection, only pixels above it count in `range`.
     pub threshold: u8,
 }
@@ -136,7 +166,7 @@ pub struct Luma {
 impl Luma {
     /// No pixels yet.
     pub fn new(threshold: u8) -> Luma {
-        Luma { histogram: [0; 256], range: None, skin: 0, threshold }
+        Luma { histogram: [0; 256], range: None, skin: 0, outside: 0, distance: 0, threshold }
     }
 
     /// Counts pixels with their skin scores.

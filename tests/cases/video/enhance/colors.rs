@@ -4,8 +4,7 @@
 use super::*;
 use VeboxSurfaceStateSurfaceFormat as F;
 use genxml::gen8::vebox_states::{
-    VeboxAlphaAoiStateAlphaFromStateSelect, VeboxGamutStateGlobalModeEnable,
-    VeboxStdSteStateOutputControl,
+    VeboxAlphaAoiStateAlphaFromStateSelect, VeboxStdSteStateOutputControl,
 };
 use genxml_core::{S, SFix, UFix};
 
@@ -19,27 +18,6 @@ fn scene() -> Scene {
     scene.draw(INPUT, pattern);
     scene.state.global_iecp_enable = true;
     scene
-}
-
-/// R8G8B8A8, or 444A, with one pixel for each position.
-fn with_pixels(mut scene: Scene, format: F, pixel: impl Fn(usize, usize) -> [u8; 4]) -> Scene {
-    let mut memory = vec![0; ROOM];
-    for (x, y) in (0..HEIGHT).flat_map(|y| (0..WIDTH).map(move |x| (x, y))) {
-        memory[y * PITCH + 4 * x..][..4].copy_from_slice(&pixel(x, y));
-    }
-    scene.model.write(INPUT, &memory);
-    scene.input.surface_format = format;
-    scene
-}
-
-/// The pixels of an output of four bytes for each.
-fn pixels(scene: &mut Scene) -> Vec<[u8; 4]> {
-    let out = scene.model.read(CURRENT, ROOM);
-    let pixel = |index: usize| {
-        let at = index / WIDTH * PITCH + index % WIDTH * 4;
-        [out[at], out[at + 1], out[at + 2], out[at + 3]]
-    };
-    (0..WIDTH * HEIGHT).map(pixel).collect()
 }
 
 #[test]
@@ -97,7 +75,7 @@ fn conversion_to_rgb() {
         alpha.color_pipe_alpha = u(0x420);
         scene.output.surface_format = F::R8G8B8A8_UNORM_R8G8B8A8_UNORM_SRGB;
         scene.run().unwrap();
-        for (index, [red, green, blue, alpha]) in pixels(&mut scene).into_iter().enumerate() {
+        for (index, [red, green, blue, alpha]) in scene.pixels(CURRENT).into_iter().enumerate() {
             let [y, u, v] = pattern(index % WIDTH, index / WIDTH).map(|s| f64::from(s) * 16.0);
             let input = [y - 256.0, u - 2048.0, v - 2048.0];
             let want = [0, 1, 2].map(|row| {
@@ -121,13 +99,14 @@ fn alpha() {
     for from_state in [false, true] {
         let rgba = F::R8G8B8A8_UNORM_R8G8B8A8_UNORM_SRGB;
         let pixel = |x: usize, y: usize| [x as u8, y as u8, 7, (3 * x + y) as u8];
-        let mut scene = with_pixels(scene(), rgba, pixel);
+        let mut scene = scene();
+        scene.draw_pixels(rgba, pixel);
         scene.output.surface_format = rgba;
         if from_state {
             scene.colors.alpha_aoi_state.alpha_from_state_select = select;
         }
         scene.run().unwrap();
-        let got = pixels(&mut scene);
+        let got = scene.pixels(CURRENT);
         for (index, got) in got.into_iter().enumerate() {
             assert_eq!(got, pixel(index % WIDTH, index / WIDTH));
         }
@@ -223,25 +202,134 @@ fn skin_enhancement() {
     assert_ne!(frame[0], [120, 104, 158]);
 }
 
-/// Gamut expansion in its basic mode: without weight it leaves grey where it was, but for the steps
-/// of the curves; the advanced mode is refused.
+/// Alpha of a plane goes to all outputs with alpha, whatever the state says. Rows of the plane have
+/// a pitch of the width rounded up to 64.
 #[test]
-fn gamut_expansion() {
-    let rgba = F::R8G8B8A8_UNORM_R8G8B8A8_UNORM_SRGB;
-    let mut scene = with_pixels(scene(), rgba, |x, y| {
-        let grey = (4 * x).min(255) as u8;
-        [grey, grey, (8 * y) as u8, 9]
-    });
-    scene.output.surface_format = rgba;
-    scene.state.color_gamut_expansion_enable = true;
-    let refused = scene.run().unwrap_err().to_string();
-    assert!(refused.contains("advance mode"), "{refused}");
-    scene.gamut.global_mode_enable = VeboxGamutStateGlobalModeEnable::BASIC_MODE;
-    scene.gamut.cm_w = u(0);
-    scene.run().unwrap();
-    for (index, [red, green, _, alpha]) in pixels(&mut scene).into_iter().enumerate() {
-        let grey = 4 * (index % WIDTH) as i32;
-        assert!((i32::from(red) - grey).abs() <= 10, "{grey} becomes {red}");
-        assert_eq!((red, alpha), (green, 9));
+fn plane_of_alpha() {
+    let alpha = |x: usize, y: usize| (7 * x + 31 * y) as u8;
+    for (width, deinterlaced, enhanced) in
+        [(64, false, false), (40, false, true), (64, true, false), (64, true, true)]
+    {
+        for format in [
+            F::R8G8B8A8_UNORM_R8G8B8A8_UNORM_SRGB,
+            F::R16G16B16A16,
+            F::R10G10B10A2_UNORM_R10G10B10A2_UNORM_SRGB,
+        ] {
+            let mut scene = scene();
+            scene.draw(BEFORE, pattern);
+            let mut plane = vec![0xee; 64 * HEIGHT];
+            for (x, y) in (0..HEIGHT).flat_map(|y| (0..width).map(move |x| (x, y))) {
+                plane[64 * y + x] = alpha(x, y);
+            }
+            scene.model.write(ALPHA, &plane);
+            scene.state.alpha_plane_enable = true;
+            scene.state.global_iecp_enable = enhanced;
+            if deinterlaced {
+                scene.state.di_enable = VeboxStateDiEnable::CALCULATE_DI;
+            }
+            let state = &mut scene.colors.alpha_aoi_state;
+            state.alpha_from_state_select =
+                VeboxAlphaAoiStateAlphaFromStateSelect::ALPHA_IS_TAKEN_FROM_STATE;
+            scene.input.width = minus_one(width as u64);
+            scene.output.surface_format = format;
+            scene.run().unwrap();
+            let outputs = if deinterlaced { &[CURRENT, PREVIOUS][..] } else { &[CURRENT] };
+            for output in outputs {
+                let out = scene.model.read(*output, ROOM);
+                for (x, y) in (0..HEIGHT).flat_map(|y| (0..width).map(move |x| (x, y))) {
+                    let want = alpha(x, y);
+                    let row = &out[y * PITCH..];
+                    match format {
+                        // Low bits are 0.
+                        F::R16G16B16A16 => assert_eq!(row[8 * x + 6..][..2], [0, want]),
+                        F::R8G8B8A8_UNORM_R8G8B8A8_UNORM_SRGB => assert_eq!(row[4 * x + 3], want),
+                        _ => assert!(
+                            (f64::from(row[4 * x + 3] >> 6) * 85.0 - f64::from(want)).abs() <= 43.0
+                        ),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Oracle: the matrix in integers. Halves go up, and results are clipped before they are rounded
+/// to 8 bits.
+#[test]
+fn conversion_in_integers() {
+    let mut random = genxml_cases::Random::new(11);
+    for _ in 0..20 {
+        let mut scene = scene();
+        let pixel = |x: usize, y: usize| {
+            let [a, b, c] = pattern(x, y);
+            [a, b, c, 200]
+        };
+        scene.draw_pixels(F::R8G8B8A8_UNORM_R8G8B8A8_UNORM_SRGB, pixel);
+        scene.output.surface_format = F::R8G8B8A8_UNORM_R8G8B8A8_UNORM_SRGB;
+        let mut pick = |range: u64| random.below(range) as i64 - range as i64 / 2;
+        let matrix = [[0; 3]; 3].map(|row| row.map(|_: i32| pick(8192)));
+        let [before, after] = [[0; 3]; 2].map(|offsets| offsets.map(|_: i32| pick(2048)));
+        let csc = &mut scene.colors.csc_state;
+        csc.transform_enable = true;
+        let number = |value: i64| SFix::new(value as f64 / 1024.0).unwrap();
+        let offset = |value: i64| S::new(value).unwrap();
+        let [[c0, c1, c2], [c3, c4, c5], [c6, c7, c8]] = matrix.map(|row| row.map(number));
+        (csc.c0, csc.c1, csc.c2) = (c0, c1, c2);
+        (csc.c3, csc.c4, csc.c5) = (c3, c4, c5);
+        (csc.c6, csc.c7, csc.c8) = (c6, c7, c8);
+        [csc.offset_in_1, csc.offset_in_2, csc.offset_in_3] = before.map(offset);
+        [csc.offset_out_1, csc.offset_out_2, csc.offset_out_3] = after.map(offset);
+        scene.run().unwrap();
+        for (index, got) in scene.pixels(CURRENT).into_iter().enumerate() {
+            let (x, y) = position(index);
+            let input = pattern(x, y).map(i64::from);
+            for row in 0..3 {
+                // 10 bits of fraction of the matrix. Samples have 12 bits, offsets 10.
+                let sum: i64 =
+                    (0..3).map(|n| matrix[row][n] * (16 * input[n] + 4 * before[n])).sum();
+                let twelve = ((2 * sum + 1024).div_euclid(2048) + 4 * after[row]).clamp(0, 4095);
+                let want = ((2 * twelve + 16) / 32).min(255);
+                assert_eq!(i64::from(got[row]), want, "{x} {y} {row}");
+            }
+            assert_eq!(got[3], 200);
+        }
+    }
+}
+
+/// All functions with settings that change nothing leave all samples as they are.
+#[test]
+fn settings_that_change_nothing() {
+    for format in [F::PLANAR_420_8, F::YCRCB_NORMAL, F::PACKED_444A_8, F::PLANAR_420_16] {
+        let mut scene = scene();
+        let mut memory = vec![0; ROOM];
+        let mut random = genxml_cases::Random::new(3);
+        for (at, byte) in memory.iter_mut().enumerate() {
+            // 12 bits of 16.
+            let deep = format == F::PLANAR_420_16 && at % 2 == 0;
+            *byte = random.bits() as u8 & if deep { 0xf0 } else { 0xff };
+        }
+        scene.model.write(INPUT, &memory);
+        (scene.input.surface_format, scene.output.surface_format) = (format, format);
+        let one = UFix::new(1.0).unwrap();
+        scene.colors.ace_lace_state.ace_enable = true;
+        let tcc = &mut scene.colors.tcc_state;
+        tcc.tcc_enable = true;
+        (tcc.sat_factor1, tcc.sat_factor2, tcc.sat_factor3) = (one, one, one);
+        (tcc.sat_factor4, tcc.sat_factor5, tcc.sat_factor6) = (one, one, one);
+        scene.colors.procamp_state.procamp_enable = true;
+        scene.colors.csc_state.transform_enable = true;
+        scene.colors.std_ste_state.std_enable = true;
+        gamut::change_nothing(&mut scene);
+        scene.run().unwrap();
+        let out = scene.model.read(CURRENT, ROOM);
+        let (bytes, rows) = match format {
+            F::PLANAR_420_8 => (WIDTH, [0..HEIGHT, CHROMA..CHROMA + HEIGHT / 2]),
+            F::YCRCB_NORMAL => (2 * WIDTH, [0..HEIGHT, 0..0]),
+            F::PACKED_444A_8 => (4 * WIDTH, [0..HEIGHT, 0..0]),
+            _ => (2 * WIDTH, [0..HEIGHT, CHROMA..CHROMA + HEIGHT / 2]),
+        };
+        for row in rows.into_iter().flatten() {
+            assert_eq!(out[row * PITCH..][..bytes], memory[row * PITCH..][..bytes], "{format:?}");
+        }
     }
 }

@@ -1,13 +1,17 @@
 //! Video enhancement: VEB_DI_IECP in batches of typed packets.
 //!
 //! * [`surfaces`]: formats, tiles, columns;
-//! * [`colors`]: ProcAmp, colour space, alpha, contrast, saturation, skin, gamut;
+//! * [`colors`]: ProcAmp, colour space, alpha, contrast, saturation, skin;
+//! * [`gamut`]: gamut compression and expansion;
+//! * [`camera`]: inputs with a Bayer pattern;
 //! * [`time`]: denoising and deinterlacing;
 //! * [`statistics`]: the statistics output;
 //! * [`refused`]: faults that name their cause;
 //! * [`mutations`]: random changes of packets and tables.
 
+mod camera;
 mod colors;
+mod gamut;
 mod mutations;
 mod refused;
 mod statistics;
@@ -17,7 +21,9 @@ mod time;
 use super::capture::y_tiled;
 use genxml::engine::EngineId;
 use genxml::gen8::vebox::*;
-use genxml::gen8::vebox_states::{VeboxDndiState, VeboxGamutState, VeboxIecpState};
+use genxml::gen8::vebox_states::{
+    VeboxCapturePipeState, VeboxDndiState, VeboxGamutState, VeboxIecpState, VeboxVertexTable,
+};
 use genxml_cases::{Model, at, minus_one, packets, u};
 use genxml_sim::{Fault, Stats};
 
@@ -31,8 +37,11 @@ const DENOISED: u64 = 0x48_0000;
 const CURRENT: u64 = 0x4a_0000;
 const PREVIOUS: u64 = 0x4c_0000;
 const STATISTICS: u64 = 0x4e_0000;
-/// Settings of denoising and deinterlacing; of enhancement; of the gamut.
-const TABLES: [u64; 3] = [0x50_0000, 0x50_1000, 0x50_2000];
+/// Settings of denoising and deinterlacing; of enhancement; of the gamut; its vertices; of the
+/// camera pipe.
+const TABLES: [u64; 5] = [0x50_0000, 0x50_1000, 0x50_2000, 0x50_3000, 0x50_4000];
+/// A plane of alpha, or factors of the vignette correction.
+const ALPHA: u64 = 0x52_0000;
 /// No buffer is here.
 const UNMAPPED: u64 = 0x70_0000;
 
@@ -52,6 +61,8 @@ struct Scene {
     video: VeboxDndiState,
     colors: VeboxIecpState,
     gamut: VeboxGamutState,
+    vertices: VeboxVertexTable,
+    pipe: VeboxCapturePipeState,
     input: VeboxSurfaceState<'static>,
     output: VeboxSurfaceState<'static>,
     packet: VebDiIecp,
@@ -64,7 +75,8 @@ impl Scene {
         for address in (INPUT..=STATISTICS).step_by(ROOM) {
             model.map(address, ROOM as u64);
         }
-        model.map(TABLES[0], 0x3000);
+        model.map(TABLES[0], 0x5000);
+        model.map(ALPHA, ROOM as u64);
         let surface = VeboxSurfaceState {
             width: minus_one(WIDTH as u64),
             height: minus_one(HEIGHT as u64),
@@ -80,6 +92,8 @@ impl Scene {
                 dn_di_state_pointer: at(TABLES[0]),
                 iecp_state_pointer: at(TABLES[1]),
                 gamut_state_pointer: at(TABLES[2]),
+                vertex_table_state_pointer: at(TABLES[3]),
+                capture_pipe_state_pointer: at(TABLES[4]),
                 _444_422_downsample_method:
                     VeboxState444422DownsampleMethod::AVERAGE_HORIZONTALLY_ALIGNED_CHROMAS,
                 _422_420_downsample_method:
@@ -93,6 +107,8 @@ impl Scene {
                 colors
             },
             gamut: VeboxGamutState::new(),
+            vertices: VeboxVertexTable::new(),
+            pipe: VeboxCapturePipeState::new(),
             input: surface,
             output: VeboxSurfaceState {
                 surface_identification:
@@ -109,6 +125,7 @@ impl Scene {
                 current_frame_output_address: at(CURRENT),
                 previous_frame_output_address: at(PREVIOUS),
                 statistics_output_address: at(STATISTICS),
+                alpha_vignette_correction_address: at(ALPHA),
                 ..VebDiIecp::new()
             },
         }
@@ -124,6 +141,8 @@ impl Scene {
         self.model.put(TABLES[0], &self.video.pack());
         self.model.put(TABLES[1], &self.colors.pack());
         self.model.put(TABLES[2], &self.gamut.pack());
+        self.model.put(TABLES[3], &self.vertices.pack());
+        self.model.put(TABLES[4], &self.pipe.pack());
         let batch = self.batch();
         self.model.submit(EngineId::VideoEnhance, &batch)
     }
@@ -142,6 +161,30 @@ impl Scene {
         self.model.write(address, &bytes);
     }
 
+    /// Makes the input R8G8B8A8, or 444A, with a pixel for each position.
+    fn draw_pixels(
+        &mut self,
+        format: VeboxSurfaceStateSurfaceFormat,
+        pixel: impl Fn(usize, usize) -> [u8; 4],
+    ) {
+        let mut memory = vec![0; ROOM];
+        for (x, y) in (0..HEIGHT).flat_map(|y| (0..WIDTH).map(move |x| (x, y))) {
+            memory[y * PITCH + 4 * x..][..4].copy_from_slice(&pixel(x, y));
+        }
+        self.model.write(INPUT, &memory);
+        self.input.surface_format = format;
+    }
+
+    /// The pixels of an output of four bytes for each.
+    fn pixels(&mut self, address: u64) -> Vec<[u8; 4]> {
+        let out = self.model.read(address, ROOM);
+        let pixel = |index: usize| {
+            let at = index / WIDTH * PITCH + index % WIDTH * 4;
+            [out[at], out[at + 1], out[at + 2], out[at + 3]]
+        };
+        (0..WIDTH * HEIGHT).map(pixel).collect()
+    }
+
     /// Y, U and V of the pixels of an NV12 frame.
     fn frame(&mut self, address: u64) -> Vec<[u8; 3]> {
         let bytes = self.model.read(address, PITCH * (CHROMA + HEIGHT));
@@ -152,6 +195,11 @@ impl Scene {
         };
         (0..WIDTH * HEIGHT).map(pixel).collect()
     }
+}
+
+/// The position of a pixel by its number.
+fn position(index: usize) -> (usize, usize) {
+    (index % WIDTH, index / WIDTH)
 }
 
 /// The offset of a byte in X tiles: 512 bytes of 8 rows.

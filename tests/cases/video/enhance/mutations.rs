@@ -26,7 +26,11 @@ fn random_scene(random: &mut Random) -> Scene {
     scene.state.global_iecp_enable = flag();
     scene.video.mcdi_enable = flag();
     scene.state.color_gamut_expansion_enable = flag();
-    scene.gamut.global_mode_enable = VeboxGamutStateGlobalModeEnable::BASIC_MODE;
+    scene.gamut.global_mode_enable = VeboxGamutStateGlobalModeEnable::from_bits(flag().into());
+    scene.state.color_gamut_compression_enable = flag();
+    scene.gamut.full_range_mapping_enable =
+        VeboxGamutStateFullRangeMappingEnable::from_bits(flag().into());
+    scene.state.alpha_plane_enable = flag() && flag();
     scene.video.temporal_difference_threshold = u(12);
     let colors = &mut scene.colors;
     colors.std_ste_state.std_enable = flag();
@@ -37,6 +41,17 @@ fn random_scene(random: &mut Random) -> Scene {
     colors.tcc_state.tcc_enable = flag();
     colors.procamp_state.procamp_enable = flag();
     colors.csc_state.transform_enable = flag();
+    if random.one_in(6) {
+        scene.input.surface_format = VeboxSurfaceStateSurfaceFormat::BAYER_PATTERN;
+        scene.input.bayer_pattern_offset =
+            VeboxSurfaceStateBayerPatternOffset::from_bits(random.below(4));
+        (scene.state.demosaic_enable, scene.state.global_iecp_enable) = (true, true);
+        scene.state.di_enable = VeboxStateDiEnable::DO_NOT_CALCULATE_DI;
+        scene.state.dn_enable = VeboxStateDnEnable::DO_NOT_DENOISE_FRAME;
+        scene.state.vignette_enable = !scene.state.alpha_plane_enable;
+        scene.state.hot_pixel_filtering_enable = random.one_in(2);
+        return scene;
+    }
     let formats = [0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13];
     if random.one_in(3) {
         scene.input.surface_format =
@@ -86,9 +101,11 @@ fn changed_packets_and_tables_end() {
             scene.video.pack().to_vec(),
             scene.colors.pack().to_vec(),
             scene.gamut.pack().to_vec(),
+            scene.vertices.pack().to_vec(),
+            scene.pipe.pack().to_vec(),
         ];
         let mut batch = scene.batch();
-        match random.below(4) {
+        match random.below(6) {
             0 => {
                 // The headers stay, so that the packets are found.
                 let packets = [(1, 12), (13, 18), (19, 24), (25, 44)];

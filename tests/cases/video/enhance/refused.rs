@@ -18,13 +18,25 @@ fn assert_names(text: &str, name: &str) {
 
 #[test]
 fn functions_that_the_model_lacks() {
-    assert_names(&fault(|s| s.state.demosaic_enable = true), "Demosaic Enable");
-    assert_names(&fault(|s| s.state.vignette_enable = true), "Vignette Enable");
-    assert_names(&fault(|s| s.state.alpha_plane_enable = true), "Alpha Plane Enable");
-    assert_names(&fault(|s| s.state.hot_pixel_filtering_enable = true), "Hot Pixel Filtering");
+    let bayer = |change: fn(&mut Scene)| {
+        fault(|s| {
+            s.input.surface_format = F::BAYER_PATTERN;
+            s.state.demosaic_enable = true;
+            s.state.global_iecp_enable = true;
+            change(s);
+        })
+    };
     assert_names(
-        &fault(|s| s.state.color_gamut_compression_enable = true),
-        "Color Gamut Compression Enable",
+        &bayer(|s| s.state.dn_enable = VeboxStateDnEnable::DENOISE_FRAME),
+        "denoising of a Bayer pattern",
+    );
+    assert_names(
+        &fault(|s| {
+            s.state.global_iecp_enable = true;
+            s.state.color_gamut_compression_enable = true;
+            s.gamut.cpi_override = true;
+        }),
+        "Cpi Override",
     );
     assert_names(
         &fault(|s| {
@@ -35,7 +47,38 @@ fn functions_that_the_model_lacks() {
         }),
         "Gamut Expansion Position",
     );
-    assert_names(&fault(|s| s.input.surface_format = F::BAYER_PATTERN), "Bayer Pattern");
+    // The camera pipe.
+    assert_names(&bayer(|s| s.state.demosaic_enable = false), "Demosaic Enable = 0x0");
+    assert_names(&bayer(|s| s.state.global_iecp_enable = false), "Global IECP Enable = 0x0");
+    assert_names(&bayer(|s| s.input.width = minus_one(3)), "Width = 0x3");
+    assert_names(&bayer(|s| s.input.height = minus_one(3)), "Height = 0x3");
+    assert_names(
+        &bayer(|s| s.state.di_enable = VeboxStateDiEnable::CALCULATE_DI),
+        "Surface Format = 0xe",
+    );
+    assert_names(
+        &bayer(|s| (s.state.alpha_plane_enable, s.state.vignette_enable) = (true, true)),
+        "Alpha Plane Enable = 0x1",
+    );
+    assert_names(&bayer(|s| s.output.surface_format = F::BAYER_PATTERN), "Surface Format = 0xe");
+    assert_names(&fault(|s| s.state.demosaic_enable = true), "Demosaic Enable = 0x1");
+    assert_names(&fault(|s| s.state.vignette_enable = true), "Vignette Enable = 0x1");
+    assert_names(&fault(|s| s.state.hot_pixel_filtering_enable = true), "Hot Pixel Filtering");
+    for (change, name) in [
+        (
+            (|s| s.state.capture_pipe_state_pointer = at(UNMAPPED)) as fn(&mut Scene),
+            "capture pipe state",
+        ),
+        (
+            |s| {
+                s.state.vignette_enable = true;
+                s.packet.alpha_vignette_correction_address = at(UNMAPPED);
+            },
+            "vignette correction",
+        ),
+    ] {
+        assert_names(&bayer(change), name);
+    }
     let enhanced = |change: fn(&mut VeboxIecpState)| {
         fault(|s| {
             s.state.global_iecp_enable = true;
@@ -103,6 +146,21 @@ fn surfaces() {
 
 #[test]
 fn settings() {
+    assert_names(
+        &fault(|s| {
+            s.state.alpha_plane_enable = true;
+            s.input.surface_format = F::PACKED_444A_8;
+        }),
+        "Alpha Plane Enable = 0x1",
+    );
+    assert_names(
+        &fault(|s| {
+            s.state.global_iecp_enable = true;
+            s.state.color_gamut_compression_enable = true;
+            s.gamut.compression_line_shift = u(5);
+        }),
+        "CompressionLineShift = 0x5",
+    );
     assert_names(&fault(|s| s.packet.starting_x = u(32)), "Starting X = 0x20");
     let denoised = |change: fn(&mut VeboxDndiState)| {
         fault(|s| {
@@ -149,7 +207,7 @@ fn settings() {
 #[test]
 fn unmapped_buffers() {
     type Change = fn(&mut Scene);
-    let cases: [(Change, &str); 11] = [
+    let cases: [(Change, &str); 13] = [
         (|s| s.packet.current_frame_input_address = at(UNMAPPED), "current frame input"),
         (|s| s.packet.previous_frame_input_address = at(UNMAPPED), "previous frame input"),
         (|s| s.packet.stmm_input_address = at(UNMAPPED), "STMM input"),
@@ -164,6 +222,15 @@ fn unmapped_buffers() {
         (|s| s.state.dn_di_state_pointer = at(UNMAPPED), "DN/DI state"),
         (|s| s.state.iecp_state_pointer = at(UNMAPPED), "IECP state"),
         (|s| s.state.gamut_state_pointer = at(UNMAPPED), "gamut state"),
+        (|s| s.state.vertex_table_state_pointer = at(UNMAPPED), "vertex table"),
+        (
+            |s| {
+                s.state.alpha_plane_enable = true;
+                s.output.surface_format = F::R8G8B8A8_UNORM_R8G8B8A8_UNORM_SRGB;
+                s.packet.alpha_vignette_correction_address = at(UNMAPPED);
+            },
+            "alpha plane",
+        ),
     ];
     for (change, name) in cases {
         let text = fault(|s| {
@@ -171,7 +238,7 @@ fn unmapped_buffers() {
             s.state.di_enable = VeboxStateDiEnable::CALCULATE_DI;
             s.state.global_iecp_enable = true;
             s.state.color_gamut_expansion_enable = true;
-            s.gamut.global_mode_enable = VeboxGamutStateGlobalModeEnable::BASIC_MODE;
+            s.state.color_gamut_compression_enable = true;
             change(s);
         });
         assert_names(&text, name);

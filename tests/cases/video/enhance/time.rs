@@ -151,6 +151,101 @@ fn bob() {
     }
 }
 
+/// The rows of the first field are exact for each picture, in luma and chroma.
+#[test]
+fn bob_keeps_the_rows_of_its_field() {
+    for (top_first, compensated) in [(true, false), (false, false), (true, true), (false, true)] {
+        let mut scene = deinterlacing(top_first);
+        scene.state.dn_di_first_frame = FIRST;
+        scene.video.mcdi_enable = compensated;
+        scene.draw(INPUT, pattern);
+        scene.run().unwrap();
+        let kept = usize::from(!top_first);
+        for (index, [luma, blue, red]) in scene.frame(CURRENT).into_iter().enumerate() {
+            let (x, y) = position(index);
+            let had = pattern(x, y);
+            if y % 2 == kept {
+                assert_eq!(luma, had[0], "{x} {y}");
+            }
+            if y / 2 % 2 == kept {
+                assert_eq!([blue, red], had[1..], "{x} {y}");
+            }
+        }
+    }
+}
+
+/// A clip that stands still, as a driver plays it: the history and the frame before come from the
+/// last call. From the fourth frame on, both results are the pictures, exactly.
+#[test]
+fn a_clip_that_stands_still() {
+    for top_first in [true, false] {
+        let mut scene = deinterlacing(top_first);
+        scene.state.dn_di_first_frame = FIRST;
+        scene.draw(INPUT, pattern);
+        scene.draw(BEFORE, pattern);
+        let want: Vec<[u8; 3]> = (0..WIDTH * HEIGHT)
+            .map(|index| {
+                let (x, y) = position(index);
+                pattern(x, y)
+            })
+            .collect();
+        for number in 0..8 {
+            scene.run().unwrap();
+            scene.state.dn_di_first_frame = VeboxStateDnDiFirstFrame::from_bits(0);
+            let packet = &mut scene.packet;
+            std::mem::swap(&mut packet.stmm_input_address, &mut packet.stmm_output_address);
+            if number >= 3 {
+                assert_eq!(scene.frame(CURRENT), want, "frame {number}");
+                assert_eq!(scene.frame(PREVIOUS), want, "frame {number}");
+            }
+        }
+    }
+}
+
+/// Noise of three strengths on a picture with edges: the denoised frames of a clip are nearer to
+/// the clean picture than the noisy ones.
+#[test]
+fn three_strengths_of_noise() {
+    let clean = |x: usize, y: usize| [if x / 16 % 2 == y / 8 % 2 { 60 } else { 170 }, 128, 128];
+    for (amplitude, luma_low, luma_high) in [(2_u64, 4, 10), (5, 8, 20), (9, 12, 28)] {
+        let mut scene = denoising();
+        scene.video.temporal_difference_threshold = u(luma_high);
+        scene.video.low_temporal_difference_threshold = u(luma_low);
+        scene.video.denoise_moving_pixel_threshold = u(16);
+        scene.video.denoise_stad_threshold = u(255);
+        scene.video.good_neighbor_threshold = u(2 * amplitude + 1);
+        scene.state.dn_di_first_frame = FIRST;
+        let mut random = genxml_cases::Random::new(amplitude);
+        let error = |frame: &[[u8; 3]]| -> f64 {
+            let square = |(index, pixel): (usize, &[u8; 3])| {
+                let (x, y) = position(index);
+                f64::from(pixel[0].abs_diff(clean(x, y)[0])).powi(2)
+            };
+            frame.iter().enumerate().map(square).sum::<f64>() / frame.len() as f64
+        };
+        for number in 0..8 {
+            let noise: Vec<u8> =
+                (0..WIDTH * HEIGHT).map(|_| (random.below(2 * amplitude + 1)) as u8).collect();
+            scene.draw(INPUT, |x, y| {
+                let [luma, blue, red] = clean(x, y);
+                [luma + noise[y * WIDTH + x] - amplitude as u8, blue, red]
+            });
+            let noisy = scene.frame(INPUT);
+            scene.run().unwrap();
+            let denoised = scene.frame([DENOISED, BEFORE][number % 2]);
+            assert!(error(&denoised) < 0.7 * error(&noisy), "{amplitude}, frame {number}");
+            // The result is the frame before the next one.
+            scene.state.dn_di_first_frame = VeboxStateDnDiFirstFrame::from_bits(0);
+            let packet = &mut scene.packet;
+            std::mem::swap(&mut packet.stmm_input_address, &mut packet.stmm_output_address);
+            std::mem::swap(
+                &mut packet.previous_frame_input_address,
+                &mut packet.denoised_current_frame_output_address,
+            );
+        }
+    }
+}
+
 /// What stands still is woven, after the measures of motion have fallen.
 #[test]
 fn weave() {
