@@ -7,7 +7,9 @@
 
 mod analytics;
 mod detail;
+mod mutations;
 mod picture;
+mod polyphase;
 mod scaler;
 mod unorm;
 

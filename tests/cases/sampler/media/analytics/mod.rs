@@ -25,6 +25,9 @@ use genxml_cases::{Model, Random, at, u};
 use genxml_core::MinusOne;
 use genxml_sim::Fault;
 
+pub use filters::KERNELS;
+pub use masks::{MASKS, pack};
+
 /// Bytes of the memory of pictures.
 const BYTES: usize = 1 << 16;
 /// Formats with numbers.
