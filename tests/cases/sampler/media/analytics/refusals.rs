@@ -46,6 +46,9 @@ fn samplers(function: Function) -> Vec<u32> {
     }
 }
 
+/// Functions, a change of their message, and a part of the fault.
+type Case<'c> = (&'c [u64], fn(&mut Ask), &'c str);
+
 /// Good messages end. Each changed field of the message gives a fault with its name and value.
 #[test]
 fn messages() {
@@ -62,7 +65,7 @@ fn messages() {
     for function in functions() {
         assert_eq!(fault(function, good(function), &none), "", "{function:?}");
     }
-    let cases: &[(&[u64], fn(&mut Ask), &str)] = &[
+    let cases: &[Case] = &[
         (&[1, 2, 6, 7], |ask| ask.sequence = 1, "Sequence = 1"),
         (&[1], |ask| ask.sequence = 3, "Sequence = 3"),
         (&[2, 6, 7], |ask| ask.sequence = 0, "Sequence = 0"),
