@@ -144,10 +144,10 @@ assumptions! {
         reason "No source has the layouts of their responses (gen8_facts 4.2).";
 
     documentation FUNCTIONS_OF_SAMPLE_8X8;
-        question "What do functions of sample_8x8 other than the adaptive video scaler return?";
+        question "What do the functions 8 to 15 of sample_8x8 return?";
         choice "Fault.";
-        reason "No source has the layouts of their responses and the origin of their kernels \
-            (video.md 11.6). No stock driver uses them.";
+        reason "The first of them belong to the next device (intel-graphics-compiler, \
+            visa_igc_common_header.h); 2d p.390-395 has no states for them.";
 
     documentation THE_SMOOTH_FILTER_OF_SAMPLE_8X8;
         question "What does the smooth filter do, which IEF4Smooth_ Enable puts in the place of the \

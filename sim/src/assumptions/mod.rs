@@ -79,6 +79,7 @@ macro_rules! assumptions {
     };
 }
 
+mod analytics;
 mod blitter;
 mod commands;
 mod eu;
@@ -98,6 +99,7 @@ mod threads;
 mod vebox;
 mod video;
 
+pub use analytics::*;
 pub use blitter::*;
 pub use commands::*;
 pub use eu::*;
@@ -114,6 +116,7 @@ pub use threads::*;
 pub use vebox::*;
 pub use video::*;
 
+use analytics::ANALYTICS;
 use faults::FAULTS;
 use motion::MOTION;
 use vebox::VEBOX;
@@ -131,6 +134,7 @@ pub const AREAS: &[Area] = &[
     MESSAGES,
     SURFACES,
     SAMPLER,
+    ANALYTICS,
     MOTION,
     GEOMETRY,
     RASTER,

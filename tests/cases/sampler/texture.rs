@@ -240,6 +240,8 @@ impl Texture {
             SurfaceFormat::R8G8B8A8_UNORM => [unorm(0), unorm(1), unorm(2), unorm(3)],
             SurfaceFormat::B8G8R8A8_UNORM => [unorm(2), unorm(1), unorm(0), unorm(3)],
             SurfaceFormat::R8_UNORM => [unorm(0), 0.0, 0.0, 1.0],
+            SurfaceFormat::R8G8_UNORM => [unorm(0), unorm(1), 0.0, 1.0],
+            SurfaceFormat::A8_UNORM => [0.0, 0.0, 0.0, unorm(0)],
             SurfaceFormat::R16_UNORM => {
                 [f64::from(u16::from_le_bytes([bytes[0], bytes[1]])) / 65535.0, 0.0, 0.0, 1.0]
             }

@@ -1,11 +1,15 @@
-//! The media messages: sample_8x8 with the adaptive video scaler, and sample_unorm ([`unorm`]).
+//! The media messages: sample_8x8 with the adaptive video scaler and with the video analytics
+//! functions ([`analytics`]), and sample_unorm ([`unorm`]).
 //!
-//! Oracle for sample_8x8: the formulas of video.md 11 and 2d p.374-389 in [`scaler`],
+//! Oracle for the scaler: the formulas of video.md 11 and 2d p.374-389 in [`scaler`],
 //! [`picture`], and [`detail`] for the detail filter. What these sources leave open is in the list
 //! of assumptions, area sampler.
 
+mod analytics;
 mod detail;
+mod mutations;
 mod picture;
+mod polyphase;
 mod scaler;
 mod unorm;
 
@@ -291,7 +295,7 @@ fn no_header() {
     assert_eq!(found, expected);
 }
 
-/// Messages and states that do not exist, and functions that no source describes.
+/// Messages and states that do not exist, and functions of later devices.
 #[test]
 fn refusals() {
     let (mut model, mut random) = (model(), Random::new(84));
@@ -322,7 +326,7 @@ fn refusals() {
             })
         };
     assert_eq!(fault(0x0b, payload, 4, good), "none");
-    for function in 1..8 {
+    for function in 8..16 {
         let payload =
             Sample8x8MessagePayload { function: Function::from_bits(function), ..payload };
         assert_eq!(fault(0x0b, payload, 4, good), "missing");
@@ -331,9 +335,11 @@ fn refusals() {
     assert_eq!(fault(0x0b, smooth, 4, good), "missing");
     assert_eq!(fault(0x08, payload, 4, good), "missing");
     assert_eq!(fault(0x0b, payload, 3, good), "illegal");
-    for format in [Surface::Y8_UNORM_VA, Surface::Y16_SNORM, Surface::Y1_UNORM] {
+    for number in 0..32 {
+        let format = Surface::from_bits(number);
         let state = MediaSurfaceState { surface_format: format, ..good };
-        assert_eq!(fault(0x0b, payload, 4, state), "Surface Format");
+        let expected = if FORMATS.contains(&format) { "none" } else { "Surface Format" };
+        assert_eq!(fault(0x0b, payload, 4, state), expected, "{number}");
     }
     let state = MediaSurfaceState { tile_mode: Tiles::from_bits(1), ..good };
     assert_eq!(fault(0x0b, payload, 4, state), "Tile Mode");

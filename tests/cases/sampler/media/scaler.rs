@@ -80,6 +80,16 @@ impl Scaler {
         scaler
     }
 
+    /// A scaler that has sharp filters only.
+    pub fn only_sharp(mode: Taps, eight: [[[i64; 8]; 2]; 17], four: [[[i64; 4]; 2]; 17]) -> Scaler {
+        let state = SamplerState8x8Avs {
+            enable_8_tap_filter: mode,
+            default_sharpness_level: u(255),
+            ..Scaler::bilinear().state
+        };
+        Scaler { state, eight, four }
+    }
+
     /// The dwords of the state.
     pub fn pack(&self) -> Vec<u32> {
         let fixed = |value: i64| SFix::new(value as f64 / 64.0).unwrap();

@@ -1,17 +1,21 @@
 //! The media messages: one message samples a block of pixels at regular distances (SIMD modes
 //! SIMD32 and SIMD64; gen8_facts 4.2, video.md 11).
 //!
-//! * [`picture`]: the pictures of sample_8x8;
+//! * [`rows`]: the rows of pictures in memory;
+//! * [`picture`]: the pictures of the scaler;
 //! * [`scaler`], [`avs`]: the adaptive video scaler;
 //! * [`detail`]: the detail filter, which follows the scaler;
+//! * [`analytics`]: the other functions of sample_8x8;
 //! * [`unorm`]: sample_unorm, which has ordinary surfaces and samplers;
 //! * [`response`]: the registers of responses.
 
+pub mod analytics;
 pub mod avs;
 pub mod cache;
 pub mod detail;
 pub mod picture;
 pub mod response;
+pub mod rows;
 pub mod scaler;
 pub mod unorm;
 
@@ -24,6 +28,7 @@ use crate::machine::observation::Counter;
 use crate::unit::bindings::{Bindings, FIRST_SPECIAL_INDEX};
 use crate::unit::payload::Payload;
 use crate::unit::port::Port;
+use analytics::Analytics;
 use genxml::eu::gen8::eu_payloads::{
     Sample8x8MessagePayload, Sample8x8MessagePayloadFunction as Function, SamplerMessageHeader,
 };
@@ -50,7 +55,8 @@ const SHAPES: [Shape; 4] = [
 ///
 /// # Errors
 /// Page faults at states and pixels; [`Fault::IllegalInstruction`] for messages that the surface
-/// does not support; [`Fault::Unimplemented`] for functions that no source describes.
+/// does not support; [`Fault::BadPacket`] for states with values that are not valid;
+/// [`Fault::Unimplemented`] for functions that no source describes.
 pub fn message(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -88,12 +94,11 @@ pub fn message(
             unorm::message(port, registers, &payload, &header, kind, index, sampler)
         }
         None => {
-            let sampler = port
-                .bindings
-                .samplers
-                .address(table, 0)
-                .wrapping_add(SAMPLERS_OF_8X8_ARE_THIS_FAR_APART * sampler);
-            sample_8x8(port, registers, &payload, &header, index, sampler)
+            let table = port.bindings.samplers.address(table, 0);
+            let parameters = Sample8x8MessagePayload::unpack_lossy(&registers.dwords(payload.body));
+            let payload = &payload;
+            let sample = Analytics { payload, header, parameters, index, table, sampler };
+            sample_8x8(port, registers, &sample)
         }
     }
 }
@@ -101,25 +106,22 @@ pub fn message(
 fn sample_8x8(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
-    payload: &Payload<'_>,
-    header: &SamplerMessageHeader,
-    index: u8,
-    sampler: u64,
+    sample: &Analytics<'_>,
 ) -> Result<(), Fault> {
+    let Analytics { payload, header, parameters, index, table, sampler } = sample;
     let message = payload.message;
-    let parameters = Sample8x8MessagePayload::unpack_lossy(&registers.dwords(payload.body));
-    if parameters.function != Function::AVS {
-        let what = match parameters.function.name() {
-            Some(name) => format!("the function {name} of sample_8x8"),
-            None => format!("function {} of sample_8x8", parameters.function.bits()),
-        };
-        let page = "video.md 11.6: no source has the layout of its response";
-        return Err(port.missing(&what, message, page));
+    if parameters.function.name().is_none() {
+        let what = format!("function {} of sample_8x8", parameters.function.bits());
+        return Err(port.missing(&what, message, "video.md 11.1: later devices have it"));
     }
+    if parameters.function != Function::AVS {
+        return analytics::message(port, registers, sample);
+    }
+    let sampler = table.wrapping_add(SAMPLERS_OF_8X8_ARE_THIS_FAR_APART * sampler);
     let shape = SHAPES[parameters.sequence.get() as usize % SHAPES.len()];
     let response = Response::new(header, shape);
     payload.check(port, 1, response.registers())?;
-    let picture = port.bindings.picture(port.exec, index)?;
+    let picture = port.bindings.picture(port.exec, *index)?;
     let scaler = port.bindings.scaler(port.exec, sampler)?;
     let detail = match (parameters.ief_bypass, scaler.detail) {
         (true, _) => None,
@@ -131,7 +133,7 @@ fn sample_8x8(
     };
     port.exec.device.observed.add(Counter::Sampled, shape.pixels() as u64 / 4);
     let vm = &port.exec.vm;
-    let done = avs::block(scaler, detail, &picture, vm, &parameters, shape, response.channels);
+    let done = avs::block(scaler, detail, &picture, vm, parameters, shape, response.channels);
     let bytes = done.map(|(block, bytes)| {
         if let Some(to) = payload.answer() {
             response.write(registers, to, &block);
@@ -166,18 +168,12 @@ impl Bindings {
 
     /// The scaler whose state is at a graphics address.
     fn scaler(&mut self, exec: &Exec<'_>, address: u64) -> Result<&Scaler, Fault> {
-        let media = &mut self.samplers.media;
-        let number = match media.number(address) {
-            Some(number) => number,
-            None => {
-                let mut dwords = [0; SamplerState8x8Avs::DWORDS];
-                exec.vm
-                    .read(address, bytemuck::must_cast_slice_mut(&mut dwords))
-                    .map_err(|fault| exec.page(fault, "sampler state"))?;
-                let state = SamplerState8x8Avs::unpack_lossy(&dwords);
-                media.add(address, Scaler::resolve(&state))
-            }
-        };
-        Ok(media.scaler(number))
+        self.samplers.media.scalers.find(address, || {
+            let mut dwords = [0; SamplerState8x8Avs::DWORDS];
+            exec.vm
+                .read(address, bytemuck::must_cast_slice_mut(&mut dwords))
+                .map_err(|fault| exec.page(fault, "sampler state"))?;
+            Ok(Scaler::resolve(&SamplerState8x8Avs::unpack_lossy(&dwords)))
+        })
     }
 }

@@ -1,15 +1,11 @@
 //! Pictures for the media messages: resolved MEDIA_SURFACE_STATEs (2d p.240-247).
 
-use super::super::address::{clamped, mirrored};
 use super::super::texels::Pages;
+use super::rows::{Origin, Rows};
 use crate::assumptions::CHROMA_OF_PICTURES_IS_COSITED;
 use crate::mem::{PageFault, Vm};
-use crate::surface::{BadSurface, TileMode};
-use genxml::gen8::media::{
-    MediaSurfaceState, MediaSurfaceStateAddressControl as AddressControl,
-    MediaSurfaceStatePictureStructure as Structure, MediaSurfaceStateSurfaceFormat as Format,
-    MediaSurfaceStateTileMode as Tiles,
-};
+use crate::surface::BadSurface;
+use genxml::gen8::media::{MediaSurfaceState, MediaSurfaceStateSurfaceFormat as Format};
 
 /// Red, green, blue and alpha of a pixel, or Cr, Y, Cb and alpha. The unit is 1/65536: a channel of
 /// 8 bits is stored in the upper byte, so that 0xFF00 is its largest value (video.md 11.3).
@@ -38,15 +34,6 @@ enum Stored {
     Tens,
     /// Four channels of 16 bits.
     Words,
-}
-
-/// Position of the first pixel of a plane.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct Origin {
-    /// Byte within a row.
-    left: i64,
-    /// Row.
-    top: i64,
 }
 
 /// Pixels of which all channels are stored at the same positions.
@@ -83,12 +70,7 @@ pub struct Picture {
     pub size: [i32; 2],
     /// True if a channel is luma.
     pub has_luma: bool,
-    base: u64,
-    pitch: i64,
-    tile_mode: TileMode,
-    mirrors: bool,
-    line_stride: u32,
-    line_offset: i64,
+    rows: Rows,
     planes: [Option<Plane>; 2],
 }
 
@@ -98,26 +80,12 @@ impl Picture {
     /// # Errors
     /// [`BadSurface`] with the first field that has an invalid value.
     pub fn resolve(state: &MediaSurfaceState) -> Result<Picture, BadSurface> {
-        let bad = |field, value, why| Err(BadSurface { field, value, why });
+        let rows = Rows::resolve(state)?;
         let size = [state.width.get() as i32, state.height.get() as i32];
-        let tile_mode = match state.tile_mode {
-            Tiles::TILEMODE_LINEAR => TileMode::Linear,
-            Tiles::TILEMODE_XMAJOR => TileMode::X,
-            Tiles::TILEMODE_YMAJOR => TileMode::Y,
-            other => return bad("Tile Mode", other.bits(), "the value is reserved"),
-        };
-        let pitch = state.surface_pitch.get() as u32;
-        if !pitch.is_multiple_of(tile_mode.pitch_unit()) {
-            let why = "the pitch of a tiled surface must be a multiple of the width of a tile";
-            return bad("Surface Pitch", pitch.into(), why);
-        }
-        if Structure::from_bits(3) == state.picture_structure {
-            return bad("Picture Structure", 3, "the value is not allowed");
-        }
         let format = state.surface_format;
         let Some(planes) = planes(state, size) else {
             let why = "the adaptive video scaler does not support the format";
-            return bad("Surface Format", format.bits(), why);
+            return Err(BadSurface { field: "Surface Format", value: format.bits(), why });
         };
         let has_luma = !matches!(
             format,
@@ -128,23 +96,7 @@ impl Picture {
                 | Format::R8_UNORM_CR_CB
                 | Format::R8B8_UNORM_CR_CB
         );
-        let line_stride = state.vertical_line_stride.get() as u32;
-        let line_offset = state.vertical_line_stride_offset.get();
-        if line_offset > 0 && line_stride == 0 {
-            let why = "it must be 0 if no lines are skipped";
-            return bad("Vertical Line Stride Offset", line_offset, why);
-        }
-        Ok(Picture {
-            size,
-            has_luma,
-            base: state.surface_base_address.get(),
-            pitch: pitch.into(),
-            tile_mode,
-            mirrors: state.address_control == AddressControl::MIRROR,
-            line_stride,
-            line_offset: line_offset as i64,
-            planes,
-        })
+        Ok(Picture { size, has_luma, rows, planes })
     }
 
     /// The planes.
@@ -165,14 +117,15 @@ impl Picture {
         x: i32,
         y: i32,
     ) -> Result<Pixel, PageFault> {
-        let (x, y) = (self.inside(x, plane.size[0]), self.inside(y, plane.size[1]));
+        let rows = &self.rows;
+        let (x, y) = (rows.inside(x, plane.size[0]), rows.inside(y, plane.size[1]));
         let mut pixel = [0; 4];
         match plane.stored {
             Stored::Bytes(size, places) => {
                 let first = i64::from(x) * i64::from(size);
                 for (channel, place) in pixel.iter_mut().zip(places) {
                     if let Some(place) = place {
-                        let at = self.address(plane.origin, first + i64::from(place), y);
+                        let at = rows.address(plane.origin, first + i64::from(place), y);
                         let [byte] = pages.bytes(at)?;
                         *channel = i32::from(byte) << 8;
                     }
@@ -180,19 +133,19 @@ impl Picture {
             }
             Stored::Apart(origins) => {
                 for (channel, origin) in [RED, BLUE].into_iter().zip(origins) {
-                    let [byte] = pages.bytes(self.address(origin, x.into(), y))?;
+                    let [byte] = pages.bytes(rows.address(origin, x.into(), y))?;
                     pixel[channel] = i32::from(byte) << 8;
                 }
             }
             Stored::Tens => {
-                let at = self.address(plane.origin, 4 * i64::from(x), y);
+                let at = rows.address(plane.origin, 4 * i64::from(x), y);
                 let dword = u32::from_le_bytes(pages.bytes(at)?);
                 pixel = std::array::from_fn(|n| (dword >> (10 * n) & 0x3ff) as i32 * 64);
                 // 0 to 3 become 0 to 0xFFC0, in the steps of a channel of 10 bits.
                 pixel[ALPHA] = (dword >> 30) as i32 * 341 * 64;
             }
             Stored::Words => {
-                let at = self.address(plane.origin, 8 * i64::from(x), y);
+                let at = rows.address(plane.origin, 8 * i64::from(x), y);
                 let words = u64::from_le_bytes(pages.bytes(at)?);
                 pixel = std::array::from_fn(|n| (words >> (16 * n) & 0xffff) as i32);
             }
@@ -219,17 +172,9 @@ impl Picture {
         let count = (out.len() / size) as i32;
         let first = x.saturating_neg().clamp(0, count);
         let end = plane.size[0].saturating_sub(x).clamp(first, count);
-        let run = i64::from(self.tile_mode.run());
-        let mut at = i64::from(x.saturating_add(first)) * size as i64;
+        let at = i64::from(x.saturating_add(first)) * size as i64;
         let inside = first as usize * size..end as usize * size;
-        let mut rest = &mut out[inside.clone()];
-        while !rest.is_empty() {
-            let phase = (plane.origin.left + at).rem_euclid(run);
-            let (now, later) = rest.split_at_mut(rest.len().min((run - phase) as usize));
-            vm.read(self.address(plane.origin, at, row), now)?;
-            at += now.len() as i64;
-            rest = later;
-        }
+        self.rows.read(vm, plane.origin, at, row, &mut out[inside.clone()])?;
         // Outside of the plane, each byte repeats that of the nearest pixel.
         let nearest = |right: bool| if right { plane.size[0] - 1 } else { 0 };
         for (outside, right) in [(0..inside.start, false), (inside.end..out.len(), true)] {
@@ -239,7 +184,7 @@ impl Picture {
             let mut pixel = [0; 8];
             let pixel = &mut pixel[..size];
             let at = i64::from(nearest(right)) * size as i64;
-            vm.read(self.address(plane.origin, at, row), pixel)?;
+            vm.read(self.rows.address(plane.origin, at, row), pixel)?;
             for bytes in out[outside].chunks_mut(size) {
                 bytes.copy_from_slice(&pixel[..bytes.len()]);
             }
@@ -250,23 +195,6 @@ impl Picture {
     /// The value of a channel that no plane has (003:3550-3640).
     pub fn absent(channel: usize) -> i32 {
         if channel == ALPHA { OPAQUE } else { 0 }
-    }
-
-    /// Maps a position outside of `size` pixels to a pixel (Address Control, 2d p.243).
-    #[inline(always)]
-    fn inside(&self, at: i32, size: i32) -> i32 {
-        if (0..size).contains(&at) {
-            return at;
-        }
-        let (at, size) = (i64::from(at), i64::from(size));
-        (if self.mirrors { mirrored(at, size) } else { clamped(at, size) }) as i32
-    }
-
-    /// Graphics address of byte `byte` of row `y` of the plane at `origin`.
-    #[inline(always)]
-    fn address(&self, origin: Origin, byte: i64, y: i32) -> u64 {
-        let y = (i64::from(y) << self.line_stride) + self.line_offset + origin.top;
-        self.base.wrapping_add(self.tile_mode.offset(origin.left + byte, y, self.pitch) as u64)
     }
 }
 
