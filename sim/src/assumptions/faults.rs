@@ -14,7 +14,8 @@ assumptions! {
             bit.";
 
     documentation RARE_SLICES_OF_THE_SHORT_FORMAT;
-        question "What do slice groups and dependent views do if the engine reads slice headers?";
+        question "What do slice groups, scalable and three-dimensional coding, and Inter View Order \
+            Disable do if the engine reads slice headers?";
         choice "Fault.";
         reason "No driver for Linux sends the short format (digests/video.md 2.1), and no profile \
             that drivers offer has slice groups.";

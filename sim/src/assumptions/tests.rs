@@ -198,10 +198,7 @@ const FAULTS: &[(&str, &[&str])] = &[
             "THE_SMOOTH_FILTER_OF_SAMPLE_8X8",
         ],
     ),
-    (
-        "unit/vme/mod.rs",
-        &["RARE_FUNCTIONS_OF_MOTION_ESTIMATION", "RARE_FUNCTIONS_OF_MOTION_ESTIMATION"],
-    ),
+    ("unit/vme/mod.rs", &["RARE_FUNCTIONS_OF_MOTION_ESTIMATION"; 3]),
     (
         "vebox/job.rs",
         &[
@@ -213,7 +210,7 @@ const FAULTS: &[(&str, &[&str])] = &[
         ],
     ),
     ("vebox/surface.rs", &["CAMERA_PIPE"]),
-    ("video/avc_short.rs", &["RARE_SLICES_OF_THE_SHORT_FORMAT", "RARE_SLICES_OF_THE_SHORT_FORMAT"]),
+    ("video/avc_short.rs", &["RARE_SLICES_OF_THE_SHORT_FORMAT"; 3]),
     ("video/encode/avc.rs", &["RARE_FUNCTIONS_OF_ENCODERS"; 2]),
     ("video/encode/avc_macroblock.rs", &["RARE_FUNCTIONS_OF_ENCODERS"]),
     ("video/encode/items.rs", &["RARE_FUNCTIONS_OF_ENCODERS"]),

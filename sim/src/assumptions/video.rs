@@ -52,6 +52,12 @@ assumptions! {
         reason "Applications set it to the increment minus 1, so adding both would count twice \
             (digests/video.md 3.4).";
 
+    documentation NUMBER_OF_OTHER_VIEWS;
+        question "What is Max View IDX of MFX_AVC_IMG_STATE: maxViewIdx of H.264 H.8.2.2.3, which is \
+            the number of references in other views, or the largest index?";
+        choice "The number, but at least one more than the largest view order in MFD_AVC_DPB_STATE.";
+        reason "The result is the same with both meanings if all references are there.";
+
     documentation COEFFICIENTS_ARE_IN_RASTER_ORDER;
         question "In IT mode, what do the coefficients of MFD_IT_OBJECT contain?";
         choice "What DXVA_TCoefSingle has with bConfigHostInverseScan 1: positions in raster order, \
