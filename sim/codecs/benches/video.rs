@@ -4,6 +4,9 @@
 //! it prints a line and measures the encoders only. Items are frames or macroblocks; bytes are those
 //! of the file.
 //!
+//! After the measurements a table compares with FFmpeg's software decoder on one thread, if it is
+//! installed. Arguments select codecs by name there, too.
+//!
 //! Each codec takes the front end of its tests, so a run has the work of the application, too:
 //! headers, and frames that are made anew.
 
@@ -35,10 +38,101 @@ mod vp8;
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use std::fmt;
+use std::process::Command;
+use std::sync::LazyLock;
+use std::time::Instant;
 use support::Stream;
+
+/// A decoder: takes a file and returns its number of frames.
+type Play = fn(&[u8]) -> usize;
+
+/// The codecs: name, folder of the corpus, decoder.
+const CODECS: [(&str, &str, Play); 5] = [
+    ("avc", "h264", avc::play),
+    ("jpeg", "jpeg", jpeg::play),
+    ("mpeg2", "mpeg2", mpeg2::play),
+    ("vc1", "vc1", vc1::play),
+    ("vp8", "vp8", vp8::play),
+];
 
 fn main() {
     divan::main();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.iter().any(|argument| argument == "--bench") {
+        compare(&arguments);
+    }
+}
+
+/// Samples of a stream that is decoded again and again, at least.
+const SAMPLES: usize = 60_000_000;
+
+/// Prints frames and megabytes per second beside those of FFmpeg's software decoder.
+fn compare(arguments: &[String]) {
+    let filters: Vec<&String> =
+        arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
+    let mut head = true;
+    for (name, folder, play) in CODECS {
+        if !filters.is_empty() && !filters.iter().any(|filter| name.contains(filter.as_str())) {
+            continue;
+        }
+        for stream in streams(folder) {
+            let size = stream.0.frames.iter().map(|(width, height, _)| width * height);
+            let copies = SAMPLES.div_ceil(size.sum());
+            let Some(theirs) = software(&stream, copies) else { return };
+            let file = std::fs::read(&stream.0.path).expect("a file of the corpus");
+            let start = seconds();
+            let frames: usize = (0..copies).map(|_| play(divan::black_box(&file))).sum();
+            let time = seconds() - start;
+            let ours = frames as f64 / time;
+            if std::mem::take(&mut head) {
+                println!("codec  frames/s      MB/s  FFmpeg frames/s  times slower  stream");
+            }
+            println!(
+                "{name:6} {ours:8.1} {:9.2} {theirs:16.1} {:13.1}  {stream}",
+                (copies * file.len()) as f64 / time / 1e6,
+                theirs / ours
+            );
+        }
+    }
+}
+
+/// Processor time of this thread where the system has it, else the time of day.
+fn seconds() -> f64 {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let nanoseconds = std::fs::read_to_string("/proc/thread-self/schedstat")
+        .ok()
+        .and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
+    nanoseconds.map_or_else(|| START.elapsed().as_secs_f64(), |nanoseconds| nanoseconds / 1e9)
+}
+
+/// Frames per second of processor time of FFmpeg with one thread, for `copies` of a file one after
+/// the other. `None` if it is not installed.
+fn software(stream: &Named, copies: usize) -> Option<f64> {
+    let mut command = Command::new("ffmpeg");
+    command.args(["-nostdin", "-threads", "1", "-benchmark"]);
+    let path = &stream.0.path;
+    // FFmpeg does not start elementary streams again. They can be joined.
+    let is_plain = path.extension().is_some_and(|end| end != "mkv" && end != "ivf" && end != "jpg");
+    let joined = std::env::temp_dir().join(format!("genxml_bench_{}", std::process::id()));
+    if is_plain {
+        std::fs::write(&joined, std::fs::read(path).ok()?.repeat(copies)).ok()?;
+        command.arg("-i").arg(&joined);
+    } else {
+        command.args(["-stream_loop", &(copies - 1).to_string(), "-i"]).arg(path);
+    }
+    let output = command.args(["-threads", "1", "-fps_mode", "passthrough", "-f", "null", "-"]);
+    let output = output.output().ok();
+    if is_plain {
+        std::fs::remove_file(&joined).ok()?;
+    }
+    let log = output?.stderr;
+    let log = String::from_utf8_lossy(&log);
+    let number = |name: &str| -> Option<f64> {
+        let (_, rest) = log.rsplit_once(name)?;
+        let end = rest.trim_start().split(|c: char| !c.is_ascii_digit() && c != '.');
+        end.into_iter().next()?.parse().ok()
+    };
+    Some(number("frame=")? / (number("utime=")? + number("stime=")?).max(1e-3))
 }
 
 /// A stream, shown by its name.

@@ -14,15 +14,22 @@ assumptions! {
             bit.";
 
     documentation RARE_SLICES_OF_THE_SHORT_FORMAT;
-        question "What do slice groups and dependent views do if the engine reads slice headers?";
+        question "What do slice groups, scalable and three-dimensional coding, and Inter View Order \
+            Disable do if the engine reads slice headers?";
         choice "Fault.";
         reason "No driver for Linux sends the short format (digests/video.md 2.1), and no profile \
             that drivers offer has slice groups.";
 
     documentation RECORDS_OF_DECODED_MACROBLOCKS;
-        question "What does Stream-Out Enable do in a decoder?";
+        question "What do Stream-Out Enable in a decoder of another standard than AVC, and the \
+            other kinds of records do?";
         choice "Fault.";
-        reason "No driver for Linux uses the records (digests/video.md 2.10).";
+        reason "No source describes these records, and drivers do not use them.";
+
+    documentation MACROBLOCKS_OF_AVC_AND_VC1;
+        question "What does MFD_IT_OBJECT do in a picture of AVC or VC-1?";
+        choice "Fault.";
+        reason "No source describes the inline data of AVC. Drivers for Linux send neither.";
 
     documentation OTHER_FORMATS_OF_DECODED_PICTURES;
         question "What do formats of MFX_SURFACE_STATE other than planar 4:2:0 with interleaved \

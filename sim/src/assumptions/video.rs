@@ -52,6 +52,36 @@ assumptions! {
         reason "Applications set it to the increment minus 1, so adding both would count twice \
             (digests/video.md 3.4).";
 
+    documentation NUMBER_OF_OTHER_VIEWS;
+        question "What is Max View IDX of MFX_AVC_IMG_STATE: maxViewIdx of H.264 H.8.2.2.3, which is \
+            the number of references in other views, or the largest index?";
+        choice "The number, but at least one more than the largest view order in MFD_AVC_DPB_STATE.";
+        reason "The result is the same with both meanings if all references are there.";
+
+    documentation COEFFICIENTS_ARE_IN_RASTER_ORDER;
+        question "In IT mode, what do the coefficients of MFD_IT_OBJECT contain?";
+        choice "What DXVA_TCoefSingle has with bConfigHostInverseScan 1: positions in raster order, \
+            and values after inverse quantisation, saturation and mismatch control. The engine \
+            ignores scan, matrices and quantisers.";
+        reason "media-driver passes on the buffer of the application unchanged, in dwords, without \
+            the scan of the macroblock (mhw_vdbox_mfx_generic.h). dxva.h describes the dwords.";
+
+    const MPEG2_MEAN_LEVEL_OF_INTRA_BLOCKS: i32 = 1024;
+        question "In IT mode of MPEG-2, is the DC coefficient of intra blocks relative to 0 or to \
+            the mean level?";
+        choice "To the mean level: the engine adds this to the coefficient, which adds 128 to the \
+            samples.";
+        reason "In DXVA the host subtracts it from the DC coefficient, and the accelerator adds 128 \
+            to the samples. media-driver does not change the coefficients.";
+
+    documentation DUAL_PRIME_VECTORS_IN_IT_MODE;
+        question "In IT mode of MPEG-2, where are the vectors of dual prime prediction?";
+        choice "The first forward vector is that into the field of the same parity. The first \
+            backward vector is that of the top field, or of a field picture, into the other \
+            parity; the second backward vector is that of the bottom field.";
+        reason "media-driver packs the vectors of DXVA so (codechal_decode_mpeg2.cpp \
+            PackMotionVectors). In DXVA the host derives the vectors.";
+
     documentation DAMAGED_SLICES_STOP;
         question "What happens to macroblocks that cannot be decoded?";
         choice "AVC: the BSD object of the slice before a missing macroblock selects the method. \
@@ -94,6 +124,17 @@ assumptions! {
         choice "Never.";
         reason "Multi-pass encoding then ends after its first pass, which gives a valid stream \
             (digests/video.md 7).";
+
+    documentation AVC_RECORDS;
+        question "What do the records of decoded AVC macroblocks (Stream-Out Enable) contain?";
+        choice "Their fields are those of mfxFeiDecStreamOutMBCtrl, in raster order also with MBAFF. \
+            B_Skip and B_Direct_16x16 have MB Type 22 and parts of 4x4. Each 8x8 block has its \
+            lists, and its references as frame stores with bit 7 set; 0 for none. The modes of four \
+            8x8 intra blocks are the first four. Masks of blocks are those of MFC_AVC_PAK_OBJECT. \
+            A concealed macroblock has nothing but its position.";
+        reason "The manual of mfxExtFeiDecStreamOut describes the fields. Where the hardware differs \
+            from it, the library and its sample have code for that: umc_va_fei.cpp \
+            RemapReferences, fei_streamout_pak_repacking.cpp.";
 
     documentation ENCODER_RECORDS;
         question "What do the records of encoded macroblocks (Stream-Out Enable) contain?";

@@ -171,6 +171,7 @@ pub(super) fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault
                 MfdMpeg2BsdObject => video::mpeg2::object,
                 MfdVc1BsdObject => video::vc1::object,
                 MfdVp8BsdObject => video::vp8::object,
+                MfdItObject => video::it::object,
                 MfxPakInsertObject => video::encode::insert,
                 MfcAvcPakObject => video::encode::avc::object,
                 MfcMpeg2PakObject => video::encode::mpeg2::object,

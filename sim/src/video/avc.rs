@@ -3,7 +3,7 @@
 use super::outputs::Outputs;
 use super::status::{decoded, mode};
 use super::surface::{Arrangement, sizes_420};
-use super::{avc_concealment, avc_short, buffer, slices};
+use super::{avc_concealment, avc_records, avc_short, buffer, slices};
 use crate::machine::coded::{Codec, PictureKind};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
@@ -257,6 +257,7 @@ fn decode(exec: &mut Exec<'_>, picture: Picture) -> Result<(), Fault> {
         filtered: outputs.after.is_some(),
     });
     outputs.store(exec, output.unfiltered.as_ref(), output.filtered.as_ref())?;
+    avc_records::write(exec, parameters, &output.macroblocks)?;
     if let Some(address) = own {
         buffer::write(exec, address, &output.motion, MOTION_WRITTEN)?;
     }

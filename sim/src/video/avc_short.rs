@@ -11,11 +11,15 @@ use genxml::gen8::mfx_avc::MfxAvcImgState;
 use genxml_codecs::avc::short::{HeaderError, Store, Stream};
 use genxml_codecs::avc::{Parameters, Slice};
 
+/// View order of a frame store that is no reference in another view (2a p.536-538).
+const NO_VIEW: u8 = 15;
+
 /// The parameters of a slice from its header in `data`. A header that cannot be read gives a slice
 /// without macroblocks, which counts as an error of the picture.
 ///
 /// # Errors
-/// [`Fault::Unimplemented`] for a slice of another view than the base view, and for slice groups.
+/// [`Fault::Unimplemented`] for scalable and three-dimensional coding, for slice groups, and for
+/// references in other views that are not sorted.
 pub fn slice(
     exec: &Exec<'_>,
     parameters: &Parameters,
@@ -30,14 +34,23 @@ pub fn slice(
     let escaped = inline.emulation_prevention_byte_present != Escapes::NOT_REMOVED;
     let start = inline.first_mb_byte_offset_of_slice_data_or_slice_header.get() as usize;
     match stream(exec, &image).slice(parameters, data, escaped, start) {
+        Ok(_) if image.inter_view_order_disable && data.first().is_some_and(is_dependent) => {
+            let what = "references in other views that are not sorted (Inter View Order Disable)";
+            Err(exec.unimplemented(what, "MFX_AVC_IMG_STATE dw16 31"))
+        }
         Ok(slice) => Ok(slice),
         Err(HeaderError::UnitType(kind @ (14 | 20 | 21))) => Err(exec.unimplemented(
-            format!("slices of dependent views in the short format (NAL unit type {kind})"),
-            "MFX_AVC_IMG_STATE dw16",
+            format!("scalable or 3D slices in the short format (NAL unit type {kind})"),
+            "MFD_AVC_BSD_OBJECT",
         )),
         // No data start here, so the decoder counts an error.
         Err(_) => Ok(Slice { data_offset: usize::MAX, ..Slice::default() }),
     }
+}
+
+/// The header byte of a NAL unit that is a slice of a dependent view.
+fn is_dependent(unit: &u8) -> bool {
+    unit & 0x1f == 20
 }
 
 /// State of the stream and marking of the references.
@@ -54,6 +67,9 @@ fn stream(exec: &Exec<'_>, image: &MfxAvcImgState) -> Stream {
         long_term: bit(marking.long_term_frame_flag.get(), store),
         missing: bit(marking.non_existing_frame_flag.get(), store),
         number: marking.ltstframe_num_list[store].get() as u16,
+        view: marking.view_idlist[store].get() as u16 & 0x3ff,
+        view_index: [marking.view_order_list_l0[store], marking.view_order_list_l1[store]]
+            .map(|order| Some(order.get() as u8 & 15).filter(|&order| order != NO_VIEW)),
     });
     let count = |count: u64| count as u8;
     Stream {
@@ -69,6 +85,8 @@ fn stream(exec: &Exec<'_>, image: &MfxAvcImgState) -> Stream {
             count(image.number_of_active_reference_pictures_from_l1.get()),
         ],
         initial_qp: image.initial_qp_value.get() as i8,
+        view: image.current_frame_view_id.get() as u16,
+        views: [count(image.max_view_idxl0.get()), count(image.max_view_idxl1.get())],
         stores,
     }
 }

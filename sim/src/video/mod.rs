@@ -12,9 +12,11 @@
 
 pub mod avc;
 mod avc_concealment;
+mod avc_records;
 mod avc_short;
 pub mod buffer;
 pub mod encode;
+pub mod it;
 pub mod jpeg;
 pub mod mpeg2;
 pub mod outputs;
@@ -76,6 +78,7 @@ pub fn ends_picture(dwords: &[u32]) -> bool {
                 | P::MfdAvcBsdObject(_)
                 | P::MfxMpeg2PicState(_)
                 | P::MfdMpeg2BsdObject(_)
+                | P::MfdItObject(_)
                 | P::MfdVc1LongPicState(_)
                 | P::MfxVc1PredPipeState(_)
                 | P::MfxVc1DirectmodeState(_)
@@ -99,5 +102,6 @@ pub fn finish(exec: &mut Exec<'_>) -> Result<(), Fault> {
     avc::finish(exec)?;
     mpeg2::finish(exec)?;
     vc1::finish(exec)?;
+    it::finish(exec)?;
     encode::finish(exec)
 }

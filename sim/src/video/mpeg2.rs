@@ -193,23 +193,36 @@ pub fn references(sources: [[Source; 2]; 2], pictures: &outputs::References) -> 
     References { forward, backward }
 }
 
+/// The type of a picture, for observers.
+pub fn kind(parameters: &Parameters) -> PictureKind {
+    match parameters.picture_type {
+        PictureType::I => PictureKind::I,
+        PictureType::P => PictureKind::P,
+        PictureType::B => PictureKind::B,
+    }
+}
+
+/// Starts the decoder of a picture.
+///
+/// # Errors
+/// [`Fault::BadPacket`] for parameters that the decoder does not support.
+pub fn start(exec: &Exec<'_>, parameters: &Parameters) -> Result<mpeg2::Picture, Fault> {
+    mpeg2::Picture::new(parameters.clone()).map_err(|error| {
+        let precision = u64::from(parameters.intra_dc_precision);
+        exec.bad_field("Intra DC Precision", precision, error.to_string())
+    })
+}
+
 /// Decodes the slices and writes the picture.
 fn decode(exec: &mut Exec<'_>, mut picture: Picture) -> Result<(), Fault> {
     let parameters = &mut picture.parameters;
     parameters.height = height(parameters, &picture.outputs, &picture.slices);
     picture.outputs.sizes = sizes_420(parameters.width, parameters.height);
     let slices::Picture { parameters, outputs, slices, .. } = &picture;
-    let kind = match parameters.picture_type {
-        PictureType::I => PictureKind::I,
-        PictureType::P => PictureKind::P,
-        PictureType::B => PictureKind::B,
-    };
+    let kind = kind(parameters);
     let (sources, pictures) = pictures(exec, parameters, outputs)?;
     let references = references(sources, &pictures);
-    let mut decoder = mpeg2::Picture::new(parameters.clone()).map_err(|error| {
-        let precision = u64::from(parameters.intra_dc_precision);
-        exec.bad_field("Intra DC Precision", precision, error.to_string())
-    })?;
+    let mut decoder = start(exec, parameters)?;
     let mut target = outputs.load(exec)?;
     for (slice, data) in slices {
         decoder.slice(slice, data, &references, &mut target);

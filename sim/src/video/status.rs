@@ -40,17 +40,38 @@ pub fn mode(exec: &Exec<'_>, standard: Standard) -> Result<MfxPipeModeSelect, Fa
         );
         return Err(exec.bad_field("Standard Select", mode.standard_select.bits(), why));
     }
+    let why = "a BSD object holds coded data, which only VLD Mode decodes";
+    decoding(exec, mode, (Input::VLD_MODE, why))
+}
+
+/// The coding standard of the current picture, for MFD_IT_OBJECT.
+///
+/// # Errors
+/// Those of [`mode`].
+pub fn mode_of_macroblocks(exec: &Exec<'_>) -> Result<Standard, Fault> {
+    let why = "MFD_IT_OBJECT holds a macroblock, which only IT Mode decodes";
+    let mode = decoding(exec, exec.state.latched.read(0), (Input::IT_MODE, why))?;
+    Ok(mode.standard_select)
+}
+
+/// Checks that `mode` decodes the kind of data `input`; the text says why it must.
+fn decoding(
+    exec: &Exec<'_>,
+    mode: MfxPipeModeSelect,
+    (input, why): (Input, &'static str),
+) -> Result<MfxPipeModeSelect, Fault> {
     if mode.codec_select != Direction::DECODE {
         let why = format!("MFX_PIPE_MODE_SELECT chose encoding, but {} decodes", exec.at.packet);
         return Err(exec.bad_field("Codec Select", mode.codec_select.bits(), why));
     }
-    if mode.decoder_mode_select != Input::VLD_MODE {
-        let why = "a BSD object holds coded data, which only VLD Mode decodes";
+    if mode.decoder_mode_select != input {
         return Err(exec.bad_field("Decoder Mode select", mode.decoder_mode_select.bits(), why));
     }
-    if mode.stream_out_enable || mode.deblocker_stream_out_enable {
+    let records = mode.stream_out_enable
+        && (mode.standard_select != Standard::AVC || input != Input::VLD_MODE);
+    if records || mode.deblocker_stream_out_enable || mode.extended_stream_out_enable {
         let what = "records of decoded macroblocks (Stream-Out Enable)";
-        return Err(exec.unimplemented(what, "MFX_PIPE_MODE_SELECT dw1 10 and 12"));
+        return Err(exec.unimplemented(what, "MFX_PIPE_MODE_SELECT dw1 10, 12 and 18"));
     }
     Ok(mode)
 }

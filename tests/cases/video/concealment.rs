@@ -19,7 +19,7 @@ use genxml::gen8::mfx_avc::{
     MfxAvcSliceStateDirectPredictionType as Direct, MfxAvcSliceStateSliceType as Kind,
 };
 use genxml::gen8::mfx_common::*;
-use genxml_cases::{at, minus_one, packets, push, u};
+use genxml_cases::{Model, at, minus_one, packets, push, u};
 use genxml_core::S;
 
 /// Addresses of the frame stores 0 to 2, and the value of all their samples.
@@ -28,10 +28,13 @@ const STORES: [(u64, u8); 3] = [(0x50_0000, 30), (0x51_0000, 60), (0x52_0000, 90
 /// Picture order counts of the frame stores. That of the picture is 10.
 const COUNTS: [i64; 3] = [0, 8, 30];
 
-/// Decodes a picture of 2 x 2 macroblocks, of which a slice holds only the first one. Returns the
-/// luma sample of each macroblock.
-fn decode(kind: Kind, direct: Direct, inline: Inline) -> [u8; 4] {
-    let mut model = model();
+/// Picture state of 2 x 2 macroblocks with three references in both lists. Writes the references.
+/// `change` changes the addresses.
+pub fn picture(
+    model: &mut Model,
+    mode: MfxPipeModeSelect,
+    change: impl FnOnce(&mut MfxPipeBufAddrState),
+) -> Vec<u32> {
     let mut buffers = MfxPipeBufAddrState {
         pre_deblocking_destination_address: at(TARGET),
         ..MfxPipeBufAddrState::new()
@@ -45,6 +48,7 @@ fn decode(kind: Kind, direct: Direct, inline: Inline) -> [u8; 4] {
             direct_mode.poc_list[2 * store + field] = S::new(COUNTS[store]).expect("32 bits");
         }
     }
+    change(&mut buffers);
     direct_mode.poc_list[32] = S::new(10).expect("32 bits");
     direct_mode.poc_list[33] = S::new(10).expect("32 bits");
     let image = MfxAvcImgState {
@@ -55,10 +59,6 @@ fn decode(kind: Kind, direct: Direct, inline: Inline) -> [u8; 4] {
         direct_8x8_inference: true,
         ..MfxAvcImgState::new()
     };
-    let mut mode = mode();
-    mode.standard_select = MfxPipeModeSelectStandardSelect::AVC;
-    mode.decoder_short_format_mode =
-        MfxPipeModeSelectDecoderShortFormatMode::LONG_FORMAT_DRIVER_INTERFACE;
     let mut batch = packets![mode, surface(), buffers, coded(0), image, direct_mode];
     for select in [List::REF_PIC_LIST0, List::REF_PIC_LIST1] {
         let mut list =
@@ -74,15 +74,24 @@ fn decode(kind: Kind, direct: Direct, inline: Inline) -> [u8; 4] {
         }
         push(&mut batch, &list);
     }
-    // A run of one skipped macroblock (ue 010) and the stop bit. In I slices: mb_type 0 is refused
-    // at its end, so that no macroblock is decoded.
-    let data = match kind {
-        Kind::I_SLICE => [0x65, 0b1000_0000],
-        _ => [0x41, 0b0101_0000],
-    };
-    model.write(CODED, &data);
+    batch
+}
+
+/// The mode of AVC in the long format.
+pub fn avc_mode() -> MfxPipeModeSelect {
+    MfxPipeModeSelect {
+        standard_select: MfxPipeModeSelectStandardSelect::AVC,
+        decoder_short_format_mode:
+            MfxPipeModeSelectDecoderShortFormatMode::LONG_FORMAT_DRIVER_INTERFACE,
+        ..mode()
+    }
+}
+
+/// Adds the state and the object of a slice whose NAL unit is `length` bytes at [`CODED`], of which
+/// the first is the header.
+pub fn slice((kind, direct): (Kind, Direct), length: usize, inline: Inline, batch: &mut Vec<u32>) {
     push(
-        &mut batch,
+        batch,
         &MfxAvcSliceState {
             slice_type: kind,
             direct_prediction_type: direct,
@@ -94,9 +103,9 @@ fn decode(kind: Kind, direct: Direct, inline: Inline) -> [u8; 4] {
         },
     );
     push(
-        &mut batch,
+        batch,
         &MfdAvcBsdObject {
-            indirect_bsd_data_length: u(data.len() as u64),
+            indirect_bsd_data_length: u(length as u64),
             indirect_bsd_data_start_address: at(0),
             inline_data: Inline {
                 first_mb_byte_offset_of_slice_data_or_slice_header: u(1),
@@ -105,6 +114,21 @@ fn decode(kind: Kind, direct: Direct, inline: Inline) -> [u8; 4] {
             },
         },
     );
+}
+
+/// Decodes a picture of 2 x 2 macroblocks, of which a slice holds only the first one. Returns the
+/// luma sample of each macroblock.
+fn decode(kind: Kind, direct: Direct, inline: Inline) -> [u8; 4] {
+    let mut model = model();
+    let mut batch = picture(&mut model, avc_mode(), |_| {});
+    // A run of one skipped macroblock (ue 010) and the stop bit. In I slices: mb_type 0 is refused
+    // at its end, so that no macroblock is decoded.
+    let data = match kind {
+        Kind::I_SLICE => [0x65, 0b1000_0000],
+        _ => [0x41, 0b0101_0000],
+    };
+    model.write(CODED, &data);
+    slice((kind, direct), data.len(), inline, &mut batch);
     submit(&mut model, &batch).unwrap();
     let samples = model.read(TARGET, 32 * PITCH);
     [(0, 0), (16, 0), (0, 16), (16, 16)].map(|(left, top)| {

@@ -247,12 +247,89 @@ fn fields() {
     assert_eq!(decode(&picture, 1, &bits).unwrap(), [OLD, 128]);
 }
 
+/// A picture of view 5. Stores 2 and 3 are of this view, stores 1 and 0 are the references of list 0
+/// in other views, in this order. In list 1 only store 0 is one.
+fn dependent() -> Picture {
+    let mut picture = picture();
+    picture.image.current_frame_view_id = u(5);
+    picture.marking.view_order_list_l0 = [u(15); 16];
+    picture.marking.view_order_list_l1 = [u(15); 16];
+    let orders = [[1, 0], [0, 15], [15, 15], [15, 15]];
+    for (store, (view, [first, second])) in [0, 3, 5, 5].into_iter().zip(orders).enumerate() {
+        picture.marking.view_idlist[store] = u(view);
+        picture.marking.view_order_list_l0[store] = u(first);
+        picture.marking.view_order_list_l1[store] = u(second);
+    }
+    picture.inline.first_mb_byte_offset_of_slice_data_or_slice_header = u(4);
+    picture
+}
+
+/// Three bytes of the header of the NAL unit (H.264 H.7.3.1.1): no scalable coding; the flag of
+/// pictures that are not IDR pictures; priority, view 5, temporal level, anchor, no reference of
+/// other views.
+fn extension(non_idr: &str) -> String {
+    join(&["0", non_idr, "000000 0000000101 000 1 0 1"])
+}
+
+/// References in other views come after those of the view (H.264 H.8.2.1).
+#[test]
+fn dependent_views() {
+    let mut picture = dependent();
+    let view = |parts: &[&str]| extension("1") + &p(parts);
+    assert_eq!(decode(&picture, 0x14, &view(&[PLAIN])).unwrap(), STORES[2]);
+    let without = |picture: &mut Picture| {
+        for store in 2..4 {
+            picture.marking.used_for_reference_flag[store] = Used::NOT_REFERENCE;
+        }
+    };
+    // Modifications: plus 1, plus 2, minus 1; the first is relative to -1, modulo their number.
+    for (bits, count, store) in [
+        ("0 1 00110 1 00100 1", 0, 1),
+        ("0 1 00110 010 00100 1", 0, 0),
+        ("0 1 00101 1 00100 1", 0, 1),
+        ("0 1 00101 1 00100 1", 2, 1),
+        ("0 1 00101 1 00100 1", 3, 0),
+        ("0 1 00110 1 00110 1 00100 1", 0, 1),
+    ] {
+        picture.image.max_view_idxl0 = u(count);
+        let found = decode(&picture, 0x14, &view(&[bits])).unwrap();
+        assert_eq!(found, STORES[store], "{bits}, {count}");
+    }
+    without(&mut picture);
+    assert_eq!(decode(&picture, 0x14, &view(&[PLAIN])).unwrap(), STORES[1]);
+    // An IDR picture of the view: idr_pic_id, and the marking of a reference.
+    let bits = extension("0") + &p(&["1 0 0 00 1"]);
+    assert_eq!(decode(&picture, 0x34, &bits).unwrap(), STORES[1]);
+    // A B slice: store 1 in list 0 and store 0 in list 1.
+    let bits = extension("1") + &join(&["1 010 1", FRAME_NUM, "1 0 0 0 1", SKIPPED]);
+    let mean = [0, 1].map(|row| (STORES[0][row] + STORES[1][row]).div_ceil(2));
+    assert_eq!(decode(&picture, 0x14, &bits).unwrap(), mean);
+}
+
+/// A field refers to the field of the same parity in another view.
+#[test]
+fn fields_of_dependent_views() {
+    let mut picture = dependent();
+    picture.marking.used_for_reference_flag[2] = Used::NOT_REFERENCE;
+    picture.marking.used_for_reference_flag[3] = Used::NOT_REFERENCE;
+    picture.image.frame_mb_only = false;
+    picture.image.field_picure = true;
+    picture.image.image_structure = Image::BOTTOM_FIELD_PICTURE;
+    let bits = extension("1") + &join(&["1 1 1", FRAME_NUM, "1 1", PLAIN, "011 1"]);
+    assert_eq!(decode(&picture, 0x14, &bits).unwrap(), [OLD, STORES[1][1]]);
+}
+
 #[test]
 fn what_the_model_lacks() {
-    let mut picture = picture();
+    let mut picture = dependent();
+    picture.image.inter_view_order_disable = true;
+    let bits = extension("1") + &p(&[PLAIN]);
+    let fault = about(decode(&picture, 0x14, &bits).unwrap_err());
+    assert!(fault.contains("not sorted"), "{fault}");
+    let mut picture = self::picture();
     let bits = p(&[PLAIN]);
     let fault = about(decode(&picture, 0x14, &bits).unwrap_err());
-    assert!(fault.contains("dependent views"), "{fault}");
+    assert!(fault.contains("scalable"), "{fault}");
     picture.image.number_of_slice_groups = minus_one(2);
     let fault = about(decode(&picture, 1, &bits).unwrap_err());
     assert!(fault.contains("slice groups"), "{fault}");

@@ -14,6 +14,9 @@ pub(super) const BI: u8 = 3;
 pub(super) const PARTITIONS_B: [[u8; 2]; 9] =
     [[L0, L0], [L1, L1], [L0, L1], [L1, L0], [L0, BI], [L1, BI], [BI, L0], [BI, L1], [BI, BI]];
 
+/// mb_type of B slices (table 7-14) with the partitions of those of P slices (table 7-13).
+const KINDS_P: [u8; 5] = [1, 4, 5, 22, 22];
+
 /// Size of the parts of an 8x8 block in 4x4 blocks, for sub_mb_type of P slices (table 7-17).
 pub(super) const PARTS_P: [(usize, usize); 4] = [(2, 2), (2, 1), (1, 2), (1, 1)];
 
@@ -48,8 +51,17 @@ impl Decoder<'_, '_> {
         let number = entropy.macroblock_type(self)?;
         match number.checked_sub(self.slice.kind.inter_types()) {
             Some(25) => return self.pcm(entropy),
-            Some(number) => self.intra(entropy, number)?,
-            None => self.inter(entropy, number)?,
+            Some(number) => {
+                self.current.kind = number;
+                self.intra(entropy, number)?;
+            }
+            None => {
+                self.current.kind = match self.slice.kind {
+                    SliceKind::B => number,
+                    _ => *KINDS_P.get(usize::from(number))?,
+                };
+                self.inter(entropy, number)?;
+            }
         }
         self.residual(entropy)?;
         if !E::WRITES {
@@ -81,7 +93,9 @@ impl Decoder<'_, '_> {
         self.current.skipped = true;
         self.quantiser_changed = false;
         self.set_qp(self.qp);
+        self.current.kind = KINDS_P[0];
         if self.slice.kind == SliceKind::B {
+            self.current.kind = 0;
             self.current.direct = 15;
             self.current.direct_16x16 = true;
         }
@@ -93,6 +107,7 @@ impl Decoder<'_, '_> {
         let count = if self.parameters.monochrome { 256 } else { 384 };
         entropy.samples(&mut samples[..count])?;
         self.current.prediction = Prediction::Pcm;
+        self.current.kind = 25;
         self.current.pattern = 0x2f;
         self.current.counts = [16; 24];
         self.current.dc = 7;
@@ -233,6 +248,12 @@ impl Decoder<'_, '_> {
         for (block, part) in parts.iter_mut().enumerate() {
             let number = usize::from(entropy.sub_type(self, block)?);
             *part = if is_b { *PARTS_B.get(number)? } else { (L0, *PARTS_P.get(number)?) };
+            self.current.parts[block] = match part.1 {
+                (2, 2) => 0,
+                (2, 1) => 1,
+                (1, 2) => 2,
+                _ => 3,
+            };
             if part.0 == 0 {
                 self.current.direct |= 1 << block;
                 small |= !self.parameters.direct_8x8_inference;

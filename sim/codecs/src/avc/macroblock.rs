@@ -66,6 +66,17 @@ pub struct Macroblock {
     pub modes: [u8; 16],
     /// Number of coefficients of each 4x4 block: 16 of Y, 4 of Cb, 4 of Cr.
     pub counts: [u8; 24],
+    /// `mb_type` of intra macroblocks as in I slices (table 7-11). Of others as in B slices (table
+    /// 7-14), where P slices have the same partitions; 22 for `P_8x8`.
+    pub kind: u8,
+    /// Parts of each 8x8 block if they have `sub_mb_type`, 0 to 3: 8x8, 8x4, 4x8, 4x4.
+    pub parts: [u8; 4],
+    /// Number of coefficients other than 0.
+    pub levels: u16,
+    /// The last macroblock of its slice.
+    pub last: bool,
+    /// Neighbours that intra prediction may use: flags of the module `intra`. 0 for inter.
+    pub available: u8,
     /// Bit `c`: the DC block of component `c` was coded with coefficients (Y of `Intra_16x16`).
     pub dc: u8,
     /// Absolute vector differences of the 4x4 blocks in lists 0 and 1, at most 255.
@@ -92,6 +103,11 @@ impl Default for Macroblock {
             chroma_mode: 0,
             modes: [2; 16],
             counts: [0; 24],
+            kind: 0,
+            parts: [0; 4],
+            levels: 0,
+            last: false,
+            available: 0,
             dc: 0,
             differences: [[[0; 2]; 16]; 2],
         }

@@ -57,7 +57,8 @@ mod transform;
 mod vectors;
 mod weight;
 
-use macroblock::{Macroblock, Prediction, SliceFilter};
+use macroblock::SliceFilter;
+pub use macroblock::{Macroblock, Prediction};
 pub use parameters::{
     Concealment, Entry, MOTION_BYTES, Matrices, Parameters, References, Slice, SliceKind,
     Substitute, Weight,

@@ -59,6 +59,8 @@ pub struct Output {
     /// Motion for the direct mode of later pictures: [`MOTION_BYTES`] for each macroblock of the
     /// frame. A field changes only its half.
     pub motion: Vec<u8>,
+    /// The macroblocks of the picture, in raster order.
+    pub macroblocks: Vec<Macroblock>,
     /// What was decoded.
     pub report: Report,
 }
@@ -137,8 +139,11 @@ impl<'a> Picture<'a> {
             true => decoder.run(data),
             false => decoder.run(&emulation::remove(data)),
         }
-        let errors = decoder.errors;
+        let (errors, newest) = (decoder.errors, decoder.newest);
         self.errors = self.errors.saturating_add(errors);
+        if let Some(newest) = newest.and_then(|newest| self.macroblocks.get_mut(newest)) {
+            newest.last = true;
+        }
     }
 
     /// Number of slices so far.
@@ -176,6 +181,7 @@ impl<'a> Picture<'a> {
             intra_16x16_mode: 0,
             qp: 0,
             quantiser_changed: false,
+            newest: None,
             errors: 0,
         }
     }
@@ -198,6 +204,6 @@ impl<'a> Picture<'a> {
             concealed: self.macroblocks.len() as u32 - macroblocks,
             errors: self.errors,
         };
-        Output { unfiltered, filtered, motion: self.motion, report }
+        Output { unfiltered, filtered, motion: self.motion, macroblocks: self.macroblocks, report }
     }
 }

@@ -194,6 +194,7 @@ impl Decoder<'_, '_> {
 
     fn reconstruct_intra(&mut self, predicted: &mut impl FnMut(&mut Self, Predicted)) {
         let available = self.available();
+        self.current.available = available;
         match self.current.prediction {
             Prediction::Intra16x16 => {
                 let (start, stride) = self.origin(0);

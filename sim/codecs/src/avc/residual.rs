@@ -62,6 +62,7 @@ impl Decoder<'_, '_> {
             return Some(());
         }
         self.current.dc |= 1;
+        self.current.levels += levels.count as u16;
         if !E::WRITES {
             self.put_luma_dc(levels);
         }
@@ -97,6 +98,7 @@ impl Decoder<'_, '_> {
             return Some(());
         }
         self.current.counts[position] = levels.count as u8;
+        self.current.levels += levels.count as u16;
         self.current.coefficients |= 1 << position;
         if !E::WRITES {
             self.put_4x4(levels, usize::from(kind == Block::LumaAc), block);
@@ -132,6 +134,7 @@ impl Decoder<'_, '_> {
             levels.count = 0;
             entropy.residual(self, Block::Luma8x8, first, levels)?;
             any = levels.count > 0;
+            self.current.levels += levels.count as u16;
             for at in blocks {
                 self.current.counts[at] = levels.count.min(16) as u8;
             }
@@ -143,6 +146,7 @@ impl Decoder<'_, '_> {
                 levels.count = 0;
                 entropy.residual(self, Block::Luma4x4, at, levels)?;
                 any |= levels.count > 0;
+                self.current.levels += levels.count as u16;
                 self.current.counts[at] = levels.count as u8;
                 if !E::WRITES {
                     self.put_8x8(levels, block, |position| interleaved(part, position));
@@ -177,6 +181,7 @@ impl Decoder<'_, '_> {
                 continue;
             }
             self.current.dc |= 2 << plane;
+            self.current.levels += levels.count as u16;
             if !E::WRITES {
                 self.put_chroma_dc(levels, 1 + plane);
             }
@@ -189,6 +194,7 @@ impl Decoder<'_, '_> {
             entropy.residual(self, Block::ChromaAc, block, levels)?;
             if levels.count > 0 {
                 self.current.counts[block] = levels.count as u8;
+                self.current.levels += levels.count as u16;
                 if !E::WRITES {
                     self.put_4x4(levels, 1, block);
                 }

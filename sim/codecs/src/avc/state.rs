@@ -43,6 +43,8 @@ pub(super) struct Decoder<'p, 'r> {
     pub qp: u8,
     /// `mb_qp_delta` of the macroblock before was not 0.
     pub quantiser_changed: bool,
+    /// Index of the newest macroblock in the picture.
+    pub newest: Option<usize>,
     /// Elements out of their range.
     pub errors: u32,
 }
@@ -97,6 +99,7 @@ impl Decoder<'_, '_> {
             self.write_motion();
         }
         self.store();
+        self.newest = Some(self.position());
     }
 
     /// Sets the quantisers that the deblocking filter uses.

@@ -9,8 +9,8 @@ use crate::bits::BitReader;
 use crate::zigzag::ZIGZAG_8X8;
 
 /// The coefficients of a block as the inverse transform takes them.
-#[derive(Clone, Debug)]
-pub(super) struct Block {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
     /// Coefficients in raster order, each in -2048..=2047.
     coefficients: [i16; 64],
     /// A bit for each row that may have a coefficient other than zero, bit 0 the first row.
@@ -21,7 +21,12 @@ pub(super) struct Block {
 
 impl Block {
     /// All coefficients are zero.
-    pub(super) const ZERO: Block = Block { coefficients: [0; 64], rows: 0, has_ac: false };
+    pub const ZERO: Block = Block { coefficients: [0; 64], rows: 0, has_ac: false };
+
+    /// The coefficients in raster order.
+    pub fn coefficients(&self) -> &[i16; 64] {
+        &self.coefficients
+    }
 
     /// The samples or differences of the block, in raster order (annex A).
     pub(super) fn transform(&self) -> [i16; 64] {
@@ -33,15 +38,16 @@ impl Block {
     }
 
     /// Sets all coefficients to zero.
-    fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.coefficients = [0; 64];
         self.rows = 0;
         self.has_ac = false;
     }
 
-    /// Saturates and stores a coefficient (7.4.3); returns the stored value.
+    /// Saturates and stores the coefficient at position `at` in raster order (7.4.3); returns the
+    /// stored value. Only the last six bits of `at` count.
     #[inline]
-    fn set(&mut self, at: usize, value: i32) -> i32 {
+    pub fn set(&mut self, at: usize, value: i32) -> i32 {
         let value = value.clamp(-2048, 2047);
         let at = at % 64;
         self.coefficients[at] = value as i16;

@@ -7,23 +7,23 @@ use super::predict::{Samples, predict};
 use crate::frame::Frame;
 
 /// A macroblock whose syntax was decoded.
-#[derive(Clone, Debug)]
-pub(super) struct Macroblock {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Macroblock {
     /// No prediction: the transform gives the samples.
-    pub(super) intra: bool,
+    pub intra: bool,
     /// dct_type: in a frame picture, luma blocks consist of rows of one field.
-    pub(super) field_dct: bool,
+    pub field_dct: bool,
     /// Motion, if not intra.
-    pub(super) motion: Motion,
+    pub motion: Motion,
     /// Bit 5 for the first block, four luma blocks, Cb, Cr: the block has coefficients.
-    pub(super) pattern: u8,
+    pub pattern: u8,
     /// The coefficients of blocks in `pattern`.
-    pub(super) blocks: [Block; 6],
+    pub blocks: [Block; 6],
 }
 
 impl Macroblock {
     /// A macroblock without prediction and residual.
-    pub(super) const EMPTY: Macroblock = Macroblock {
+    pub const EMPTY: Macroblock = Macroblock {
         intra: true,
         field_dct: false,
         motion: Motion {

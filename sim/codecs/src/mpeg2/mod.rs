@@ -2,7 +2,8 @@
 //!
 //! [`Parameters`] holds what the packets state about a picture, a frame or a field.
 //! [`Picture::new`] checks them, [`Picture::slice`] decodes a slice, [`Picture::finish`] conceals
-//! what is missing and reports.
+//! what is missing and reports. The two halves of [`Picture::slice`] are there alone, too:
+//! [`Picture::parse`] decodes the syntax, and [`Picture::macroblock`] reconstructs.
 //!
 //! In reading order:
 //! * `parameters`: what the packets state.
@@ -31,6 +32,8 @@ pub mod tables;
 mod vlc;
 
 pub use crate::frame::Structure;
+pub use block::Block;
+pub use macroblock::Macroblock;
 pub use motion::{Motion, Prediction, Vector};
 pub use parameters::{Error, Parameters, PictureType, Reference, References, Slice};
 pub use picture::Picture;

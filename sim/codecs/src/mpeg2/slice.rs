@@ -1,8 +1,8 @@
 //! The syntax of slices and macroblocks (6.2.4, 6.2.5).
 
-use super::macroblock::reconstruct;
+use super::macroblock::{Macroblock, reconstruct};
 use super::motion::{Motion, Prediction, Predictors};
-use super::parameters::{PictureType, References, Slice};
+use super::parameters::{Parameters, PictureType, References, Slice};
 use super::picture::Picture;
 use super::tables::{BACKWARD, ESCAPE_INCREMENT, FORWARD, INTRA, PATTERN, QUANT};
 use super::vlc;
@@ -34,12 +34,51 @@ impl Picture {
         references: &References,
         target: &mut Frame,
     ) {
+        self.parse(slice, data, |parameters, position, macroblock| {
+            reconstruct(parameters, references, target, position, macroblock);
+        });
+    }
+
+    /// Decodes the syntax of a slice, as [`Picture::slice`] does. `done` receives the column and
+    /// row of each macroblock, and the macroblock, skipped ones included.
+    pub fn parse(
+        &mut self,
+        slice: &Slice,
+        data: &[u8],
+        mut done: impl FnMut(&Parameters, (usize, usize), &Macroblock),
+    ) {
         let rows = self.decoded.len() / self.parameters.width;
         if slice.row >= rows {
             self.report.errors += 1;
             return;
         }
-        decode(self, slice, data, references, target);
+        decode(self, slice, data, &mut done);
+    }
+
+    /// Reconstructs a macroblock whose syntax the application has decoded, in `target`. `position`
+    /// is its column and row. One that is not in the picture counts as an error.
+    pub fn macroblock(
+        &mut self,
+        position: (usize, usize),
+        macroblock: &Macroblock,
+        references: &References,
+        target: &mut Frame,
+    ) {
+        if position.0 >= self.parameters.width || !self.mark(position) {
+            self.report.errors += 1;
+            return;
+        }
+        reconstruct(&self.parameters, references, target, position, macroblock);
+    }
+
+    /// Counts a macroblock. False if its row is not in the picture.
+    fn mark(&mut self, (column, row): (usize, usize)) -> bool {
+        let Some(decoded) = self.decoded.get_mut(row * self.parameters.width + column) else {
+            return false;
+        };
+        *decoded = true;
+        self.report.macroblocks += 1;
+        true
     }
 }
 
@@ -48,8 +87,7 @@ fn decode(
     picture: &mut Picture,
     slice: &Slice,
     data: &[u8],
-    references: &References,
-    target: &mut Frame,
+    done: &mut impl FnMut(&Parameters, (usize, usize), &Macroblock),
 ) {
     let mut reader = BitReader::new(data, slice.bit_offset);
     let mut state = State {
@@ -61,11 +99,8 @@ fn decode(
     let width = picture.parameters.width;
     let mut put = |picture: &mut Picture, column| {
         let position = (column, slice.row);
-        reconstruct(&picture.parameters, references, target, position, &picture.scratch);
-        if let Some(decoded) = picture.decoded.get_mut(slice.row * width + column) {
-            *decoded = true;
-        }
-        picture.report.macroblocks += 1;
+        done(&picture.parameters, position, &picture.scratch);
+        picture.mark(position);
     };
     // The column after the last macroblock.
     let mut next = 0;

@@ -8,7 +8,8 @@ use super::short;
 use super::slice::Header;
 use super::streams::difference;
 use genxml_codecs::avc::{
-    Matrices, Output, Outputs, Parameters, Picture, References, Slice, SliceKind, Weight,
+    Macroblock, Matrices, Output, Outputs, Parameters, Picture, References, Slice, SliceKind,
+    Weight,
 };
 use genxml_codecs::zigzag::{ZIGZAG_4X4, ZIGZAG_8X8};
 use genxml_codecs::{Frame, Report, Structure, emulation};
@@ -88,6 +89,9 @@ pub struct Front {
     /// State of the pictures and slices is kept in `states`.
     pub keep: bool,
     pub states: Vec<String>,
+    /// With `keep`, the macroblocks of each frame by its index in the order of decoding. Of a frame of
+    /// fields, those of the second one.
+    pub macroblocks: BTreeMap<usize, Vec<Macroblock>>,
     /// What differs between encoder and decoder.
     pub wrong: Vec<String>,
     /// What FFmpeg logs of each slice: structure, first macroblock, kind, frame_num, counts of the
@@ -382,6 +386,9 @@ impl Front {
                 picture.frame = output.filtered.or(output.unfiltered).unwrap_or_default();
                 picture.motion = output.motion;
                 self.report.add(output.report);
+                if self.keep {
+                    self.macroblocks.insert(picture.index, output.macroblocks);
+                }
             }
             Err(_) => {
                 let (width, height) = (picture.sps.width_mbs, picture.sps.height_mbs());

@@ -12,6 +12,7 @@ mod mutations;
 mod order;
 mod random_slices;
 mod random_streams;
+mod records;
 mod short;
 mod slice;
 mod streams;

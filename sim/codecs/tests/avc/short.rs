@@ -25,6 +25,7 @@ fn stream(sps: &Sps, pps: &Pps, dpb: &Dpb) -> Option<Stream> {
                 0 => store.frame_num as u16,
                 _ => store.long_term_index as u16,
             },
+            ..Store::default()
         };
     }
     Some(Stream {
@@ -38,6 +39,7 @@ fn stream(sps: &Sps, pps: &Pps, dpb: &Dpb) -> Option<Stream> {
         reference_counts: pps.num_ref_idx.map(|count| count as u8),
         initial_qp: (pps.pic_init_qp - 26) as i8,
         stores,
+        ..Stream::default()
     })
 }
 
@@ -86,13 +88,15 @@ fn random_headers_end() {
     for _ in 0..super::super::support::number("GENXML_MUTATIONS").unwrap_or(20_000) {
         let mut data: Vec<u8> = (0..random.usize(0..40)).map(|_| random.u8(..)).collect();
         if let Some(first) = data.first_mut().filter(|_| random.u8(0..8) > 0) {
-            *first = [0x41, 0x65, 0x01][random.usize(0..3)];
+            *first = [0x41, 0x65, 0x01, 0x74][random.usize(0..4)];
         }
         let store = |random: &mut fastrand::Rng| Store {
             fields: [random.bool(), random.bool()],
             long_term: random.bool(),
             missing: random.bool(),
             number: random.u16(..) >> random.u8(0..16),
+            view: random.u16(0..3),
+            view_index: [(); 2].map(|()| random.bool().then(|| random.u8(0..15))),
         };
         let stream = Stream {
             frame_number_bits: random.u8(..),
@@ -104,6 +108,8 @@ fn random_headers_end() {
             redundant_pictures: random.bool(),
             reference_counts: [random.u8(..), random.u8(..)],
             initial_qp: random.i8(..),
+            view: random.u16(0..3),
+            views: [random.u8(0..16), random.u8(0..16)],
             stores: std::array::from_fn(|_| store(&mut random)),
         };
         let parameters = Parameters {

@@ -20,6 +20,10 @@ pub(super) enum Modification {
     Plus(u32),
     /// A long-term picture number.
     LongTerm(u32),
+    /// The index of the reference in another view decreases by this (H.7.4.3.1.1).
+    ViewMinus(u32),
+    /// The index of the reference in another view increases by this.
+    ViewPlus(u32),
 }
 
 /// A header.
@@ -30,6 +34,8 @@ pub(super) struct Header {
     pub frame_number: u16,
     /// Modifications of the lists.
     pub modifications: [Vec<Modification>; 2],
+    /// The slice is one of a dependent view, which has references in other views.
+    pub dependent: bool,
 }
 
 /// The bits of a header.
@@ -71,10 +77,13 @@ impl Header {
     ) -> Result<Header, HeaderError> {
         let Some(&unit) = data.first() else { return Err(HeaderError::End) };
         let (reference, kind) = (unit >> 5 & 3 != 0, unit & 0x1f);
-        if !matches!(kind, 1 | 5) {
+        // nal_unit_header_mvc_extension (H.7.3.1.1): svc_extension_flag, non_idr_flag.
+        let extension = data.get(1).copied().unwrap_or(0);
+        let dependent = kind == 20 && extension & 0x80 == 0;
+        if !(matches!(kind, 1 | 5) || dependent) {
             return Err(HeaderError::UnitType(kind));
         }
-        let idr = kind == 5;
+        let idr = if dependent { extension & 0x40 == 0 } else { kind == 5 };
         let bits = &mut Reader(BitReader::new(data, start.saturating_mul(8)));
         let first = bits.up_to("first_mb_in_slice", 0xffff)? as usize;
         let slice_type = bits.up_to("slice_type", 9)?;
@@ -113,7 +122,7 @@ impl Header {
         let lists = reference_counts(stream, field, bits, &mut slice)?;
         let mut modifications = [Vec::new(), Vec::new()];
         for list in &mut modifications[..lists] {
-            *list = read_modifications(bits)?;
+            *list = read_modifications(dependent, bits)?;
         }
         if explicit_weights(parameters, kind) {
             weights(parameters, bits, &mut slice)?;
@@ -138,7 +147,7 @@ impl Header {
         }
         slice.data_offset = bits.0.position();
         match slice.data_offset.div_ceil(8) <= data.len() {
-            true => Ok(Header { slice, frame_number, modifications }),
+            true => Ok(Header { slice, frame_number, modifications, dependent }),
             false => Err(HeaderError::End),
         }
     }
@@ -185,14 +194,18 @@ fn reference_counts(
     Ok(lists)
 }
 
-/// 7.3.3.1.
-fn read_modifications(bits: &mut Reader<'_>) -> Result<Vec<Modification>, HeaderError> {
+/// 7.3.3.1, and H.7.3.3.1.1 for a dependent view.
+fn read_modifications(
+    dependent: bool,
+    bits: &mut Reader<'_>,
+) -> Result<Vec<Modification>, HeaderError> {
     let mut modifications = Vec::new();
     if !bits.flag() {
         return Ok(modifications);
     }
     loop {
-        let kind = bits.up_to("modification_of_pic_nums_idc", 3)?;
+        let most = if dependent { 5 } else { 3 };
+        let kind = bits.up_to("modification_of_pic_nums_idc", most)?;
         if kind == 3 {
             return Ok(modifications);
         }
@@ -203,7 +216,9 @@ fn read_modifications(bits: &mut Reader<'_>) -> Result<Vec<Modification>, Header
         modifications.push(match kind {
             0 => Modification::Minus(operand + 1),
             1 => Modification::Plus(operand + 1),
-            _ => Modification::LongTerm(operand),
+            2 => Modification::LongTerm(operand),
+            4 => Modification::ViewMinus(operand + 1),
+            _ => Modification::ViewPlus(operand + 1),
         });
     }
 }

@@ -1,6 +1,6 @@
-//! The reference lists of a slice (8.2.4).
+//! The reference lists of a slice (8.2.4, H.8.2).
 
-use super::header::Modification;
+use super::header::{Header, Modification};
 use super::stream::{Store, Stream};
 use crate::Structure;
 use crate::avc::parameters::count_of;
@@ -10,6 +10,10 @@ use std::cmp::Reverse;
 /// What the lists of a slice are made from.
 struct Maker<'a> {
     stores: &'a [Store; 16],
+    /// Of the current picture.
+    view: u16,
+    /// References in other views by list: their stores in the order of their indices.
+    others: [Vec<Option<usize>>; 2],
     /// Picture order counts of the fields of the stores.
     counts: &'a [[i32; 2]; 16],
     /// Of the current picture.
@@ -26,19 +30,18 @@ struct Maker<'a> {
 }
 
 /// Makes the lists of `slice`.
-pub(super) fn fill(
-    stream: &Stream,
-    parameters: &Parameters,
-    modifications: &[Vec<Modification>; 2],
-    frame_number: u16,
-    slice: &mut Slice,
-) {
+pub(super) fn fill(stream: &Stream, parameters: &Parameters, header: &Header, slice: &mut Slice) {
     let maker = Maker {
         stores: &stream.stores,
+        view: stream.view,
+        others: [0, 1].map(|list| match header.dependent {
+            true => other_views(stream, list),
+            false => Vec::new(),
+        }),
         counts: &parameters.counts,
         structure: parameters.structure,
         count: count_of(parameters.count, parameters.structure),
-        frame_number: frame_number.into(),
+        frame_number: header.frame_number.into(),
         numbers: 1 << stream.frame_number_bits.min(16),
         gaps_have_order: stream.order_type != 0,
     };
@@ -49,10 +52,30 @@ pub(super) fn fill(
     };
     for (list, mut entries) in initial.into_iter().enumerate() {
         let count = usize::from(slice.reference_counts[list]).min(32);
+        // A field refers to the field of the same parity (H.8.2.1).
+        let others = maker.others[list].iter().flatten();
+        entries.extend(others.map(|&store| maker.entry(store, maker.structure)));
         entries.resize(count, Entry::default());
-        maker.modify(&mut entries, &modifications[list]);
+        maker.modify(&mut entries, list, &header.modifications[list]);
         slice.lists[list][..count].copy_from_slice(&entries);
     }
+}
+
+/// The references of list `list` in other views, by their index. There are as many as the packets
+/// state, and as many as the stores have.
+fn other_views(stream: &Stream, list: usize) -> Vec<Option<usize>> {
+    let mut others = vec![None; stream.views[list].into()];
+    for (at, store) in
+        stream.stores.iter().enumerate().filter(|(_, store)| store.view != stream.view)
+    {
+        let Some(index) = store.view_index[list] else { continue };
+        let index = usize::from(index);
+        if others.len() <= index {
+            others.resize(index + 1, None);
+        }
+        others[index] = Some(at);
+    }
+    others
 }
 
 impl Maker<'_> {
@@ -72,7 +95,8 @@ impl Maker<'_> {
     /// The stores of usable short-term or long-term references.
     fn of_term(&self, long_term: bool) -> impl Iterator<Item = usize> {
         (0..16).filter(move |&at| {
-            self.stores[at].long_term == long_term && self.usable(&self.stores[at])
+            let store = &self.stores[at];
+            store.long_term == long_term && store.view == self.view && self.usable(store)
         })
     }
 
@@ -161,14 +185,30 @@ impl Maker<'_> {
         }
     }
 
-    /// Moves pictures to the front of a list (8.2.4.3).
-    fn modify(&self, list: &mut [Entry], modifications: &[Modification]) {
+    /// Moves pictures to the front of list `number` (8.2.4.3, H.8.2.2).
+    fn modify(&self, list: &mut [Entry], number: usize, modifications: &[Modification]) {
+        let others = &self.others[number];
+        let views = others.len() as i32;
+        let mut index = -1;
         // Fields have numbers of twice the range; those of the same parity are odd.
         let scale = if self.is_field() { 2 } else { 1 };
         let range = scale * self.numbers;
         let current = scale * self.frame_number + (scale - 1);
         let mut predicted = current;
         for (at, modification) in modifications.iter().enumerate().take(list.len()) {
+            let step = match *modification {
+                Modification::ViewMinus(step) => Some(-(step as i32)),
+                Modification::ViewPlus(step) => Some(step as i32),
+                _ => None,
+            };
+            if let Some(step) = step {
+                index = (index + step).rem_euclid(views.max(1));
+                let store = others.get(index as usize).copied().flatten();
+                if let Some(store) = store {
+                    move_to(list, at, self.entry(store, self.structure));
+                }
+                continue;
+            }
             let (number, long_term) = match *modification {
                 Modification::LongTerm(number) => (number as i32, true),
                 Modification::Minus(step) => {
@@ -179,14 +219,11 @@ impl Maker<'_> {
                     predicted = (predicted + step as i32).rem_euclid(range);
                     (predicted, false)
                 }
+                Modification::ViewMinus(_) | Modification::ViewPlus(_) => continue,
             };
             let number = if !long_term && number > current { number - range } else { number };
             let Some(entry) = self.find(number, long_term) else { continue };
-            // The entries up to the old position of the picture move back by one.
-            let old = list[at..].iter().position(|&other| other == entry);
-            let end = old.map_or(list.len(), |old| at + old + 1);
-            list[at..end].rotate_right(1);
-            list[at] = entry;
+            move_to(list, at, entry);
         }
     }
 
@@ -209,4 +246,12 @@ impl Maker<'_> {
         let found = self.of_term(long_term).filter(marked).find(|&store| stated(store) == number);
         Some(self.entry(found?, structure))
     }
+}
+
+/// Moves an entry to position `at`. The entries up to its old position move back by one.
+fn move_to(list: &mut [Entry], at: usize, entry: Entry) {
+    let old = list[at..].iter().position(|&other| other == entry);
+    let end = old.map_or(list.len(), |old| at + old + 1);
+    list[at..end].rotate_right(1);
+    list[at] = entry;
 }

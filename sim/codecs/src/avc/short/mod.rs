@@ -5,7 +5,7 @@
 //!
 //! * `stream`: what headers depend on, and what is wrong with them.
 //! * `header`: the syntax of the header (7.3.3).
-//! * `lists`: the reference lists (8.2.4).
+//! * `lists`: the reference lists (8.2.4), with those in other views (H.8.2).
 
 mod header;
 mod lists;
@@ -38,8 +38,8 @@ impl Stream {
             false => data,
         };
         let header = header::Header::read(self, parameters, data, start)?;
-        let mut slice = Slice { unescaped: !escaped, ..header.slice };
-        lists::fill(self, parameters, &header.modifications, header.frame_number, &mut slice);
+        let mut slice = Slice { unescaped: !escaped, ..header.slice.clone() };
+        lists::fill(self, parameters, &header, &mut slice);
         Ok(slice)
     }
 }

@@ -24,6 +24,10 @@ pub struct Stream {
     pub reference_counts: [u8; 2],
     /// `pic_init_qp_minus26`.
     pub initial_qp: i8,
+    /// `view_id` of the picture; 0 for streams of one view.
+    pub view: u16,
+    /// `maxViewIdx` of list 0 and of list 1, at least: the number of references in other views.
+    pub views: [u8; 2],
     /// The frame stores.
     pub stores: [Store; 16],
 }
@@ -39,12 +43,17 @@ pub struct Store {
     pub missing: bool,
     /// `LongTermFrameIdx` of a long-term reference, `frame_num` of another one.
     pub number: u16,
+    /// `view_id`.
+    pub view: u16,
+    /// Index of the store among the references in other views, in list 0 and in list 1.
+    pub view_index: [Option<u8>; 2],
 }
 
 /// Why the header of a slice cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderError {
-    /// The NAL unit has this type. Only 1 and 5 are slices that the decoder takes.
+    /// The NAL unit has this type. Only 1, 5 and 20 without `svc_extension_flag` are slices that the
+    /// decoder takes.
     UnitType(u8),
     /// The header is longer than the data, or an Exp-Golomb code has more than 32 bits.
     End,
@@ -58,7 +67,7 @@ impl fmt::Display for HeaderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             HeaderError::UnitType(kind) => {
-                write!(f, "a NAL unit of type {kind} is not a slice of the base view (1 or 5)")
+                write!(f, "a NAL unit of type {kind} is not a slice of a view (1, 5 or 20)")
             }
             HeaderError::End => write!(f, "the data end within the slice header"),
             HeaderError::Range(name, value) => {
