@@ -379,14 +379,15 @@ test_video_conversion() {
 even_rows() {
 	ffmpeg -v error -y -f rawvideo -pix_fmt nv12 -s 320x240 -i "$1" -vf extractplanes=y,field=top -f rawvideo "$2" </dev/null
 }
-# The rows of the first field stay in each picture with the interpolated rows of the second field. A
-# clip that stands still is woven: from the third frame on it is as it was.
+# A picture keeps the rows of the first field; those of the second field are interpolated. For a
+# clip that stands still, both fields are combined: from the third frame on, the output equals the
+# input.
 test_video_deinterlace() {
 	local bytes=$((320 * 240 * 3 / 2)) mode
 	client compare && frames in.raw 6 testsrc2=size=320x240:rate=50 tinterlace=interleave_top && even_rows in.raw reference.raw || return 1
 	filter i965 deinterlace_vaapi=mode=bob || return
 	even_rows model.raw rows.raw && ./compare reference.raw rows.raw 0 0 || return 1
-	# Without a frame before, this is spatial, too.
+	# The driver gives no previous frame here, so this mode interpolates, too.
 	filter iHD deinterlace_vaapi=mode=motion_adaptive || return
 	even_rows model.raw rows.raw && ./compare reference.raw rows.raw 0 0 || return 1
 	frames in.raw 8 testsrc2=size=320x240:rate=25 trim=end_frame=1,loop=7:1

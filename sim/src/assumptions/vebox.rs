@@ -73,13 +73,16 @@ assumptions! {
 
     documentation VEBOX_GAMUT_COMPRESSION_FOLLOWS_LINES;
         question "Which arithmetic does gamut compression have?";
-        choice "In the plane of a hue the gamut is the triangle of black, white and the vertex. A \
-            colour moves along a line to a grey; the line leans by the slope of luma to the vertex, \
-            shifted by CompressionLineShift. Default: colours outside go to the border. Scaling: \
-            luma and chroma, or chroma alone, have the factor before. Single axis: only luma or \
-            only chroma moves to the border. Advanced: lengths are 1/1024 of the line inside; \
-            d(in) before the border to d(out) after it becomes d(in) before the border, linearly. \
-            d1 is for lines that end at the border of black.";
+        choice "In the plane of a hue, the gamut is the triangle of black, white and the vertex. A \
+            colour moves along a line towards a grey. If CompressionLineShift is 0, the line has \
+            the full slope towards the luma of the vertex; each step halves the slope. Default: a \
+            colour outside moves to the border. Scaling: luma and chroma, or chroma alone, are \
+            first multiplied by the factor; a colour that is then outside moves to the border. \
+            Single axis: only luma or only chroma moves to the border. Advanced: distances are in \
+            1/1024 of the length of the line inside the triangle. Colours from d(in) inside the \
+            border to d(out) outside of it are mapped linearly to the last d(in) inside the \
+            border. Colours further out move to the border. d1(in) and d1(out) are for lines that \
+            end at the border between black and the vertex.";
         reason "The names of the fields say lines, triangles and lengths; the defaults are 0.2, 0.16, \
             0.8 and 0.28 of 1024. The arithmetic is not public. With the choice, hue stays, the \
             result is in the gamut, chroma grows with chroma, and the inside stays but for the \
@@ -93,8 +96,9 @@ assumptions! {
 
     documentation VEBOX_GAMUT_EXPANSION_ORDER;
         question "What does gamut expansion do?";
-        choice "Inverse gamma curve, matrix with offsets in units of 12 bits, weight of 1023 against \
-            the linear input, gamma curve. In the basic mode CM(w) is the weight.";
+        choice "First the inverse gamma curve, then the matrix with offsets in units of 12 bits. \
+            The mean of the product and the linear input follows, with a weight from 0 to 1023 \
+            for the product. The gamma curve is last. In the basic mode CM(w) is the weight.";
         reason "The parts are described, and the order follows from their names.";
 
     documentation VEBOX_GAMUT_EXPANSION_BY_SATURATION_AND_RED;
@@ -133,11 +137,14 @@ assumptions! {
 
     documentation VEBOX_DEMOSAIC_FOLLOWS_THE_LEAST_COST;
         question "How are the colours interpolated that a Bayer pattern leaves out?";
-        choice "Green: in the direction, horizontal or vertical, with the least cost, corrected by \
-            the bend of the own colour. The cost is the difference of the neighbours and the bend. \
-            With equal costs, and if both are above Average Min Cost Threshold, the mean of both. \
-            Red and blue: the means of their differences from green. The border mirrors. The other \
-            thresholds have no effect: there are no checks of confidence and of bad pixels.";
+        choice "Green is interpolated in the direction, horizontal or vertical, with the lower \
+            cost: the mean of two green neighbours plus a correction by the second difference of \
+            the pixel's own colour. The cost is the absolute difference of the green neighbours \
+            plus the absolute second difference. If the costs are equal, or if both are above \
+            Average Min Cost Threshold, green is the mean of both directions. Red and blue are \
+            green plus the mean difference from green of the neighbours that have the colour. \
+            Positions are mirrored at the border. The other thresholds have no effect: the model \
+            does not check confidence and bad pixels.";
         reason "2d p.514-516 name costs of both directions and the mean beyond a threshold, not \
             their arithmetic. With the choice, samples of the pattern stay, and flat colours, \
             slopes and edges of grey come back.";

@@ -69,10 +69,10 @@ assumptions! {
     const MPEG2_MEAN_LEVEL_OF_INTRA_BLOCKS: i32 = 1024;
         question "In IT mode of MPEG-2, is the DC coefficient of intra blocks relative to 0 or to \
             the mean level?";
-        choice "To the mean level: the engine adds this to the coefficient, which adds 128 to the \
-            samples.";
-        reason "In DXVA the host subtracts it from the DC coefficient, and the accelerator adds 128 \
-            to the samples. media-driver does not change the coefficients.";
+        choice "To the mean level: the engine adds 1024 to the DC coefficient. This raises each \
+            sample by 128.";
+        reason "In DXVA the host subtracts the mean level from the DC coefficient, and the \
+            accelerator adds 128 to the samples. media-driver does not change the coefficients.";
 
     documentation DUAL_PRIME_VECTORS_IN_IT_MODE;
         question "In IT mode of MPEG-2, where are the vectors of dual prime prediction?";

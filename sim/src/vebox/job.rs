@@ -155,7 +155,7 @@ impl Job {
             ),
         ] {
             if asked && !demosaics {
-                return Err(exec.bad_field(field, 1, "it needs Demosaic Enable"));
+                return Err(exec.bad_field(field, 1, "requires Demosaic Enable = 1"));
             }
         }
         let mut chain = Chain::new(state, source.alpha.is_some());
@@ -225,7 +225,8 @@ impl Job {
         Ok(Some(settings))
     }
 
-    /// Alpha of a plane of its own, in 12 bits. `None` if the output has no alpha.
+    /// Reads the plane of alpha, as samples of 12 bits. `None` if Alpha Plane Enable is 0 or the
+    /// output format has no alpha.
     ///
     /// # Errors
     /// [`Fault::Page`] if the plane is not mapped.
@@ -277,7 +278,7 @@ impl Job {
 fn check_camera(exec: &Exec<'_>, state: &VeboxState, input: &Surface) -> Result<(), Fault> {
     let demosaics = state.demosaic_enable;
     if demosaics != matches!(input.format, Format::Bayer { .. }) {
-        let why = "an input with a Bayer pattern needs it, other inputs exclude it";
+        let why = "must be 1 for an input with a Bayer pattern and 0 for all other inputs";
         return Err(exec.bad_field("Demosaic Enable", demosaics.into(), why));
     }
     if !demosaics {
@@ -286,7 +287,7 @@ fn check_camera(exec: &Exec<'_>, state: &VeboxState, input: &Surface) -> Result<
             (state.hot_pixel_filtering_enable, "Hot Pixel Filtering Enable"),
         ] {
             if asked {
-                return Err(exec.bad_field(field, 1, "it needs Demosaic Enable"));
+                return Err(exec.bad_field(field, 1, "requires Demosaic Enable = 1"));
             }
         }
         return Ok(());
@@ -296,11 +297,11 @@ fn check_camera(exec: &Exec<'_>, state: &VeboxState, input: &Surface) -> Result<
         return Err(exec.unimplemented(what, "VEBOX_STATE dw1 3"));
     }
     if !state.global_iecp_enable {
-        let why = "the black level of the camera pipe is in the state of image enhancement";
+        let why = "must be 1 with Demosaic Enable: the black level is part of the IECP state";
         return Err(exec.bad_field("Global IECP Enable", 0, why));
     }
     if state.vignette_enable && state.alpha_plane_enable {
-        let why = "its address is that of the vignette correction";
+        let why = "must be 0 with Vignette Enable: both use the same address field";
         return Err(exec.bad_field("Alpha Plane Enable", 1, why));
     }
     for (field, size) in [("Width", input.width), ("Height", input.height)] {

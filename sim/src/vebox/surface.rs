@@ -47,7 +47,7 @@ impl Surface {
     /// The surface that the newest VEBOX_SURFACE_STATE for `role` describes.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] if there was none, or if it contradicts itself.
+    /// [`Fault::BadPacket`] if there was no such packet, or if its fields contradict each other.
     pub fn resolve(exec: &Exec<'_>, role: Role) -> Result<Surface, Fault> {
         let Some(dwords) = exec.state.latched.get::<VeboxSurfaceState<'_>>(role as usize) else {
             let why = "no VEBOX_SURFACE_STATE describes these surfaces";

@@ -15,8 +15,8 @@ use genxml_cases::u;
 /// Thread groups. Each has a macroblock of its own.
 const GROUPS: u64 = 6;
 
-/// Group n takes the macroblock at (8n, 16): r2.4 is the source's X. Its response has the number n:
-/// 24 OWords on from the one before.
+/// Group n searches for the macroblock at (8n, 16): r2.4 is the source's X. It stores the response
+/// 24 OWords after that of group n - 1.
 const OWN: &[u32] = &eu! {
     (W) mov (1|M0)    a0.0<1>:ud  r1.0<0;1,0>:ud
     (W) shl (1|M0)    r2.4<1>:uw  r0.2<0;1,0>:uw  3:uw
@@ -50,7 +50,7 @@ fn host_threads() {
     for (send, kind, message) in messages {
         let run = |threads: usize| {
             let (mut model, pictures) = moved(Tiling::Y, [[0, 0], [0, 0]]);
-            // Each place is moved by another vector, and no place is found exactly.
+            // The displacement changes with the position, so no vector fits exactly.
             let stretched = |x: i64, y: i64| pattern(x + x * x / 32 - 9, y + x / 20);
             pictures.write(&mut model, 1, stretched, |_, _| [128; 2]);
             model.gpu.set_threads(threads);
@@ -62,7 +62,7 @@ fn host_threads() {
             model.get(ANSWERS, (GROUPS * ANSWER / 4) as usize)
         };
         let one = run(1);
-        // Each group has an answer. The picture differs from place to place.
+        // Each group has another response, because the displacement changes with the position.
         let answers: Vec<_> = one.chunks_exact((ANSWER / 4) as usize).map(response).collect();
         for (n, answer) in answers.iter().enumerate() {
             assert!(answers[..n].iter().all(|other| other != answer), "{kind:?}: group {n}");

@@ -2,8 +2,8 @@
 //!
 //! [`Parameters`] holds what the packets state about a picture, a frame or a field.
 //! [`Picture::new`] checks them, [`Picture::slice`] decodes a slice, [`Picture::finish`] conceals
-//! what is missing and reports. The two halves of [`Picture::slice`] are there alone, too:
-//! [`Picture::parse`] decodes the syntax, and [`Picture::macroblock`] reconstructs.
+//! what is missing and reports. The two steps of [`Picture::slice`] can be called alone:
+//! [`Picture::parse`] decodes the syntax, and [`Picture::macroblock`] reconstructs a macroblock.
 //!
 //! In reading order:
 //! * `parameters`: what the packets state.

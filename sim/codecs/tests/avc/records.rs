@@ -6,8 +6,8 @@ use crate::support;
 use genxml_codecs::avc::{Macroblock, Prediction};
 use std::collections::BTreeMap;
 
-/// A macroblock as FFmpeg logs it: quantiser, type, partitions. The last is `*` where FFmpeg has
-/// what it derived.
+/// A macroblock as FFmpeg logs it: quantiser, type, partitions. The last character is `*` for
+/// direct macroblocks: FFmpeg logs partitions that it derived, which are not compared.
 fn cell(macroblock: &Macroblock, is_b: bool) -> String {
     let lists = [0, 1].map(|list| macroblock.references[list].iter().any(|index| *index >= 0));
     let kind = match macroblock.prediction {
@@ -30,7 +30,7 @@ fn cell(macroblock: &Macroblock, is_b: bool) -> String {
         (_, kind) if kind % 2 == 0 => '-',
         _ => '|',
     };
-    // FFmpeg gives B_8x8 both lists, whatever its blocks have.
+    // FFmpeg logs B_8x8 with both lists, even if its blocks use one only.
     let kind = if macroblock.kind == 22 && is_b { 'X' } else { kind };
     format!("{:2}{kind}{shape}", macroblock.qp[0])
 }
@@ -40,7 +40,8 @@ fn logged(data: &[u8], width: usize) -> Option<Vec<Vec<String>>> {
     let input = ["-v", "debug", "-debug", "mb_type+qp"];
     let log = support::ffmpeg(data, &input, &["-f", "null", "-"])?.stderr;
     let log = String::from_utf8_lossy(&log);
-    // By decoder: FFmpeg has another one that looks at the first frames.
+    // Frames by decoder: FFmpeg opens a second decoder for the first frames, to find the parameters
+    // of the stream.
     let mut decoders: BTreeMap<&str, Vec<Vec<String>>> = BTreeMap::new();
     for line in log.split(['\n', '\r']) {
         let Some(at) = line.find("[h264 @ ") else { continue };

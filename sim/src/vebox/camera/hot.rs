@@ -5,7 +5,7 @@ use super::demosaic::mirror;
 /// The settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// A neighbour differs if it does by more than this.
+    /// A neighbour counts as different if the difference is above this.
     pub threshold: u16,
     /// A pixel is hot if more neighbours differ than this.
     pub count: usize,

@@ -86,7 +86,7 @@ pub struct Settings {
     pub black: [i32; 3],
     /// Vignetting is corrected.
     pub vignette: Option<Vignette>,
-    /// Costs of both directions above this take the mean of both.
+    /// If the costs of both directions are above this, green is the mean of both.
     pub most_cost: u16,
 }
 

@@ -41,9 +41,9 @@ enum Mode {
     Luma,
     /// Colours outside go to the border: their chroma changes.
     Chroma,
-    /// Colours around the border are mapped to an inner part of the gamut. Each entry is the part
-    /// of a line inside and outside that takes part; first for lines that end at the upper border,
-    /// then for lines that end at the lower one.
+    /// Colours near the border are compressed into the gamut. Each entry has two lengths, as parts
+    /// of the line inside the gamut: what is mapped inside the border, and outside of it. The first
+    /// entry is for lines that end at the upper border, the second for the lower border.
     Range([[f64; 2]; 2]),
 }
 

@@ -20,7 +20,7 @@ pub struct Expansion {
     weight: Weight,
 }
 
-/// Weight of the result against the linear input, of 1023.
+/// Weight of the result, from 0 to 1023. The linear input has 1023 minus this weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Weight {
     /// The same for all pixels.

@@ -174,7 +174,8 @@ fn motion(exec: &Exec<'_>, inline: &Inline, parameters: &Parameters) -> Result<M
         }
     };
     let dual = prediction == Prediction::DualPrime;
-    // In dual prime prediction the backward vectors are forward ones, too.
+    // Dual prime prediction has forward references only. The backward fields hold its second
+    // vectors.
     let backward = inline.macroblock_motion_backward && !dual;
     let directions = [inline.macroblock_motion_forward, backward];
     if directions == [false; 2] {
@@ -222,7 +223,8 @@ fn motion(exec: &Exec<'_>, inline: &Inline, parameters: &Parameters) -> Result<M
     ];
     let select = inline.motion_vertical_field_select.get();
     let bottom = [0, 2].map(|first| [first, first + 1].map(|at| select >> at & 1 == 1));
-    // The vectors into the fields of the other parity stand where backward ones do.
+    // In dual prime prediction, the backward fields hold the vectors into the field of the other
+    // parity.
     let opposite = if dual { vectors.map(|vectors| vectors[1]) } else { Default::default() };
     Ok(Motion { prediction, directions, vectors, bottom, opposite })
 }

@@ -86,7 +86,7 @@ impl Nv12 {
         Nv12 { memory, tiling, state, size }
     }
 
-    /// A channel of a pixel; the pixels of chroma count on their own.
+    /// A channel of a pixel. For chroma, `x` and `y` count samples of chroma.
     fn pixel(&self, channel: usize, x: i64, y: i64) -> f64 {
         let halves = if channel == 1 { 1 } else { 2 };
         let inside = |at: i64, size: u64| at.clamp(0, (size / halves) as i64 - 1) as u64;
@@ -201,7 +201,7 @@ fn nv12_pictures() {
                 let (part, channel, pixel) = (n / 192, n / 64 % 3, n as u64 % 64);
                 let at = [left + pixel % 16, top + 4 * part as u64 + pixel / 16];
                 let exact = picture.scaled(target, wide, channel, at);
-                // 1.0 of 8 bits is the largest value of responses with 8 bits.
+                // A response with 8 bits is at most 255.
                 let (found, exact, near) = match small {
                     true => (f64::from(found[n]), exact.min(255.0), 0.51),
                     false => {

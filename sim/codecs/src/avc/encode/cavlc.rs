@@ -14,7 +14,7 @@ use crate::bits::BitWriter;
 pub(super) struct Cavlc<'a> {
     /// The bits of the stream.
     pub bits: &'a mut BitWriter,
-    /// `mb_skip_run`: skipped macroblocks so far, which the next other one states.
+    /// Skipped macroblocks since the last coded one: `mb_skip_run` of the next coded macroblock.
     pub run: u32,
 }
 

@@ -6,17 +6,17 @@ use crate::avc::residual::raster;
 use crate::avc::state::Decoder;
 use crate::avc::syntax::{Block, Entropy, Levels, Part};
 
-/// Writes the syntax elements of macroblocks. From `macroblock_type` on, the methods are those of
-/// [`Entropy`], with the value.
+/// Writes the syntax elements of macroblocks. The methods from `macroblock_type` on are like those
+/// of [`Entropy`], but take the value that they write.
 pub(super) trait Elements {
     /// CABAC.
     const ARITHMETIC: bool;
 
     /// Number of bits so far.
     fn position(&self) -> usize;
-    /// Before a macroblock that is not the first one of the slice.
+    /// Must be called before each macroblock of a slice but the first.
     fn follow(&mut self);
-    /// Before a macroblock of a P or B slice: whether it is skipped.
+    /// Writes, before a macroblock of a P or B slice, whether the macroblock is skipped.
     fn skip(&mut self, context: &Decoder<'_, '_>, skipped: bool);
 
     fn macroblock_type(&mut self, context: &Decoder<'_, '_>, number: u8);

@@ -61,8 +61,9 @@ pub(super) fn fill(stream: &Stream, parameters: &Parameters, header: &Header, sl
     }
 }
 
-/// The references of list `list` in other views, by their index. There are as many as the packets
-/// state, and as many as the stores have.
+/// The frame stores of the references of list `list` in other views, by index. The length is the
+/// number that the packets state, or more if a store has a greater index. An index without a store
+/// is `None`.
 fn other_views(stream: &Stream, list: usize) -> Vec<Option<usize>> {
     let mut others = vec![None; stream.views[list].into()];
     for (at, store) in

@@ -64,8 +64,8 @@ impl Mask {
         self.bits(rows, y).fold(0, |any, bits| any | bits) as u64
     }
 
-    /// Rows of pixels, one for each pixel of the mask: bit n is the pixel that the mask at column n
-    /// covers.
+    /// A row of pixels for each bit that is set in the mask. Bit n of the row is the pixel under
+    /// that bit of the mask if the mask is at column n.
     fn bits<'m>(&'m self, rows: &'m Bits, y: usize) -> impl Iterator<Item = u128> + 'm {
         self.rows.iter().enumerate().flat_map(move |(row, &mask)| {
             Ones(mask.into()).map(move |column| rows[y + row] >> column)

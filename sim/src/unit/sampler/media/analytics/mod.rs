@@ -64,7 +64,8 @@ pub(super) fn message(
         && header.alpha_write_channel_mask;
     // ANALYTICS_RETURN_ONE_CHANNEL
     if header.green_write_channel_mask || !others {
-        let why = "sample_8x8: this function returns green only, and the header asks for others";
+        let why = "sample_8x8: this function returns green only: the header must not mask green, \
+            and must mask red, blue and alpha";
         return Err(port.illegal(why.to_owned(), payload.message));
     }
     let block = parameters.vertical_block_number.get();
@@ -118,9 +119,9 @@ impl Analytics<'_> {
         Ok((source, source.pixel([self.parameters.u, self.parameters.v])))
     }
 
-    /// Completes the message: counts the bytes that were read, or returns the fault of a page
-    /// fault. `put` receives the response registers if there are any. What it does not write keeps
-    /// its contents (assumptions::ANALYTICS_LEAVE_GAPS).
+    /// Completes the message: counts the bytes that were read, or returns the fault if the read
+    /// failed. `put` writes the response registers if there are any. Bytes that `put` does not
+    /// write keep their values (assumptions::ANALYTICS_LEAVE_GAPS).
     fn answer(
         &self,
         port: &mut Port<'_, '_>,
