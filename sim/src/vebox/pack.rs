@@ -1,6 +1,6 @@
 //! How samples are arranged in the bytes of a surface.
 
-use super::camera::Pattern;
+use super::camera::pattern::Pattern;
 use super::picture::{MAX, Picture, Sampling, to_8, to_10};
 use genxml_codecs::{Frame, Plane};
 

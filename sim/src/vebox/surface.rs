@@ -1,6 +1,6 @@
 //! Surfaces that VEBOX_SURFACE_STATE describes, read and written.
 
-use super::camera::Pattern;
+use super::camera::pattern::Pattern;
 use super::pack::{Bytes, Format};
 use super::picture::Picture;
 use crate::machine::exec::Exec;

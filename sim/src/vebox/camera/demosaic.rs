@@ -1,21 +1,8 @@
 //! Interpolation of the colours that a Bayer pattern leaves out (assumption
 //! `VEBOX_DEMOSAIC_FOLLOWS_THE_LEAST_COST`).
 
-use super::Pattern;
+use super::pattern::{Pattern, mirror};
 use crate::vebox::iecp::number::clip;
-
-/// A position `step` pixels beside another one. The border mirrors positions, so that colours stay.
-/// `size` is larger than `step`.
-#[inline]
-pub fn mirror(at: usize, step: isize, size: usize) -> usize {
-    let place = at.wrapping_add_signed(step);
-    match place {
-        place if place < size => place,
-        // Before the first pixel, or after the last one.
-        _ if step < 0 => step.unsigned_abs() - at,
-        place => 2 * (size - 1) - place,
-    }
-}
 
 /// Red, green and blue for each pixel of a pattern. Both sizes are at least 3.
 pub fn planes(pattern: Pattern, most_cost: u16, samples: &[u16], width: usize) -> [Vec<u16>; 3] {

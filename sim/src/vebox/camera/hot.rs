@@ -1,6 +1,6 @@
 //! Hot pixels: pixels that differ from their neighbours of the same colour.
 
-use super::demosaic::mirror;
+use super::pattern::mirror;
 
 /// The settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

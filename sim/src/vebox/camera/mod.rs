@@ -10,46 +10,21 @@
 
 pub mod demosaic;
 pub mod hot;
+pub mod pattern;
 #[cfg(test)]
 mod tests;
 
 use super::iecp::number::clip;
 use super::picture::{Picture, Sampling};
-use genxml::gen8::vebox::VeboxSurfaceStateBayerPatternOffset as Offset;
 use genxml::gen8::vebox_states::{
     VeboxCapturePipeState, VeboxCcmStateVignetteCorrectionFormat as Factor, VeboxDndiState,
     VeboxIecpState,
 };
+use pattern::Pattern;
 
 /// Least width and height of a Bayer pattern: interpolation reaches two pixels beyond the border,
 /// which mirrors them.
 pub const LEAST: usize = 4;
-
-/// A pattern of colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pattern {
-    /// Column and row of red, 0 or 1 each. Blue is in the other column and row.
-    red: [usize; 2],
-}
-
-impl Pattern {
-    /// The pattern with an offset.
-    pub fn new(offset: Offset) -> Pattern {
-        let red = match offset {
-            Offset::PIXEL_AT_X_0_Y_0_IS_BLUE => [1, 1],
-            Offset::PIXEL_AT_X_0_Y_0_IS_RED => [0, 0],
-            Offset::PIXEL_AT_X_0_Y_0_IS_GREEN_PIXEL_AT_X_1_Y_0_IS_RED => [1, 0],
-            _ => [0, 1],
-        };
-        Pattern { red }
-    }
-
-    /// The colour of a pixel: 0 is red, 1 is green, 2 is blue.
-    #[inline]
-    pub fn color(self, x: usize, y: usize) -> usize {
-        usize::from(x % 2 != self.red[0]) + usize::from(y % 2 != self.red[1])
-    }
-}
 
 /// Factors that correct vignetting.
 #[derive(Clone, Debug, PartialEq, Eq)]

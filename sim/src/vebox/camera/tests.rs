@@ -1,7 +1,8 @@
 //! Synthetic Bayer patterns.
 
 use super::hot::{self, filter};
-use super::{Pattern, Settings, Vignette, picture};
+use super::pattern::Pattern;
+use super::{Settings, Vignette, picture};
 use genxml::gen8::vebox::VeboxSurfaceStateBayerPatternOffset as Offset;
 
 const WIDTH: usize = 24;
