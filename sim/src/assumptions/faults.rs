@@ -58,7 +58,8 @@ assumptions! {
         reason "The format of the plane is not described, and drivers do not use it.";
 
     documentation GAMUT_OF_EACH_PIXEL;
-        question "What do gamut compression and the advanced mode of gamut expansion do?";
+        question "What do gamut compression, and the advanced mode and position 1 of gamut expansion, \
+            do?";
         choice "Fault.";
         reason "Their fields are described, but not the arithmetic (digests/video.md 12.4). \
             Drivers do not use them.";

@@ -207,6 +207,7 @@ const FAULTS: &[(&str, &[&str])] = &[
             "GAMUT_OF_EACH_PIXEL",
             "CAMERA_PIPE",
             "GAMUT_OF_EACH_PIXEL",
+            "GAMUT_OF_EACH_PIXEL",
         ],
     ),
     ("vebox/surface.rs", &["CAMERA_PIPE"]),
