@@ -159,9 +159,7 @@ pub(super) fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault
             MiDisplayFlip => quiet::display_flip,
         } quiet MiWaitForEvent),
         EngineId::Video => {
-            if video::ends_picture(dwords) {
-                video::finish(exec)?;
-            }
+            video::before(exec, dwords)?;
             packets!(exec, dwords: VideoPacket {
                 MiFlushDw => mi::flush_dw,
                 MfxPipeModeSelect => video::pipe_mode_select,

@@ -6,7 +6,7 @@
 //! packets into the values that its decoder takes.
 //!
 //! A picture of several slices is open until its end: the next picture, a packet that may look at
-//! results ([`ends_picture`]), or the end of the submission. Then the deblocking filter runs and
+//! results ([`before`]), or the end of the submission. Then the deblocking filter runs and
 //! the picture is written to memory ([`finish`]). Hardware keeps no state other than memory from
 //! picture to picture (digests/video.md 1.1). Row stores are not written: only hardware reads them.
 
@@ -51,9 +51,17 @@ pub fn wait(exec: &mut Exec<'_>, _: &MfxWait) -> Result<(), Fault> {
     finish(exec)
 }
 
+/// Ends the open picture before a packet that needs it complete.
+///
+/// # Errors
+/// Those of [`finish`].
+pub fn before(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<(), Fault> {
+    if ends_picture(dwords) { finish(exec) } else { Ok(()) }
+}
+
 /// True if the open picture must be complete before this packet. Codec packets may come between
 /// slices, and so may MI packets that do not look at results.
-pub fn ends_picture(dwords: &[u32]) -> bool {
+fn ends_picture(dwords: &[u32]) -> bool {
     use VideoPacket as P;
     match P::parse(dwords) {
         Ok((packet, _)) => !matches!(

@@ -248,13 +248,13 @@ fn fields() {
 }
 
 /// A picture of view 5. Stores 2 and 3 are of this view, stores 1 and 0 are the references of list 0
-/// in other views, in this order. In list 1 only store 0 is one.
+/// in other views, in this order. In list 1 store 0 is first.
 fn dependent() -> Picture {
     let mut picture = picture();
     picture.image.current_frame_view_id = u(5);
     picture.marking.view_order_list_l0 = [u(15); 16];
     picture.marking.view_order_list_l1 = [u(15); 16];
-    let orders = [[1, 0], [0, 15], [15, 15], [15, 15]];
+    let orders = [[1, 0], [0, 1], [15, 15], [15, 15]];
     for (store, (view, [first, second])) in [0, 3, 5, 5].into_iter().zip(orders).enumerate() {
         picture.marking.view_idlist[store] = u(view);
         picture.marking.view_order_list_l0[store] = u(first);
@@ -304,6 +304,10 @@ fn dependent_views() {
     let bits = extension("1") + &join(&["1 010 1", FRAME_NUM, "1 0 0 0 1", SKIPPED]);
     let mean = [0, 1].map(|row| (STORES[0][row] + STORES[1][row]).div_ceil(2));
     assert_eq!(decode(&picture, 0x14, &bits).unwrap(), mean);
+    // A modification of list 1: minus 1, modulo 3.
+    picture.image.max_view_idxl1 = u(3);
+    let bits = extension("1") + &join(&["1 010 1", FRAME_NUM, "1 0 0 1 00101 1 00100 1", SKIPPED]);
+    assert_eq!(decode(&picture, 0x14, &bits).unwrap(), STORES[1]);
 }
 
 /// A field refers to the field of the same parity in another view.

@@ -264,6 +264,7 @@ fn saturation() {
 #[test]
 fn faults_name_fields() {
     use MfxPipeModeSelectStandardSelect as Standard;
+    type Change = fn(&mut MfdItObjectMpeg2InlineData);
     let standard = |standard_select| Scene {
         mode: MfxPipeModeSelect { standard_select, ..it_mode() },
         ..Scene::intra()
@@ -277,7 +278,7 @@ fn faults_name_fields() {
     let encode = Scene { mode: MfxPipeModeSelect { codec_select, ..it_mode() }, ..Scene::intra() };
     assert_eq!(encode.fault(), "Codec Select");
 
-    let changes: [(fn(&mut MfdItObjectMpeg2InlineData), u64, &str); 10] = [
+    let changes: [(Change, u64, &str); 10] = [
         (|inline| inline.horz_origin = u(2), 1, "HorzOrigin"),
         (|inline| inline.vert_origin = u(2), 1, "VertOrigin"),
         (|inline| inline.motion_type = u(0), 2, "Motion Type"),
