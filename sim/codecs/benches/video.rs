@@ -118,9 +118,13 @@ fn software(stream: &Named, copies: usize) -> Option<f64> {
     command.args(["-nostdin", "-threads", "1", "-benchmark"]);
     let path = &stream.0.path;
     // FFmpeg does not start elementary streams again. They can be joined.
-    let is_plain = path.extension().is_some_and(|end| end != "mkv" && end != "ivf" && end != "jpg");
+    let ends = |ends: &[&str]| path.extension().is_some_and(|end| ends.iter().any(|it| end == *it));
+    let is_plain = !ends(&["mkv", "ivf", "webm", "jpg"]);
     let joined = std::env::temp_dir().join(format!("genxml_bench_{}", std::process::id()));
-    if is_plain {
+    if ends(&["jpg"]) {
+        command.args(["-loop", "1", "-f", "image2", "-i"]).arg(path);
+        command.args(["-frames:v", &copies.to_string()]);
+    } else if is_plain {
         std::fs::write(&joined, std::fs::read(path).ok()?.repeat(copies)).ok()?;
         command.arg("-i").arg(&joined);
     } else {
