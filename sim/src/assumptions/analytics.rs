@@ -36,7 +36,7 @@ assumptions! {
 
     const CONVOLUTION_TABLES_HAVE_ROWS: bool = true;
         question "Are the coefficients of convolve stored in rows or in columns?";
-        choice "In rows: coefficient [i,j] is of row i and column j. `false`: of column i.";
+        choice "In rows: coefficient (i, j) is of row i and column j. `false`: of column i.";
         reason "2d p.393 mentions columns that contain the coefficients of rows. intel/media-driver \
             calls the 16 parts of the table rows, and copies those of its clients in this order \
             (cm_def.h, cm_hal_g8.cpp).";
