@@ -28,7 +28,7 @@ pub enum Prediction {
 pub struct Macroblock {
     /// False: not decoded (yet); nothing else counts.
     pub decoded: bool,
-    /// Index of the slice in the order of decoding; see [`SliceFilter`].
+    /// Index of the slice in the order of decoding.
     pub slice: u16,
     /// Field macroblock of an MBAFF frame. False in frames without MBAFF and in fields.
     pub field: bool,
