@@ -41,6 +41,7 @@ impl Native {
 /// The container that describes the 16 bytes of an instruction of Gen8 or Gen9 with this operation.
 pub fn container(opcode: Opcode) -> &'static Container {
     match opcode.op().format {
+        Format::Loop => eu::EuInstructionBasicTwoSrc::INFO,
         Format::Bare if opcode == Opcode::Nop => eu::EuInstructionNop::INFO,
         Format::Bare => eu::EuInstructionIllegal::INFO,
         Format::Basic if opcode.op().sources == 2 => eu::EuInstructionBasicTwoSrc::INFO,

@@ -11,6 +11,7 @@ mod corpus;
 mod forms;
 mod gen11;
 mod gen12;
+mod gen4;
 mod gen9;
 mod generations;
 mod manual;

@@ -19,6 +19,8 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 
+mod older;
+
 /// Parses the next statement.
 pub fn statement(p: &mut Parser<'_>) -> Parse<Statement> {
     if p.peek().kind == Kind::Word && p.peek_at(1).kind == Kind::Mark(':') {
@@ -35,6 +37,7 @@ pub fn statement(p: &mut Parser<'_>) -> Parse<Statement> {
 
 fn instruction(p: &mut Parser<'_>) -> Parse<Item> {
     let mut i = Instruction::new(Opcode::Nop, 1);
+    i.generation = p.generation;
     predicate(p, &mut i)?;
     let head = p.peek().start;
     i.opcode = p.opcode()?;
@@ -55,10 +58,13 @@ fn instruction(p: &mut Parser<'_>) -> Parse<Item> {
 }
 
 fn operands(p: &mut Parser<'_>, item: &mut Item) -> Parse<()> {
+    if older::operands(p, item)? {
+        return Ok(());
+    }
     let i = &mut item.instruction;
     match i.opcode.op().format {
         // Gen8 has no split sends and no `sync`.
-        Format::Bare | Format::SplitSend | Format::Sync => {}
+        Format::Bare | Format::SplitSend | Format::Sync | Format::Loop => {}
         Format::Basic | Format::ThreeSource | Format::Math => {
             i.destination = Some(destination(p, i)?);
             let count = usize::from(i.math.map_or(i.opcode.op().sources, MathFunction::sources));
@@ -500,9 +506,12 @@ fn message(p: &mut Parser<'_>, i: &Instruction) -> Parse<Send> {
     if words.is_empty() {
         return Err(p.unexpected("a shared function"));
     }
-    let function = syntax::FUNCTIONS.find(&words, p.syntax);
-    let function =
-        function.ok_or_else(|| p.unknown_name(&syntax::FUNCTIONS, &words, start.start..end))?;
+    let functions = match p.generation.has_message_registers() {
+        true => &syntax::FUNCTIONS_GEN4,
+        false => &syntax::FUNCTIONS,
+    };
+    let function = functions.find(&words, p.syntax);
+    let function = function.ok_or_else(|| p.unknown_name(functions, &words, start.start..end))?;
     let send = send::message(0, Descriptor::Immediate(descriptor), false);
     Ok(Send { function, descriptor: address.unwrap_or(send.descriptor), ..send })
 }
@@ -527,6 +536,12 @@ fn options(p: &mut Parser<'_>, item: &mut Item) -> Parse<()> {
         let word = p.text(token);
         if !matches!(token.kind, Kind::Word | Kind::Number) {
             return Err(p.unexpected("an option or `}`"));
+        }
+        if let Some(compression) = older::compression(p, word) {
+            p.next();
+            (item.instruction.channel_offset, item.instruction.gen4.compression) = compression;
+            p.eat(',');
+            continue;
         }
         let Some(option) = syntax::OPTIONS.find(word, p.syntax) else {
             let fault = p.unknown_name(&syntax::OPTIONS, word, token.span());

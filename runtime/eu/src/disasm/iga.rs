@@ -327,6 +327,11 @@ impl<W: Write + ?Sized> Printer<'_, W> {
                 self.line.unsigned(u64::from(number))?;
                 byte
             }
+            Register::Mrf { number, byte } => {
+                self.line.text("m")?;
+                self.line.unsigned(u64::from(number))?;
+                byte
+            }
             Register::Indirect { address, offset } => {
                 self.line.text("r[a0.")?;
                 self.line.unsigned(u64::from(address))?;
@@ -628,7 +633,11 @@ fn receiver_name(function: SharedFunction) -> &'static str {
         SharedFunction::PixelInterpolator => "pixi",
         SharedFunction::DataPort1 => "dc1",
         SharedFunction::CheckAndRefinement => "cre",
-        SharedFunction::Reserved(_) => "reserved",
+        // Gen12 has none of these.
+        SharedFunction::Math
+        | SharedFunction::DataPortRead
+        | SharedFunction::DataPortWrite
+        | SharedFunction::Reserved(_) => "reserved",
     }
 }
 

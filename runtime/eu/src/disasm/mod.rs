@@ -30,8 +30,11 @@
 
 mod iga;
 mod mesa;
+mod mesa_gen4;
 mod mesa_messages;
 pub(crate) mod text;
+
+pub(crate) use mesa_gen4::lengths as lengths_gen4;
 
 use crate::generation::Generation;
 use crate::instruction::Instruction;
