@@ -9,7 +9,7 @@ use crate::compaction;
 use crate::encoding as enc;
 use crate::gen8::eu as gen8;
 use crate::instruction::*;
-use crate::ops::{Format, Opcode};
+use crate::ops::Format;
 pub use crate::problem::Problem;
 pub(crate) use crate::problem::operation;
 use core::fmt;
@@ -19,7 +19,7 @@ mod fields;
 pub(crate) mod gen12;
 mod gen4;
 
-use fields::{Decoder, Result};
+use fields::{Decoder, Result, illegal};
 pub(crate) use fields::{has_branch_ctrl, three_source_halves, three_source_types};
 
 /// Dwords that cannot be decoded.
@@ -132,12 +132,4 @@ fn native_form(
         // No generation from Gen8 on has it.
         Format::Loop => Ok(illegal(generation, dwords[0])),
     }
-}
-
-/// An instruction whose opcode the generation does not have, from its first dword.
-fn illegal(generation: Generation, first: u32) -> Instruction {
-    let header = gen8::EuInstructionHeader::unpack_lossy(&[first]);
-    let code = header.opcode.bits() as u8;
-    let illegal_code = if header.undefined_operation { code + 128 } else { code };
-    Instruction { generation, illegal_code, ..Instruction::new(Opcode::Illegal, 1) }
 }

@@ -7,6 +7,7 @@
 
 use crate::gen8::eu::{self as gen8, AddrMode, RegFile};
 use crate::gen8::eu_gen4::*;
+use crate::generation::Generation;
 use genxml_core::U;
 
 /// Controls that only Gen4, G45 and Gen5 have.
@@ -188,4 +189,15 @@ fn older_source(bits: U<25>, sign: bool) -> U<25> {
     let halves = EuSourceHalves::unpack_lossy(&[bits.get() as u32]);
     let [bits] = EuSourceHalves { address: older_address(halves.address, sign), ..halves }.pack();
     U::from_bits(u64::from(bits))
+}
+
+/// Registers that a message sends and returns.
+pub(crate) fn lengths(generation: Generation, descriptor: u32) -> (u64, u64) {
+    if generation == Generation::Gen5 {
+        let message =
+            gen8::EuInstructionOperandSendMsg::unpack_lossy(&[descriptor]).message_descriptor;
+        return (message.message_length.get(), message.response_length.get());
+    }
+    let message = EuSendDescriptorGen4::unpack_lossy(&[descriptor]);
+    (message.message_length.get(), message.response_length.get())
 }

@@ -1,6 +1,6 @@
 //! The 8-byte form of G45's instructions, in both directions, with the tables of G45.
 
-use super::row::row;
+use super::row::{index, row};
 use crate::gen8::eu::RegFile;
 use crate::gen8::eu_gen4::EuOperandControlsGen4;
 use crate::gen8::eu_gen45::*;
@@ -88,19 +88,19 @@ pub(super) fn compact(native: &[u32; 4]) -> Option<[u32; 2]> {
         EuCompactGen45 {
             opcode: form.opcode,
             debug_ctrl: form.debug_ctrl,
-            control_index: super::index(
+            control_index: index(
                 ControlIndexGen45::INFO,
                 ControlIndexGen45::from_bits,
                 ControlIndexGen45::expansion,
                 u64::from(control),
             )?,
-            data_type_index: super::index(
+            data_type_index: index(
                 DataTypeIndexGen45::INFO,
                 DataTypeIndexGen45::from_bits,
                 DataTypeIndexGen45::expansion,
                 u64::from(types),
             )?,
-            sub_reg_index: super::index(
+            sub_reg_index: index(
                 SubRegIndexGen45::INFO,
                 SubRegIndexGen45::from_bits,
                 SubRegIndexGen45::expansion,
@@ -121,12 +121,7 @@ pub(super) fn compact(native: &[u32; 4]) -> Option<[u32; 2]> {
 }
 
 fn source_index(region: U<12>) -> Option<SrcIndexGen45> {
-    super::index(
-        SrcIndexGen45::INFO,
-        SrcIndexGen45::from_bits,
-        SrcIndexGen45::expansion,
-        region.bits(),
-    )
+    index(SrcIndexGen45::INFO, SrcIndexGen45::from_bits, SrcIndexGen45::expansion, region.bits())
 }
 
 fn immediate(native: &[u32; 4]) -> bool {

@@ -16,7 +16,7 @@ use crate::generation::Generation;
 use crate::instruction::{DataType, Immediate, Instruction, Operand};
 use crate::ops::{Format, Opcode};
 use crate::problem::{Problem, operation};
-use row::row;
+use row::{index, row};
 
 pub use kernel::{CompactError, compact_kernel, expand_kernel};
 
@@ -156,16 +156,6 @@ fn compact_bare(first: u32) -> [u32; 2] {
     header.control.controls_b.debug_ctrl = false;
     let [first] = header.pack();
     [first, 0]
-}
-
-/// The index of the row that expands to `bits`.
-fn index<T: Copy>(
-    table: &genxml_core::reflect::Enumeration,
-    row: fn(u64) -> T,
-    expansion: fn(T) -> Option<u64>,
-    bits: u64,
-) -> Option<T> {
-    table.values.iter().map(|(value, _)| row(*value)).find(|row| expansion(*row) == Some(bits))
 }
 
 fn source_index(region: genxml_core::U<12>) -> Option<gen8::SrcIndex> {

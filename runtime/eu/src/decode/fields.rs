@@ -660,3 +660,11 @@ pub(super) fn immediate(ty: DataType, bits: u64) -> Immediate {
     let word = matches!(ty, DataType::W | DataType::Uw | DataType::Hf);
     Immediate { ty, bits: if word { u64::from(bits as u16) } else { bits } }
 }
+
+/// An instruction whose opcode the generation does not have, from its first dword.
+pub(super) fn illegal(generation: Generation, first: u32) -> Instruction {
+    let header = gen8::EuInstructionHeader::unpack_lossy(&[first]);
+    let code = header.opcode.bits() as u8;
+    let illegal_code = if header.undefined_operation { code + 128 } else { code };
+    Instruction { generation, illegal_code, ..Instruction::new(Opcode::Illegal, 1) }
+}

@@ -1,7 +1,7 @@
 //! Decodes instructions of Gen4, G45 and Gen5. Their bits are first moved to the positions of Gen8
 //! ([`gen4`](crate::gen4)).
 
-use super::fields::{Decoder, Result};
+use super::fields::{Decoder, Result, illegal};
 use crate::encoding as enc;
 use crate::gen4;
 use crate::gen8::eu as gen8;
@@ -19,7 +19,7 @@ pub(super) fn native_form(
     let dwords = &gen4::newer(native);
     let header = gen8::EuInstructionHeader::unpack_lossy(&[dwords[0]]);
     let Some(opcode) = operation(generation, native[0]) else {
-        return Ok(super::illegal(generation, native[0]));
+        return Ok(illegal(generation, native[0]));
     };
     let types = enc::Types::of(generation);
     let decoder = Decoder { generation, types, opcode, dwords, length, header };

@@ -3,7 +3,7 @@
 use super::mesa_messages::{GATEWAY, SAMPLER, SAMPLER_MODES, word};
 use super::text::{Line, invalid};
 use crate::encoding as enc;
-use crate::gen8::eu::EuInstructionOperandSendMsg;
+use crate::gen4::lengths;
 use crate::gen8::eu_gen4::*;
 use crate::generation::Generation;
 use crate::instruction::SharedFunction;
@@ -51,16 +51,6 @@ pub(super) fn write<W: Write + ?Sized>(
     line.unsigned(sent)?;
     line.text(" rlen ")?;
     line.unsigned(returned)
-}
-
-/// Registers that a message sends and returns.
-pub(crate) fn lengths(generation: Generation, descriptor: u32) -> (u64, u64) {
-    if generation == Generation::Gen5 {
-        let message = EuInstructionOperandSendMsg::unpack_lossy(&[descriptor]).message_descriptor;
-        return (message.message_length.get(), message.response_length.get());
-    }
-    let message = EuSendDescriptorGen4::unpack_lossy(&[descriptor]);
-    (message.message_length.get(), message.response_length.get())
 }
 
 /// Prints the words that are on, each after a space.

@@ -192,7 +192,7 @@ pub(crate) fn comment<W: Write + ?Sized>(out: &mut W, i: &Instruction, send: &Se
             write!(out, "wr:a0.{word}[28:25]+{second}, rd:a0.{word}[24:20]{function}")
         }
         Descriptor::Immediate(descriptor) if i.generation.has_message_registers() => {
-            let (sent, returned) = crate::disasm::lengths_gen4(i.generation, descriptor);
+            let (sent, returned) = crate::gen4::lengths(i.generation, descriptor);
             write!(out, "wr:{sent}+0, rd:{returned}{function}; m{}", i.gen4.message_register)
         }
         Descriptor::Immediate(descriptor) => {
@@ -216,8 +216,8 @@ pub(crate) fn comment<W: Write + ?Sized>(out: &mut W, i: &Instruction, send: &Se
 pub fn is_described(generation: Generation, function: SharedFunction, descriptor: u32) -> bool {
     use SharedFunction::*;
     use md::MessageDescriptorSamplingEngineSimdMode10 as Mode;
-    if generation == Generation::Gen8 {
-        return true;
+    if generation <= Generation::Gen8 {
+        return generation == Generation::Gen8;
     }
     let dwords = &[descriptor];
     match function {

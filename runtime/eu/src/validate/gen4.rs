@@ -5,7 +5,7 @@
 use super::place::Place;
 use super::rule::{Check, Finding, Report, Rule, error, warning};
 use super::view::View;
-use crate::disasm::lengths_gen4;
+use crate::gen4;
 use crate::instruction::*;
 use crate::kernel::{Instructions, Located};
 use crate::ops::{Format, Opcode};
@@ -36,8 +36,8 @@ pub(super) static RULES: &[Rule] = &[
     error(
         "EU4-COMPRESSED-OPERATION",
         "003:10143; facts: kernels of drivers for messages",
-        "branches, movi and sums of differences cannot be compressed, of messages only those to the \
-         math function",
+        "branches, movi and sums of differences cannot be compressed; of messages, only those to \
+         the math function can",
         "leave the compression out",
         Check::Instruction(compressed_operation),
     ),
@@ -143,7 +143,7 @@ pub(super) static RULES: &[Rule] = &[
     error(
         "EU4-TARGET",
         "003:11084-13663",
-        "a jump must lead to a 16-byte unit that starts an instruction of the kernel, or to its end",
+        "a jump must lead to an instruction of the kernel, or to its end",
         "correct the count",
         Check::Instruction(nothing),
     ),
@@ -344,7 +344,7 @@ fn branch_predicate(view: &View<'_>, report: &mut Report<'_>) {
 /// Lengths of payload and response of a message with a descriptor in the instruction.
 fn lengths(view: &View<'_>) -> Option<(u64, u64)> {
     match view.i.send?.descriptor {
-        Descriptor::Immediate(descriptor) => Some(lengths_gen4(view.i.generation, descriptor)),
+        Descriptor::Immediate(descriptor) => Some(gen4::lengths(view.i.generation, descriptor)),
         Descriptor::Address(_) => None,
     }
 }

@@ -5,7 +5,7 @@ use super::super::error::Fault;
 use super::super::lex::Kind;
 use super::super::number::{self, Number};
 use super::super::parse::{Item, Parse, Parser, Span, Target};
-use super::{destination, message, operand, source};
+use super::operand::{destination, message, operand, source};
 use crate::instruction::*;
 use crate::ops::{Format, Opcode};
 use alloc::format;
