@@ -1,7 +1,10 @@
 //! `genx asm`: assembles a kernel.
 
 use crate::assembly::{Language, assembled, read_text};
+use crate::generation::gpu;
 use crate::output::{Error, Exit, bad_input, stdout};
+use genxml::decode::generation_name;
+use genxml_eu::Generation;
 use genxml_eu::asm::{Compaction, Options};
 use genxml_eu::syntax::Syntax;
 use std::path::{Path, PathBuf};
@@ -18,6 +21,7 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "Examples:
   genx asm kernel.asm -o kernel.bin
   genx asm kernel.asm --compact --hex
+  genx asm kernel.asm --gen g45 -o kernel.bin
   echo 'mov(8) g4<1>UD 7UD { align1 1Q };' | genx asm -
   genx asm kernel.asm -o - | genx disasm - --syntax mesa")]
 pub struct Args {
@@ -29,6 +33,10 @@ pub struct Args {
     /// The language. Default: detected from the text
     #[arg(long, value_name = "LANGUAGE")]
     syntax: Option<Language>,
+    /// The GPU of the kernel: a generation (4, 4.5, 5 or 8) or a name (g45, broadwell). Kernels of
+    /// GPUs before Broadwell are in Mesa's language
+    #[arg(long, value_name = "GPU", default_value = "8", value_parser = generation)]
+    r#gen: Generation,
     /// Write the bytes as hexadecimal text, one instruction per line
     #[arg(long)]
     hex: bool,
@@ -40,16 +48,31 @@ pub struct Args {
     no_compact: bool,
 }
 
+/// Parses --gen.
+fn generation(text: &str) -> Result<Generation, String> {
+    let number = gpu(text)?;
+    let known = Generation::of(number).filter(|generation| *generation <= Generation::Gen8);
+    known.ok_or_else(|| {
+        let of = generation_name(number);
+        format!("kernels of {of} cannot be assembled, only those of Gen4, Gen4.5, Gen5 and Gen8")
+    })
+}
+
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Result<Exit, Error> {
     let text = read_text(&args.file)?;
-    let syntax = args.syntax.map_or_else(|| Syntax::detect(&text), Syntax::from);
+    let detected = || match args.r#gen.has_message_registers() {
+        true => Syntax::Mesa,
+        false => Syntax::detect(&text),
+    };
+    let syntax = args.syntax.map_or_else(detected, Syntax::from);
     let compaction = match (args.compact, args.no_compact) {
         (true, _) => Compaction::All,
         (_, true) => Compaction::None,
         _ => Compaction::AsWritten,
     };
-    let assembly = assembled(&args.file, &text, syntax, &Options { compaction })?;
+    let assembly =
+        assembled(&args.file, &text, syntax, &Options { compaction, generation: args.r#gen })?;
     let contents = match args.hex || args.output.is_none() {
         true => {
             let mut lines = String::new();

@@ -18,7 +18,8 @@ use std::path::PathBuf;
 /// Disassemble a kernel in the language of Intel's assembler (IGA) or of Mesa's.
 ///
 /// Bytes that are not an instruction are printed as a comment that gives the reason. Disassembly
-/// continues after them. `genx asm` accepts the output for Gen8, and skips the comments.
+/// continues after them. `genx asm` accepts the output for Gen8, and Mesa's for older GPUs, and
+/// skips the comments.
 ///
 /// Exit code: 0 all bytes are instructions, 1 some are not, 2 unusable input.
 #[derive(clap::Args, Debug)]
@@ -26,16 +27,18 @@ use std::path::PathBuf;
   genx disasm kernel.bin
   genx disasm kernel.bin --syntax mesa
   genx disasm kernel.bin --gen 9 --syntax mesa
+  genx disasm kernel.bin --gen g45
   genx disasm shader.hex --offset 0x40 --until-eot
   genx disasm kernel.bin --json | jq -r 'select(.opcode == \"send\") | .text'")]
 pub struct Args {
     /// The kernel; - for standard input
     file: PathBuf,
-    /// Language of the output
-    #[arg(long, value_name = "LANGUAGE", default_value = "iga")]
-    syntax: Language,
-    /// The GPU of the kernel: a generation (8, 9, 11 or 12) or a name (broadwell, skylake,
-    /// icelake, tigerlake)
+    /// Language of the output. Default: IGA's; that of Mesa for GPUs before Broadwell, for which
+    /// IGA has no language
+    #[arg(long, value_name = "LANGUAGE")]
+    syntax: Option<Language>,
+    /// The GPU of the kernel: a generation (4, 4.5, 5, 8, 9, 11 or 12) or a name (g45, broadwell,
+    /// skylake, icelake, tigerlake)
     #[arg(long, value_name = "GPU", default_value = "8", value_parser = generation)]
     r#gen: Generation,
     /// Format of the file. Default: by the suffix of its name. Files with the suffix asm, s or iga
@@ -57,6 +60,16 @@ pub struct Args {
     /// offset, bytes, error
     #[arg(long)]
     json: bool,
+}
+
+impl Args {
+    fn language(&self) -> Syntax {
+        match self.syntax {
+            Some(language) => language.into(),
+            None if self.r#gen.has_message_registers() => Syntax::Mesa,
+            None => Syntax::Iga,
+        }
+    }
 }
 
 /// Runs the subcommand.
@@ -88,8 +101,8 @@ fn generation(text: &str) -> Result<Generation, String> {
     Generation::of(number).ok_or_else(|| {
         let of = generation_name(number);
         format!(
-            "instructions of {of} cannot be disassembled, only those of Gen8, Gen9, Gen11 and \
-             Gen12"
+            "instructions of {of} cannot be disassembled, only those of Gen4, Gen4.5, Gen5, Gen8, \
+             Gen9, Gen11 and Gen12"
         )
     })
 }
@@ -135,7 +148,7 @@ impl fmt::Write for Text<'_> {
 
 fn write_text(out: &mut dyn Write, kernel: &mut Kernel, args: &Args) -> io::Result<()> {
     let mut text = Text { out, failed: None };
-    let listed = write_listing_on(args.r#gen, &mut text, &mut *kernel, args.syntax.into());
+    let listed = write_listing_on(args.r#gen, &mut text, &mut *kernel, args.language());
     if listed.is_err() {
         return Err(text.failed.unwrap_or_else(|| io::Error::other("no text")));
     }
@@ -155,7 +168,7 @@ fn write_json(out: &mut dyn Write, kernel: &mut Kernel, args: &Args) -> io::Resu
         let mut all = Instructions::from_position(&mut *kernel, position).on(args.r#gen);
         let Some(line) = all.next() else { break };
         position = all.position();
-        writeln!(out, "{}", json_line(kernel, line, args.syntax.into()))?;
+        writeln!(out, "{}", json_line(kernel, line, args.language()))?;
     }
     match rest(kernel) {
         Some((offset, bytes)) => {

@@ -76,7 +76,36 @@ fn kernels_of_later_generations() {
         assert!(code == 0 && text.starts_with("dp4a(8) "), "{text}{err}");
     }
     let (code, _, err) = finish(genx(["disasm", file, "--gen", "12.5"]));
-    assert!(code == 2 && err.contains("only those of Gen8, Gen9, Gen11 and Gen12"), "{err}");
+    assert!(code == 2 && err.contains("Gen8, Gen9, Gen11 and Gen12"), "{err}");
+    // Before Gen8, the default is Mesa's language.
+    fs::write(file, "41 20 80 00 be 77 00 30 40 00 8d 00 80 00 8d 00").unwrap();
+    for gpu in ["4", "g45", "4.5", "5"] {
+        let (code, text, err) = finish(genx(["disasm", file, "--gen", gpu]));
+        let words: Vec<_> = text.split_whitespace().collect();
+        let wanted = "mul(16) m0<1>F g2<8,8,1>F g4<8,8,1>F { align1 compr4 };";
+        assert!(code == 0 && words.join(" ") == wanted, "{text}{err}");
+    }
+}
+
+/// Kernels of G45 assemble, with Mesa's language as the default.
+#[test]
+fn assembles_for_g45() {
+    let place = tempdir().unwrap();
+    let source = place.path().join("kernel.asm");
+    fs::write(&source, "mul(16) m0<1>F g2<8,8,1>F g4<8,8,1>F { align1 compr4 };\n").unwrap();
+    let file = source.to_str().unwrap();
+    let (code, text, err) = finish(genx(["asm", file, "--gen", "g45"]));
+    assert_eq!(
+        (code, text.trim()),
+        (0, "41 20 80 00 be 77 00 30 40 00 8d 00 80 00 8d 00"),
+        "{err}"
+    );
+    let (code, _, err) = finish(genx(["asm", file]));
+    assert!(code == 2 && err.contains("message registers"), "{err}");
+    let (code, _, err) = finish(genx(["asm", file, "--gen", "12"]));
+    assert!(code == 2 && err.contains("cannot be assembled"), "{err}");
+    let (code, _, err) = finish(genx(["asm", file, "--gen", "g45", "--syntax", "iga"]));
+    assert!(code == 2 && err.contains("no language"), "{err}");
 }
 
 /// Disassembled and compacted kernels assemble again in both languages, and jumps keep their

@@ -16,7 +16,7 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
     let mut tokens: Vec<TokenTree> = input.into_iter().collect();
     let attributes = Attributes::take(&mut tokens)?;
     let text = Text::of(tokens)?;
-    let options = Options { compaction: attributes.compaction };
+    let options = Options { compaction: attributes.compaction, ..Options::default() };
     let kernel = assemble(&text.source, attributes.syntax, &options)
         .map_err(|errors| text.errors(&errors))?;
     check(&kernel, &text, &attributes.allowed)?;

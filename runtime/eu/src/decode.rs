@@ -9,7 +9,7 @@ use crate::compaction;
 use crate::encoding as enc;
 use crate::gen8::eu as gen8;
 use crate::instruction::*;
-use crate::ops::{Format, Opcode};
+use crate::ops::Format;
 pub use crate::problem::Problem;
 pub(crate) use crate::problem::operation;
 use core::fmt;
@@ -17,8 +17,9 @@ use core::fmt;
 mod align1_ternary;
 mod fields;
 pub(crate) mod gen12;
+mod gen4;
 
-use fields::{Decoder, Result};
+use fields::{Decoder, Result, illegal};
 pub(crate) use fields::{has_branch_ctrl, three_source_halves, three_source_types};
 
 /// Dwords that cannot be decoded.
@@ -108,12 +109,12 @@ fn native_form(
     if generation >= Generation::Gen12 {
         return gen12::native_form(dwords, length);
     }
+    if generation.has_message_registers() {
+        return gen4::native_form(generation, dwords, length);
+    }
     let header = gen8::EuInstructionHeader::unpack_lossy(&[dwords[0]]);
     let Some(opcode) = operation(generation, dwords[0]) else {
-        let mut illegal = Instruction { generation, ..Instruction::new(Opcode::Illegal, 1) };
-        illegal.illegal_code =
-            header.opcode.bits() as u8 + if header.undefined_operation { 128 } else { 0 };
-        return Ok(illegal);
+        return Ok(illegal(generation, dwords[0]));
     };
     let types = enc::Types::of(generation);
     let decoder = Decoder { generation, types, opcode, dwords, length, header };
@@ -128,5 +129,7 @@ fn native_form(
         Format::BranchOne | Format::BranchTwo => decoder.branch(),
         Format::JumpIndexed | Format::Call => decoder.jump(),
         Format::Return | Format::Wait | Format::Sync => decoder.one_source(),
+        // No generation from Gen8 on has it.
+        Format::Loop => Ok(illegal(generation, dwords[0])),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::decode::has_branch_ctrl;
 use crate::encoding as enc;
+use crate::gen8::eu_gen4::{MrfNumberGen4, RegFileGen4};
 use crate::gen8::{eu as gen8, eu_gen9};
 use crate::instruction::*;
 use crate::ops::{Format, Opcode};
@@ -10,6 +11,7 @@ use genxml_core::{U, U64};
 
 mod align1_ternary;
 mod gen12;
+mod gen4;
 mod split_send;
 
 /// An instruction that cannot be encoded.
@@ -85,6 +87,9 @@ impl Instruction {
         let encoder = Encoder { instruction: changed.as_ref().unwrap_or(self), types, unused };
         if self.generation >= Generation::Gen12 {
             return encoder.gen12();
+        }
+        if self.generation.has_message_registers() {
+            return encoder.gen4();
         }
         match self.opcode.op().format {
             Format::Bare => encoder.bare(),
@@ -195,7 +200,7 @@ impl Encoder<'_> {
         };
         let dependency = enc::DEPENDENCY.encode((i.no_dd_clear, i.no_dd_check));
         let thread = enc::THREAD.encode(i.thread_control).or_else(|| match i.generation {
-            Generation::Gen8 | Generation::Gen9 => None,
+            generation if generation <= Generation::Gen9 => None,
             _ => enc::THREAD_GEN11.encode(i.thread_control),
         });
         Ok(gen8::EuInstructionControlsA {
@@ -226,7 +231,8 @@ impl Encoder<'_> {
     }
 
     fn header(&self) -> Result<gen8::EuInstructionHeader> {
-        let condition = enc::CONDITION.encode(self.instruction.condition);
+        let i = self.instruction;
+        let condition = enc::encode_condition(i.generation, i.condition);
         Ok(gen8::EuInstructionHeader {
             opcode: self.opcode(),
             undefined_operation: false,
@@ -367,6 +373,17 @@ impl Encoder<'_> {
         };
         match *register {
             Register::Grf { number, byte } => Ok(file(gen8::RegFile::GRF, number, byte)),
+            Register::Mrf { number, byte } => {
+                let i = self.instruction;
+                if !i.generation.has_message_registers() {
+                    return Err(self.error("Register File", Refused::Missing));
+                }
+                let number = self.number("Register Number", u64::from(number))?;
+                let compr4 = i.gen4.compression == Compression::Compr4;
+                let [packed] = MrfNumberGen4 { number, compr4 }.pack();
+                let mrf = gen8::RegFile::from_bits(RegFileGen4::MRF.bits());
+                Ok(file(mrf, packed as u8, byte))
+            }
             Register::Arf { file: arf, number, byte } => {
                 let register = match arf {
                     Arf::Reserved(kind) => gen8::Arf::new(u64::from(kind))
@@ -781,7 +798,7 @@ impl Encoder<'_> {
             source_2: self.three_source_operand(c)?,
         }
         .pack();
-        if i.generation == Generation::Gen8 {
+        if i.generation <= Generation::Gen8 {
             return Ok(native);
         }
         let half = |source: &Source| match source.register {
@@ -807,7 +824,7 @@ impl Encoder<'_> {
         };
         // From Gen9 on, the bit of the upper half of a dword stands apart.
         let dword = match self.instruction.generation {
-            Generation::Gen8 => byte,
+            generation if generation <= Generation::Gen8 => byte,
             _ => byte / 4 * 4,
         };
         let swizzle = match source.macro_accumulator {

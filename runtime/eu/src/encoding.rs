@@ -1,5 +1,6 @@
 //! Encoded values of fields and their meanings, as tables that are read in both directions.
 
+use crate::gen8::eu_gen4::{CondModifierGen4, SfidGen4};
 use crate::gen8::{eu as gen8, eu_gen11, eu_gen12};
 use crate::generation::Generation;
 use crate::instruction::{
@@ -73,6 +74,26 @@ pub static CONDITION: Pairs<gen8::CondModifier, Option<Condition>> = Pairs(&[
     (gen8::CondModifier::O, Some(Condition::Overflow)),
     (gen8::CondModifier::U, Some(Condition::Unordered)),
 ]);
+
+/// The meaning of a condition modifier on `generation`; `None` for a reserved value.
+#[inline]
+pub fn condition(generation: Generation, field: gen8::CondModifier) -> Option<Option<Condition>> {
+    let round = generation.has_message_registers() && field.bits() == CondModifierGen4::R.bits();
+    if round { Some(Some(Condition::Round)) } else { CONDITION.decode(field) }
+}
+
+/// The inverse of [`condition`].
+pub fn encode_condition(
+    generation: Generation,
+    condition: Option<Condition>,
+) -> Option<gen8::CondModifier> {
+    match condition {
+        Some(Condition::Round) if generation.has_message_registers() => {
+            Some(gen8::CondModifier::from_bits(CondModifierGen4::R.bits()))
+        }
+        condition => CONDITION.encode(condition),
+    }
+}
 
 /// Function of `math` (2b p.20).
 pub static MATH: Pairs<gen8::Fc, MathFunction> = Pairs(&[
@@ -156,6 +177,7 @@ impl Types {
     #[inline]
     pub fn of(generation: Generation) -> &'static Types {
         match generation {
+            Generation::Gen4 | Generation::Gen45 | Generation::Gen5 => &TYPES_GEN4,
             Generation::Gen8 | Generation::Gen9 => &TYPES_GEN8,
             Generation::Gen11 => &TYPES_GEN11,
             Generation::Gen12 => &TYPES_GEN12,
@@ -209,6 +231,28 @@ const fn by_number(rows: &[(u64, DataType)]) -> [Option<DataType>; 16] {
     }
     table
 }
+
+/// Types of Gen4 to Gen5 (003:9857, 9864): those of Gen8 that three bits can hold.
+static TYPES_GEN4: Types = Types {
+    register: by_number(&[
+        (gen8::SrcType::UD.bits(), DataType::Ud),
+        (gen8::SrcType::D.bits(), DataType::D),
+        (gen8::SrcType::UW.bits(), DataType::Uw),
+        (gen8::SrcType::W.bits(), DataType::W),
+        (gen8::SrcType::UB.bits(), DataType::Ub),
+        (gen8::SrcType::B.bits(), DataType::B),
+        (gen8::SrcType::F.bits(), DataType::F),
+    ]),
+    immediate: by_number(&[
+        (gen8::SrcImmType::UD.bits(), DataType::Ud),
+        (gen8::SrcImmType::D.bits(), DataType::D),
+        (gen8::SrcImmType::UW.bits(), DataType::Uw),
+        (gen8::SrcImmType::W.bits(), DataType::W),
+        (gen8::SrcImmType::VF.bits(), DataType::Vf),
+        (gen8::SrcImmType::V.bits(), DataType::V),
+        (gen8::SrcImmType::F.bits(), DataType::F),
+    ]),
+};
 
 /// Types of Gen8 (2b p.15, p.31, p.35). Destinations and sources have the same numbers.
 static TYPES_GEN8: Types = Types {
@@ -402,4 +446,17 @@ pub static ARF: Pairs<gen8::Arf, Arf> = Pairs(&[
     (gen8::Arf::TM, Arf::Timestamp),
     (gen8::Arf::FC, Arf::FlowControl),
     (gen8::Arf::DBG, Arf::Debug),
+]);
+
+/// The shared function that receives a message of Gen4 to Gen5 (003:959).
+pub static SHARED_FUNCTION_GEN4: Pairs<SfidGen4, SharedFunction> = Pairs(&[
+    (SfidGen4::SFID_NULL, SharedFunction::Null),
+    (SfidGen4::SFID_MATH, SharedFunction::Math),
+    (SfidGen4::SFID_SAMPLER, SharedFunction::Sampler),
+    (SfidGen4::SFID_GATEWAY, SharedFunction::Gateway),
+    (SfidGen4::SFID_DP_READ, SharedFunction::DataPortRead),
+    (SfidGen4::SFID_DP_WRITE, SharedFunction::DataPortWrite),
+    (SfidGen4::SFID_URB, SharedFunction::Urb),
+    (SfidGen4::SFID_SPAWNER, SharedFunction::ThreadSpawner),
+    (SfidGen4::SFID_VME, SharedFunction::MotionEstimation),
 ]);

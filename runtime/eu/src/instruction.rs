@@ -5,6 +5,7 @@
 //! elements, jump distances are in bytes from the first byte of the branch itself, and channel
 //! numbers replace quarter and nibble controls.
 
+pub use crate::gen4::{Compression, Gen4Controls};
 pub use crate::generation::Generation;
 pub use crate::scoreboard::{Scoreboard, Token};
 use crate::table::Opcode;
@@ -74,6 +75,8 @@ pub struct Instruction {
     pub sync: Option<SyncFunction>,
     /// Scoreboard information of Gen12.
     pub scoreboard: Scoreboard,
+    /// Controls of Gen4 to Gen5.
+    pub gen4: Gen4Controls,
 }
 
 impl Instruction {
@@ -106,6 +109,7 @@ impl Instruction {
             generation: Generation::Gen8,
             sync: None,
             scoreboard: Scoreboard(0),
+            gen4: Gen4Controls::NONE,
         }
     }
 
@@ -182,6 +186,8 @@ pub enum Condition {
     Overflow,
     /// Unordered: a NaN was computed.
     Unordered,
+    /// Gen4 to Gen5: a rounding operation must increment its result.
+    Round,
 }
 
 /// A message.
@@ -199,7 +205,7 @@ pub struct Send {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Descriptor {
     /// In the instruction. Bit 31, the end of thread, is always clear here; see
-    /// [`Send::end_of_thread`].
+    /// [`Send::end_of_thread`]. On Gen4 and G45, bits 27:24 repeat the shared function.
     Immediate(u32),
     /// In the address register, at this byte offset; always a0.0 for a descriptor. An extended
     /// descriptor may be in another dword of a0.
@@ -235,6 +241,12 @@ pub enum SharedFunction {
     DataPort1,
     /// Check and refinement engine.
     CheckAndRefinement,
+    /// Gen4 to Gen5: extended math.
+    Math,
+    /// Gen4 to Gen5: data port for reads.
+    DataPortRead,
+    /// Gen4 to Gen5: data port for writes.
+    DataPortWrite,
     /// A number that the manual reserves.
     Reserved(u8),
 }
@@ -274,11 +286,12 @@ pub enum Arf {
     Accumulator,
     /// `f0`, `f1`: two 16-bit flags each.
     Flag,
-    /// `ce`: channel enables, read-only.
+    /// `ce`: channel enables, read-only. On Gen4 to Gen5 `mask`: the active, if, loop and continue
+    /// masks.
     ChannelEnable,
-    /// `msg`: message control.
+    /// `msg`: message control. On Gen4 to Gen5 `ms`: the mask stacks.
     MessageControl,
-    /// `sp`: stack pointers.
+    /// `sp`: stack pointers. On Gen4 to Gen5 `msd`: the depths of the mask stacks.
     StackPointer,
     /// `sr`: state, partly read-only.
     State,
@@ -316,6 +329,14 @@ pub enum Register {
         /// Kind of register.
         file: Arf,
         /// Number within its kind, such as the 1 of `acc1`.
+        number: u8,
+        /// Byte in the register, 0..=31.
+        byte: u8,
+    },
+    /// Message register `number` of Gen4 to Gen5, starting at byte `byte`. It can be encoded as
+    /// a source, but cannot be read.
+    Mrf {
+        /// Register number: 0..=15; larger numbers up to 127 can be encoded but do not exist.
         number: u8,
         /// Byte in the register, 0..=31.
         byte: u8,

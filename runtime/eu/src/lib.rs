@@ -1,7 +1,7 @@
 //! Gen8 execution unit instructions: decode, compaction, encode, disassembly.
 //!
 //! Functions whose names end with `_on` take a [`Generation`] and also decode and print the
-//! instructions of Gen9, Gen11 and Gen12.0. All others are for Gen8.
+//! instructions of Gen4, G45, Gen5, Gen9, Gen11 and Gen12.0. All others are for Gen8.
 //!
 //! Modules in reading order:
 //!
@@ -45,6 +45,7 @@ pub mod disasm;
 pub mod encode;
 mod encoding;
 mod gen12;
+mod gen4;
 mod generation;
 pub mod instruction;
 pub mod kernel;
@@ -69,7 +70,7 @@ pub mod gen8 {
     include!(concat!(env!("OUT_DIR"), "/mod.rs"));
 }
 
-pub use compaction::{CompactError, compact, compact_kernel, expand, expand_kernel};
+pub use compaction::{CompactError, compact, compact_kernel, compact_on, expand, expand_kernel};
 pub use decode::{DecodeError, Problem, decode, decode_on};
 pub use encode::{EncodeError, Refused};
 pub use generation::Generation;

@@ -26,9 +26,10 @@ pub struct Native {
 }
 
 impl Native {
-    /// The container that describes the 16 bytes, if there is an operation.
+    /// The container that describes the 16 bytes, if there is an operation. `None` on Gen4, G45 and
+    /// Gen5: no container here describes a whole instruction of theirs.
     pub fn container(&self) -> Option<&'static Container> {
-        let opcode = self.opcode?;
+        let opcode = self.opcode.filter(|_| !self.generation.has_message_registers())?;
         let ternary = opcode.op().format == Format::ThreeSource;
         Some(match self.generation {
             Generation::Gen12 => eu_gen12::EuControlsGen12::INFO,
@@ -41,6 +42,7 @@ impl Native {
 /// The container that describes the 16 bytes of an instruction of Gen8 or Gen9 with this operation.
 pub fn container(opcode: Opcode) -> &'static Container {
     match opcode.op().format {
+        Format::Loop => eu::EuInstructionBasicTwoSrc::INFO,
         Format::Bare if opcode == Opcode::Nop => eu::EuInstructionNop::INFO,
         Format::Bare => eu::EuInstructionIllegal::INFO,
         Format::Basic if opcode.op().sources == 2 => eu::EuInstructionBasicTwoSrc::INFO,

@@ -29,6 +29,8 @@ pub enum Format {
     Wait,
     /// `sync` of Gen12: a function, and one source or none.
     Sync,
+    /// `do` of Gen4 to Gen5: controls without operands.
+    Loop,
 }
 
 impl Format {

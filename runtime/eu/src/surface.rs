@@ -21,7 +21,7 @@ pub fn binding_table_index(function: SharedFunction, descriptor: u32) -> Option<
                 && message.message_type != md::MtDp0::MT0_MEMFENCE
         }
         Sampler | DataPortSampler | DataPortRender | DataPortConstant | DataPort1
-        | MotionEstimation | CheckAndRefinement => true,
+        | MotionEstimation | CheckAndRefinement | DataPortRead | DataPortWrite => true,
         _ => false,
     };
     let index = bits::get(&[descriptor], 0, 7);

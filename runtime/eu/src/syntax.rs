@@ -138,6 +138,7 @@ pub static CONDITIONS: Names<Condition> = Names {
         name(Condition::LessEqual, "le", "le"),
         name(Condition::Overflow, "ov", "o"),
         name(Condition::Unordered, "un", "u"),
+        name(Condition::Round, "r", "r"),
     ],
 };
 
@@ -209,6 +210,22 @@ pub static FUNCTIONS: Names<SharedFunction> = Names {
         name(SharedFunction::Reserved(1), "", "math"),
         name(SharedFunction::Reserved(14), "", "slm"),
         name(SharedFunction::Reserved(15), "", "ugm"),
+    ],
+};
+
+/// Shared functions of Gen4 to Gen5.
+pub static FUNCTIONS_GEN4: Names<SharedFunction> = Names {
+    kind: "shared function",
+    rows: &[
+        name(SharedFunction::Null, "null", "null"),
+        name(SharedFunction::Math, "math", "math"),
+        name(SharedFunction::Sampler, "sampler", "sampler"),
+        name(SharedFunction::Gateway, "gateway", "gateway"),
+        name(SharedFunction::DataPortRead, "dp.read", "read"),
+        name(SharedFunction::DataPortWrite, "dp.write", "write"),
+        name(SharedFunction::Urb, "urb", "urb"),
+        name(SharedFunction::ThreadSpawner, "spawner", "thread_spawner"),
+        name(SharedFunction::MotionEstimation, "vme", "vme"),
     ],
 };
 

@@ -1,7 +1,7 @@
 //! The table of operations: one row per opcode, and the tables of operand types that the rows name.
 //!
 //! To add an operation of Gen8, add a row to `ops!`, in the order of the opcodes. Operations of
-//! later generations are after `nop`. If no constant of
+//! other generations are after `nop`. If no constant of
 //! [`types`] has its operand types, add one. [`Opcode`] and [`OPS`] are generated from the rows.
 //! The decoder, encoder, assembler, disassembler, validator and documentation read them.
 
@@ -14,7 +14,7 @@ use crate::types::DataType;
 pub struct Op {
     /// The operation.
     pub opcode: Opcode,
-    /// Its 7-bit number, as in the enumeration EU_OPCODE or EU_OPCODE_GEN11. Gen12 has other
+    /// Its 7-bit number, as in the enumerations EU_OPCODE, EU_OPCODE_GEN11 and EU_OPCODE_GEN4. Gen12 has other
     /// numbers for some operations, as in EU_OPCODE_GEN12.
     pub code: u8,
     /// The manual's mnemonic, which is also the name in EU_OPCODE.
@@ -100,13 +100,81 @@ const GONE_ON_GEN12: &[Opcode] = &[
     Opcode::Sendsc,
 ];
 
+/// Number of operations before those that only Gen4 to Gen5 have.
+const GEN12_COUNT: usize = Opcode::Dp4a as usize + 1;
+
+/// The operations of Gen4. Sources: 003:10097-10261, and Mesa brw_eu.c for the generations.
+const GEN4: &[Opcode] = &[
+    Opcode::Illegal,
+    Opcode::Mov,
+    Opcode::Sel,
+    Opcode::Not,
+    Opcode::And,
+    Opcode::Or,
+    Opcode::Xor,
+    Opcode::Shr,
+    Opcode::Shl,
+    Opcode::Asr,
+    Opcode::Cmp,
+    Opcode::Cmpn,
+    Opcode::Jmpi,
+    Opcode::If,
+    Opcode::Iff,
+    Opcode::Else,
+    Opcode::Endif,
+    Opcode::Do,
+    Opcode::While,
+    Opcode::Break,
+    Opcode::Cont,
+    Opcode::Halt,
+    Opcode::Msave,
+    Opcode::Mrest,
+    Opcode::Push,
+    Opcode::Pop,
+    Opcode::Wait,
+    Opcode::Send,
+    Opcode::Add,
+    Opcode::Mul,
+    Opcode::Avg,
+    Opcode::Frc,
+    Opcode::Rndu,
+    Opcode::Rndd,
+    Opcode::Rnde,
+    Opcode::Rndz,
+    Opcode::Mac,
+    Opcode::Mach,
+    Opcode::Lzd,
+    Opcode::Sad2,
+    Opcode::Sada2,
+    Opcode::Dp4,
+    Opcode::Dph,
+    Opcode::Dp3,
+    Opcode::Dp2,
+    Opcode::Line,
+    Opcode::Nop,
+];
+
 /// The operation of each number: a row for each [`Generation`](crate::generation::Generation).
-pub(crate) static BY_CODE: [[Option<Opcode>; 128]; 4] = [
+pub(crate) static BY_CODE: [[Option<Opcode>; 128]; 7] = [
+    listed(GEN4, &[]),
+    listed(GEN4, &[Opcode::Movi, Opcode::Pln, Opcode::Nenop]),
+    listed(GEN4, &[Opcode::Movi, Opcode::Pln]),
     by_code(GEN8_COUNT, &[], false),
     by_code(GEN9_COUNT, &[], false),
     by_code(GEN11_COUNT, GONE_ON_GEN11, false),
-    by_code(ALL_COUNT, GONE_ON_GEN12, true),
+    by_code(GEN12_COUNT, GONE_ON_GEN12, true),
 ];
+
+/// The operations of both lists by number.
+const fn listed(first: &[Opcode], more: &[Opcode]) -> [Option<Opcode>; 128] {
+    let (mut found, mut index) = ([None; 128], 0);
+    while index < first.len() + more.len() {
+        let opcode = if index < first.len() { first[index] } else { more[index - first.len()] };
+        found[ALL[opcode as usize].code as usize] = Some(opcode);
+        index += 1;
+    }
+    found
+}
 
 /// The operations of the first `count` rows by number, without those that are `gone`; with the
 /// numbers of Gen12 if they are `renumbered`.
@@ -217,6 +285,14 @@ ops! {
     // Gen12. Facts: Mesa brw_eu.c.
     Sync 0x01 "sync" 1 Sync [P] [] NO_OPERANDS "Gen12" "wait for other instructions, a barrier or the host";
     Dp4a 0x58 "dp4a" 3 ThreeSource [P C S] [] NO_OPERANDS "Gen12" "dot product of four bytes, added to a dword";
+    // Gen4 to Gen5.
+    Iff 0x23 "iff" 0 BranchOne [P] [] NO_OPERANDS "G45 vol 4 iff" "begins a conditional block without an alternative";
+    Do 0x26 "do" 0 Loop [] [] NO_OPERANDS "G45 vol 4 do" "begins a loop";
+    Msave 0x2c "msave" 1 Basic [] [] NO_OPERANDS "G45 vol 4 msave" "pushes a mask and sets it to the execution mask";
+    Mrest 0x2d "mrest" 1 Basic [] [] NO_OPERANDS "G45 vol 4 mrest" "pops a mask";
+    Push 0x2e "push" 1 Basic [] [] NO_OPERANDS "G45 vol 4 push" "pushes a mask";
+    Pop 0x2f "pop" 1 Basic [] [] NO_OPERANDS "G45 vol 4 pop" "drops levels of a mask stack";
+    Nenop 0x7d "nenop" 0 Bare [] [] NO_OPERANDS "G45 vol 4 nenop" "fills up 16 bytes after a compact instruction";
 }
 
 macro_rules! set {

@@ -364,7 +364,7 @@ fn of_labels_and_encodings() {
         error(source, Iga, expected);
     }
     let moved = "nop\nif (8|M0) 20 32\nmov (8|M0) r4.0<1>:ud r2.0<8;8,1>:ud\nendif (8|M0) 16";
-    let options = Options { compaction: genxml_eu::asm::Compaction::All };
+    let options = Options { compaction: genxml_eu::asm::Compaction::All, ..Options::default() };
     let errors = assemble(moved, Iga, &options).unwrap_err();
     assert_eq!(
         errors[0].to_string(),
@@ -401,7 +401,7 @@ fn several_in_a_run() {
 fn survives(source: &str) {
     for syntax in [Iga, Mesa] {
         for compaction in [genxml_eu::asm::Compaction::AsWritten, genxml_eu::asm::Compaction::All] {
-            match assemble(source, syntax, &Options { compaction }) {
+            match assemble(source, syntax, &Options { compaction, ..Options::default() }) {
                 Ok(kernel) => assert_eq!(kernel.bytes.len() % 8, 0),
                 Err(errors) => {
                     assert!(!errors.is_empty());

@@ -721,7 +721,8 @@ fn compaction_as_asked() {
         let index = |target: u64| places.iter().position(|place| *place == target).unwrap();
         kernel.lines.iter().map(|line| line.located.targets().map(index).collect()).collect()
     };
-    let with = |compaction| assemble(source, Iga, &Options { compaction }).unwrap();
+    let with =
+        |compaction| assemble(source, Iga, &Options { compaction, ..Options::default() }).unwrap();
     let written = with(Compaction::AsWritten);
     assert_eq!(lengths(&written), [16, 8, 16, 16, 16, 16]);
     let jumps: [&[usize]; 6] = [&[], &[], &[4, 5], &[], &[0], &[0]];

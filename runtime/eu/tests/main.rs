@@ -11,6 +11,8 @@ mod corpus;
 mod forms;
 mod gen11;
 mod gen12;
+mod gen4;
+mod gen4_own;
 mod gen9;
 mod generations;
 mod manual;

@@ -7,6 +7,7 @@ use genxml_core::rule::{Role, Roles};
 use genxml_eu::instruction::{Descriptor, SharedFunction};
 use genxml_eu::kernel::Instructions;
 use genxml_eu::native::natives_on;
+use genxml_eu::syntax::Syntax;
 use genxml_eu::{Generation, Opcode, surface};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -145,6 +146,13 @@ pub(super) fn read(
         let send = instruction.ok().and_then(|located| located.instruction.send);
         let mut text = String::new();
         let position = match instruction {
+            // Intel's language has no instructions of these generations.
+            Ok(located) if generation.has_message_registers() => {
+                let words = located.display(Syntax::Mesa).to_string();
+                text.extend(words.split_whitespace().flat_map(|word| [word, " "]));
+                text.truncate(text.trim_end().len());
+                located.position
+            }
             Ok(located) => {
                 _ = write!(text, "{located}");
                 located.position

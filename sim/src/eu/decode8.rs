@@ -474,6 +474,8 @@ fn target(
                 Target::Table(Box::new(table))
             }
         }
+        // Gen8 has no message registers, so its decoder returns none.
+        Register::Mrf { .. } => return Err(illegal("a message register")),
         Register::Arf { file: Arf::Null, .. } => Target::Null,
         Register::Arf { file: Arf::InstructionPointer, .. } => Target::Ip,
         Register::Arf { file: Arf::Accumulator, number, byte } => {
@@ -540,6 +542,7 @@ fn source(i: &Instruction, operand: &Operand, n: usize) -> Decoded<Src> {
             }
             shape(table, n, size)
         }
+        Register::Mrf { .. } => return Err(illegal("a message register")),
         Register::Arf { file: Arf::Null, .. } => Shape::Immediate(0),
         Register::Arf { file: Arf::Accumulator, number, byte } => {
             let first = usize::from(number) * REGISTER + usize::from(byte);
@@ -692,7 +695,7 @@ fn send(i: &Instruction) -> Decoded<SendInfo> {
             Response::Indirect { address: address & 15, immediate: offset }
         }
         // Kernels that expect no response name null or any other architecture register.
-        Some(Register::Arf { .. }) | None => Response::None,
+        Some(Register::Arf { .. } | Register::Mrf { .. }) | None => Response::None,
     };
     if let Descriptor::Address(byte) = send.descriptor
         && (byte % 4 != 0 || byte > 28)

@@ -185,7 +185,7 @@ pub fn holds(condition: Condition, order: Option<Ordering>) -> bool {
         Condition::GreaterEqual => matches!(order, Some(Greater | Equal)),
         Condition::Less => order == Some(Less),
         Condition::LessEqual => matches!(order, Some(Less | Equal)),
-        Condition::Overflow | Condition::Unordered => panic!("no comparison"),
+        Condition::Overflow | Condition::Unordered | Condition::Round => panic!("no comparison"),
     }
 }
 

@@ -303,6 +303,7 @@ impl<'a> Oracle<'a> {
                         let at = self.indirect(source, address, immediate, c) + offset as i32;
                         pattern(source.ty, self.read((at & 4095) as usize, size))
                     }
+                    Register::Mrf { .. } => panic!("Gen8 has no message registers"),
                     // The element of a qword has no extra bit for the sign.
                     Register::Arf { .. } => match self.accumulator(c * size) {
                         Value::Int(value) if source.ty == DataType::Uq => {
@@ -656,7 +657,7 @@ impl<'a> Oracle<'a> {
                     i32::from(self.case.addresses[usize::from(address)]) + i32::from(immediate);
                 Some(((base + offset as i32) & 4095) as usize)
             }
-            Register::Arf { .. } => None,
+            Register::Arf { .. } | Register::Mrf { .. } => None,
         }
     }
 

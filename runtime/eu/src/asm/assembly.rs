@@ -1,6 +1,7 @@
 //! An assembled kernel, and options for it.
 
 use super::parse::OperandSpans;
+use crate::generation::Generation;
 use crate::kernel::Located;
 use crate::validate::Place;
 use alloc::collections::BTreeMap;
@@ -13,6 +14,8 @@ use core::ops::Range;
 pub struct Options {
     /// Which instructions get the 8-byte form.
     pub compaction: Compaction,
+    /// The generation of the kernel: Gen8, or Gen4, G45 or Gen5 in Mesa's language.
+    pub generation: Generation,
 }
 
 /// Which instructions get the 8-byte form.

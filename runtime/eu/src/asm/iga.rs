@@ -46,8 +46,8 @@ fn instruction(p: &mut Parser<'_>) -> Parse<Item> {
     let mut item = Item::new(i, start..start);
     let i = &mut item.instruction;
     match format {
-        // Gen8 has no split sends and no `sync`.
-        Format::Bare | Format::SplitSend | Format::Sync => {}
+        // Gen8 has no split sends, no `sync` and no `do`.
+        Format::Bare | Format::SplitSend | Format::Sync | Format::Loop => {}
         Format::Basic | Format::ThreeSource | Format::Math => {
             destination(p, i)?;
             let count = i.math.map_or(i.opcode.op().sources, MathFunction::sources);

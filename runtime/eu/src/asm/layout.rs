@@ -1,9 +1,9 @@
 //! Computes instruction positions, jump distances and the final bytes.
 
-use super::assembly::{Compaction, Line, MAX_ERRORS};
+use super::assembly::{Compaction, Line, MAX_ERRORS, Options};
 use super::error::Fault;
 use super::parse::{Item, Span, SpannedTarget, Target};
-use crate::decode;
+use crate::decode_on;
 use crate::instruction::Branch;
 use crate::kernel::Located;
 use crate::ops::Opcode;
@@ -24,16 +24,12 @@ pub struct LaidOut {
 }
 
 /// Assigns positions to `items` and encodes them.
-pub fn lay_out(
-    items: &[Item],
-    labels: &Labels,
-    compaction: Compaction,
-) -> Result<LaidOut, Vec<Fault>> {
+pub fn lay_out(items: &[Item], labels: &Labels, options: &Options) -> Result<LaidOut, Vec<Fault>> {
     let written = positions(items, |item| item.compacted.is_some());
     let mut faults = Vec::new();
     let short: Vec<bool> = items
         .iter()
-        .map(|item| match compaction {
+        .map(|item| match options.compaction {
             Compaction::AsWritten => item.compacted.is_some(),
             Compaction::None => false,
             Compaction::All => is_compactable(item),
@@ -52,7 +48,7 @@ pub fn lay_out(
             Ok(dwords) => {
                 let position = output.bytes.len() as u64;
                 output.bytes.extend(dwords.iter().flat_map(|dword| dword.to_le_bytes()));
-                match decode(&dwords) {
+                match decode_on(options.generation, &dwords) {
                     Ok(instruction) => {
                         let located = Located { position, instruction };
                         let target = |place: &Option<SpannedTarget>| {
@@ -192,10 +188,11 @@ impl Layout<'_> {
 impl Item {
     /// The base of a numeric distance, in bytes from the branch.
     fn distance_base(&self) -> i64 {
+        let pairs = self.instruction.generation.has_message_registers();
         match (self.from_next, &self.compacted) {
             (false, _) => 0,
-            (true, None) => 16,
-            (true, Some(_)) => 8,
+            (true, Some(_)) if !pairs => 8,
+            (true, _) => 16,
         }
     }
 }

@@ -47,6 +47,8 @@
 //!   are not given have their defaults. How many registers are sent and returned is worked out from
 //!   the other fields, where only one count is possible. The fields may stand on several lines.
 //!   [`payload`](crate::payload) builds messages with their headers, and prints them as text;
+//! * Mesa: with [`Options::generation`], the instructions of Gen4, G45 and Gen5, with counts after
+//!   `Jump:` and `Pop:`;
 //! * Mesa: `goto`, `join`, `call`, `ret`, `brd` and `brc` with their targets and operands, which
 //!   Mesa's disassembler does not print.
 
@@ -64,6 +66,7 @@ mod send;
 pub use assembly::{Assembly, Compaction, Line, Options};
 pub use error::AsmError;
 
+use crate::generation::Generation;
 use crate::syntax::Syntax;
 use alloc::format;
 use alloc::vec::Vec;
@@ -81,9 +84,10 @@ pub fn assemble(
     syntax: Syntax,
     options: &Options,
 ) -> Result<Assembly, Vec<AsmError>> {
-    let (items, labels) = parse(source, syntax).map_err(|faults| located(source, faults))?;
-    let output = layout::lay_out(&items, &labels, options.compaction)
-        .map_err(|faults| located(source, faults))?;
+    let (items, labels) =
+        parse(source, syntax, options.generation).map_err(|faults| located(source, faults))?;
+    let output =
+        layout::lay_out(&items, &labels, options).map_err(|faults| located(source, faults))?;
     let mut lines = output.lines;
     let (mut line, mut counted) = (1, 0);
     for entry in &mut lines {
@@ -133,7 +137,20 @@ fn located(source: &str, mut faults: Vec<Fault>) -> Vec<AsmError> {
     faults.into_iter().map(|fault| fault.locate(source)).collect()
 }
 
-fn parse(source: &str, syntax: Syntax) -> Result<(Vec<Item>, layout::Labels), Vec<Fault>> {
+fn parse(
+    source: &str,
+    syntax: Syntax,
+    generation: Generation,
+) -> Result<(Vec<Item>, layout::Labels), Vec<Fault>> {
+    let known = generation == Generation::Gen8
+        || (generation.has_message_registers() && syntax == Syntax::Mesa);
+    if !known {
+        let message = match generation.has_message_registers() {
+            true => "Intel's assembler has no language for this generation",
+            false => "the assembler does not know this generation",
+        };
+        return Err(alloc::vec![Fault::new(0..0, message)]);
+    }
     let (tokens, unclosed) = lex::tokens(source, syntax);
     let mut faults = Vec::new();
     if let Some(span) = unclosed {
@@ -145,6 +162,7 @@ fn parse(source: &str, syntax: Syntax) -> Result<(Vec<Item>, layout::Labels), Ve
         at: 0,
         limit: tokens.len(),
         syntax,
+        generation,
         spans: OperandSpans::default(),
     };
     let (mut items, mut labels) = (Vec::new(), layout::Labels::new());

@@ -5,7 +5,7 @@ use super::error::Fault;
 use super::lex::{Kind, Token};
 use super::number::{self, ImmediateError, Number};
 use crate::instruction::*;
-use crate::ops::{Format, OPS, Opcode};
+use crate::ops::{Format, Opcode};
 use crate::syntax::{self, Names, Syntax};
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -77,6 +77,7 @@ pub struct Parser<'a> {
     /// The end of the statement: tokens from this index on are not read.
     pub limit: usize,
     pub syntax: Syntax,
+    pub generation: Generation,
     /// Positions of the operands that have been read in this statement.
     pub spans: OperandSpans,
 }
@@ -215,12 +216,14 @@ impl<'a> Parser<'a> {
     /// Parses the operation, without suffixes after a dot.
     pub fn opcode(&mut self) -> Parse<Opcode> {
         let (word, span) = self.word("an operation")?;
-        let found = OPS.iter().find(|op| op.name == word);
-        found.map(|op| op.opcode).ok_or_else(|| {
+        let generation = self.generation;
+        let all = || (0..128).filter_map(move |code| Opcode::on(generation, code));
+        all().find(|opcode| opcode.name() == word).ok_or_else(|| {
             let fault = Fault::new(span, format!("`{word}` is not an operation"));
-            match OTHER_GENERATIONS.iter().find(|(name, _)| *name == word) {
+            let hints = OTHER_GENERATIONS.iter().filter(|_| generation == Generation::Gen8);
+            match hints.clone().find(|(name, _)| *name == word) {
                 Some((_, hint)) => fault.hint(*hint),
-                None => fault.like(word, OPS.iter().map(|op| op.name)),
+                None => fault.like(word, all().map(Opcode::name)),
             }
         })
     }
@@ -271,6 +274,14 @@ impl<'a> Parser<'a> {
                     let fault = refuse(format!("there is no general register {digits}"));
                     fault.map_err(|fault| fault.expected(format!("{letters}0 to {letters}127")))
                 }
+            };
+        }
+        if letters == "m" && self.generation.has_message_registers() {
+            return match number {
+                Some(number @ 0..128) if !digits.is_empty() => {
+                    Ok(Base { register: Register::Mrf { number, byte: 0 }, span, index: None })
+                }
+                _ => refuse(format!("there is no message register {digits}")),
             };
         }
         if letters == "ARF" || letters == "arf" {
@@ -377,6 +388,7 @@ impl<'a> Parser<'a> {
         }
         Ok(match base.register {
             Register::Grf { number, .. } => Register::Grf { number, byte: bytes as u8 },
+            Register::Mrf { number, .. } => Register::Mrf { number, byte: bytes as u8 },
             Register::Arf { file, number, .. } => Register::Arf { file, number, byte: bytes as u8 },
             indirect => indirect,
         })

@@ -7,6 +7,7 @@
 //! [`compact_kernel`] converts a whole kernel and corrects its jumps.
 
 mod gen12;
+mod gen45;
 mod kernel;
 mod row;
 
@@ -15,7 +16,7 @@ use crate::generation::Generation;
 use crate::instruction::{DataType, Immediate, Instruction, Operand};
 use crate::ops::{Format, Opcode};
 use crate::problem::{Problem, operation};
-use row::row;
+use row::{index, row};
 
 pub use kernel::{CompactError, compact_kernel, expand_kernel};
 
@@ -40,6 +41,9 @@ pub(crate) fn expand_dwords(
     };
     let expanded = match opcode.op().format {
         Format::Bare => Some(bare(compact[0])),
+        // Gen4 has no 8-byte forms, and those of Gen5 have no tables here.
+        _ if generation == Generation::Gen45 => gen45::expand(&compact),
+        _ if generation < Generation::Gen45 || generation == Generation::Gen5 => None,
         _ if generation >= Generation::Gen12 => gen12::expand(compact, opcode),
         Format::ThreeSource if generation < Generation::Gen11 => three_sources(&compact),
         Format::SplitSend | Format::ThreeSource => None,
@@ -54,6 +58,23 @@ pub(crate) fn expand_dwords(
 /// A send that ends the thread has no compact form: the descriptor is sign-extended from 13 bits,
 /// so bit 31 (end of thread) would also set bits 30:12.
 pub fn compact(native: &[u32; 4]) -> Option<[u32; 2]> {
+    compact_on(Generation::Gen8, native)
+}
+
+/// As [`compact`], for an instruction of Gen8 or G45; `None` for other generations. On G45, `nop`,
+/// `nenop` and `illegal` have 8-byte forms, too; they keep only the first dword, as the rest has no
+/// meaning.
+pub fn compact_on(generation: Generation, native: &[u32; 4]) -> Option<[u32; 2]> {
+    let format = operation(generation, native[0])?.op().format;
+    match (generation, format) {
+        (Generation::Gen45, Format::Bare) => Some(compact_bare(native[0])),
+        (Generation::Gen45, _) => gen45::compact(native),
+        (Generation::Gen8, _) => compact_gen8(native),
+        _ => None,
+    }
+}
+
+fn compact_gen8(native: &[u32; 4]) -> Option<[u32; 2]> {
     match operation(Generation::Gen8, native[0])?.op().format {
         Format::ThreeSource => compact_three_sources(native),
         Format::Bare | Format::SplitSend => None,
@@ -78,6 +99,11 @@ impl Instruction {
             // The encoded distance counts from the end of the instruction. The 8-byte form ends 8
             // bytes earlier than the 16-byte form that is encoded here.
             branch.jip = branch.jip.wrapping_add(8);
+        }
+        let generation = self.generation;
+        if generation.has_message_registers() {
+            // The tables have the bits that compilers write, and jumps count in other units.
+            return self.encode().ok().and_then(|native| compact_on(generation, &native));
         }
         instruction.encode_for_tables().ok().and_then(|native| compact(&native))
     }
@@ -122,14 +148,14 @@ fn bare(first: u32) -> [u32; 4] {
     [first, 0, 0, 0]
 }
 
-/// The index of the row that expands to `bits`.
-fn index<T: Copy>(
-    table: &genxml_core::reflect::Enumeration,
-    row: fn(u64) -> T,
-    expansion: fn(T) -> Option<u64>,
-    bits: u64,
-) -> Option<T> {
-    table.values.iter().map(|(value, _)| row(*value)).find(|row| expansion(*row) == Some(bits))
+/// The inverse of [`bare`].
+fn compact_bare(first: u32) -> [u32; 2] {
+    let mut header = gen8::EuInstructionHeader::unpack_lossy(&[first]);
+    header.control.controls_b.cmpt_ctrl = true;
+    header.undefined_operation = header.control.controls_b.debug_ctrl;
+    header.control.controls_b.debug_ctrl = false;
+    let [first] = header.pack();
+    [first, 0]
 }
 
 fn source_index(region: genxml_core::U<12>) -> Option<gen8::SrcIndex> {

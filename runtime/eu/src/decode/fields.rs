@@ -1,6 +1,7 @@
 //! Decodes the parts of instructions that generations share: controls, operands and messages.
 
 use crate::encoding as enc;
+use crate::gen8::eu_gen4::{MrfNumberGen4, RegFileGen4};
 use crate::gen8::{eu as gen8, eu_gen9, eu_gen11};
 use crate::instruction::*;
 use crate::ops::{Format, Opcode};
@@ -64,7 +65,7 @@ impl Decoder<'_> {
         };
         instruction.predicate = control.map(|control| Predicate { control, inverse: a.pred_inv });
         let thread = enc::THREAD.decode(a.thread_control).or_else(|| match self.generation {
-            Generation::Gen8 | Generation::Gen9 => None,
+            generation if generation <= Generation::Gen9 => None,
             _ => enc::THREAD_GEN11.decode(a.thread_control),
         });
         instruction.thread_control =
@@ -81,7 +82,7 @@ impl Decoder<'_> {
         let format = self.opcode.op().format;
         if !matches!(format, Format::Math | Format::Sync) && !format.is_send() {
             let condition = self.header.control.cond_modifier;
-            let decoded = enc::CONDITION.decode(condition);
+            let decoded = enc::condition(self.generation, condition);
             instruction.condition =
                 decoded.ok_or_else(|| self.reserved("CondModifier", condition.bits()))?;
         }
@@ -184,7 +185,7 @@ impl Decoder<'_> {
     /// The descriptor in the instruction, without the end of thread.
     pub(super) fn descriptor(&self, message: gen8::EuInstructionOperandSendMsg) -> u32 {
         match self.generation {
-            Generation::Gen8 => {
+            generation if generation <= Generation::Gen8 => {
                 let [descriptor] =
                     gen8::EuInstructionOperandSendMsg { eot: false, ..message }.pack();
                 descriptor
@@ -453,6 +454,12 @@ impl Decoder<'_> {
                 let file = enc::ARF.decode(arf.register).unwrap_or(unknown);
                 Ok(Register::Arf { file, number: arf.number.get() as u8, byte })
             }
+            file if file.bits() == RegFileGen4::MRF.bits()
+                && self.generation.has_message_registers() =>
+            {
+                let mrf = MrfNumberGen4::unpack_lossy(&[number as u32]);
+                Ok(Register::Mrf { number: mrf.number.get() as u8, byte })
+            }
             file => Err(self.reserved("RegFile", file.bits())),
         }
     }
@@ -624,7 +631,7 @@ pub(crate) fn three_source_types(ty: DataType, src1_half: bool, src2_half: bool)
 /// For each source of a three-source instruction, the bytes to add to its subregister number: 0 or
 /// 2. Gen8 addresses dwords only.
 pub(crate) fn three_source_halves(generation: Generation, dwords: &[u32; 4]) -> [u8; 3] {
-    if generation == Generation::Gen8 {
+    if generation <= Generation::Gen8 {
         return [0; 3];
     }
     let halves = eu_gen9::EuThreeSrcSubregisters::unpack_lossy(dwords);
@@ -652,4 +659,12 @@ pub(super) fn immediate(ty: DataType, bits: u64) -> Immediate {
     // A word is repeated in both halves of the dword.
     let word = matches!(ty, DataType::W | DataType::Uw | DataType::Hf);
     Immediate { ty, bits: if word { u64::from(bits as u16) } else { bits } }
+}
+
+/// An instruction whose opcode the generation does not have, from its first dword.
+pub(super) fn illegal(generation: Generation, first: u32) -> Instruction {
+    let header = gen8::EuInstructionHeader::unpack_lossy(&[first]);
+    let code = header.opcode.bits() as u8;
+    let illegal_code = if header.undefined_operation { code + 128 } else { code };
+    Instruction { generation, illegal_code, ..Instruction::new(Opcode::Illegal, 1) }
 }

@@ -32,7 +32,7 @@ pub(super) fn native_form(dwords: &[u32; 4], length: i32) -> Result<Instruction>
     let types = enc::Types::of(generation);
     let decoder = Decoder { generation, types, opcode, dwords: older, length, header };
     let mut instruction = match opcode.op().format {
-        Format::Bare => Ok(decoder.bare()),
+        Format::Bare | Format::Loop => Ok(decoder.bare()),
         Format::Basic => decoder.basic(),
         Format::ThreeSource => decoder.ternary_gen12(dwords),
         Format::Math => decoder.math(),

@@ -210,7 +210,10 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             // From Gen12 on, the receiver is in the name and the end of thread in the options.
             let function = match i.generation {
                 Generation::Gen12 => 0,
-                _ => function_number(send.function) + if send.end_of_thread { 32 } else { 0 },
+                _ => {
+                    function_number(i.generation, send.function)
+                        + if send.end_of_thread { 32 } else { 0 }
+                }
             };
             match i.extended {
                 Some(Descriptor::Address(byte)) => {
@@ -260,11 +263,17 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         let i = self.i;
         let no_dependency = i.send.is_some() && i.generation >= Generation::Gen9;
         let serialize = i.send.is_some() && i.generation >= Generation::Gen12;
+        let compression = match i.gen4.compression {
+            Compression::None => "",
+            Compression::Compr => "Compr",
+            Compression::Compr4 => "Compr4",
+        };
         let options = [
             (i.acc_write && !no_dependency, "AccWrEn"),
             (i.thread_control == ThreadControl::Atomic, "Atomic"),
             (i.breakpoint, "Breakpoint"),
             (i.compacted, "Compacted"),
+            (i.gen4.compression != Compression::None, compression),
             (i.ends_thread(), "EOT"),
             (i.no_dd_check, "NoDDChk"),
             (i.no_dd_clear, "NoDDClr"),
@@ -324,6 +333,11 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         let byte = match *register {
             Register::Grf { number, byte } => {
                 self.line.text("r")?;
+                self.line.unsigned(u64::from(number))?;
+                byte
+            }
+            Register::Mrf { number, byte } => {
+                self.line.text("m")?;
                 self.line.unsigned(u64::from(number))?;
                 byte
             }
@@ -410,7 +424,8 @@ impl<W: Write + ?Sized> Printer<'_, W> {
     fn source(&mut self, source: &Source, index: usize) -> fmt::Result {
         let i = self.i;
         if source.negate {
-            let logic = i.opcode.op().traits.contains(Traits::LOGIC);
+            let older = i.generation.has_message_registers();
+            let logic = i.opcode.op().traits.contains(Traits::LOGIC) && !older;
             self.line.text(if logic { "~" } else { "-" })?;
         }
         self.line.text(if source.absolute { "(abs)" } else { "" })?;
@@ -628,14 +643,22 @@ fn receiver_name(function: SharedFunction) -> &'static str {
         SharedFunction::PixelInterpolator => "pixi",
         SharedFunction::DataPort1 => "dc1",
         SharedFunction::CheckAndRefinement => "cre",
-        SharedFunction::Reserved(_) => "reserved",
+        // Gen12 has none of these.
+        SharedFunction::Math
+        | SharedFunction::DataPortRead
+        | SharedFunction::DataPortWrite
+        | SharedFunction::Reserved(_) => "reserved",
     }
 }
 
 /// The number of a shared function.
-fn function_number(function: SharedFunction) -> u8 {
+fn function_number(generation: Generation, function: SharedFunction) -> u8 {
     match function {
         SharedFunction::Reserved(number) => number,
+        function if generation.has_message_registers() => {
+            let number = crate::encoding::SHARED_FUNCTION_GEN4.encode(function);
+            number.map_or(0, |number| number.bits() as u8)
+        }
         function => {
             crate::encoding::SHARED_FUNCTION.encode(function).map_or(0, |sfid| sfid.bits() as u8)
         }

@@ -8,6 +8,7 @@ use crate::decode::{
     DecodeError, Problem, Raw, length, operation, three_source_halves, three_source_types,
 };
 use crate::encoding as enc;
+use crate::gen4;
 use crate::gen8::eu as gen8;
 use crate::gen8::eu_gen12::{EuSendGen12, SyncFunction};
 use crate::gen12;
@@ -20,6 +21,7 @@ use alloc::collections::BTreeMap;
 use core::fmt::{self, Write};
 
 mod later;
+mod older;
 
 /// How jump targets are printed.
 pub(super) enum Targets<'a> {
@@ -88,6 +90,10 @@ fn natives(generation: Generation, code: &mut impl Code) -> impl Iterator<Item =
 /// Numbers the labels in the order in which jumps name them. For each jump, the UIP comes first.
 fn labels(generation: Generation, code: &mut impl Code) -> BTreeMap<i64, usize> {
     let mut labels = BTreeMap::new();
+    if generation.has_message_registers() {
+        // Mesa prints the counts of jumps.
+        return labels;
+    }
     let mut name = |target: i64| {
         let number = labels.len();
         labels.entry(target).or_insert(number);
@@ -120,7 +126,8 @@ fn has_jip(opcode: Opcode) -> bool {
 fn operands(opcode: Opcode) -> (bool, u8) {
     let op = opcode.op();
     match (opcode, op.format) {
-        (Opcode::Smov, _) => (false, 0),
+        (Opcode::Smov | Opcode::Msave | Opcode::Mrest | Opcode::Push, _) => (false, 0),
+        (Opcode::Pop, _) => (false, 2),
         (Opcode::Movi, _) | (_, Format::Math) => (true, 2),
         (_, Format::Basic | Format::Send) => (true, op.sources),
         (_, Format::Wait) => (true, 0),
@@ -147,6 +154,9 @@ pub(super) fn write<W: Write + ?Sized>(
         (native, older) = (dwords, gen12::older(dwords, opcode));
         scoreboard = gen12::scoreboard(native);
         &older
+    } else if generation.has_message_registers() {
+        (native, older) = (dwords, gen4::newer(dwords));
+        &older
     } else {
         native = dwords;
         dwords
@@ -167,7 +177,8 @@ pub(super) fn write<W: Write + ?Sized>(
 
 struct Printer<'a, W: ?Sized> {
     line: Line<'a, W>,
-    /// The instruction; one of Gen12 is moved to the positions of Gen11.
+    /// The instruction; one of Gen12 is moved to the positions of Gen11, and one of Gen4 to Gen5 to
+    /// those of Gen8.
     dwords: &'a [u32; 4],
     /// The instruction as it is in memory.
     native: &'a [u32; 4],
@@ -188,7 +199,8 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         self.predicate()?;
         self.line.text(opcode.name())?;
         self.modifiers()?;
-        if opcode != Opcode::Nop {
+        let bare = matches!(opcode, Opcode::Nop | Opcode::Nenop);
+        if !bare {
             self.line.text("(")?;
             let size = self.header.control.controls_a.exec_size;
             match enc::EXEC_SIZE.decode(size) {
@@ -196,6 +208,9 @@ impl<W: Write + ?Sized> Printer<'_, W> {
                 None => self.invalid("execution size", size.bits())?,
             }
             self.line.text(")")?;
+        }
+        if opcode == Opcode::Send && self.generation.has_message_registers() {
+            self.message_register()?;
         }
         self.operands(targets)?;
         match opcode.op().format {
@@ -205,7 +220,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             _ => {}
         }
         self.line.pad(64);
-        if opcode != Opcode::Nop {
+        if !bare {
             self.options(compacted)?;
         }
         self.line.text(";")
@@ -298,7 +313,9 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             None if condition.bits() == 7 => self.line.text(".r")?,
             None => self.invalid("conditional modifier", condition.bits())?,
         }
-        if !matches!(self.opcode, Opcode::Sel | Opcode::Csel | Opcode::If | Opcode::While) {
+        let no_flag =
+            matches!(self.opcode, Opcode::Sel | Opcode::Csel | Opcode::If | Opcode::While);
+        if !no_flag || self.generation.has_message_registers() {
             self.line.text(".")?;
             self.flag()?;
         }
@@ -307,6 +324,9 @@ impl<W: Write + ?Sized> Printer<'_, W> {
 
     fn operands(&mut self, targets: &Targets<'_>) -> fmt::Result {
         let opcode = self.opcode;
+        if self.generation.has_message_registers() && self.exit_code()? {
+            return Ok(());
+        }
         if has_jip(opcode) {
             let branch = gen8::EuInstructionBranchTwoSrc::unpack_lossy(self.dwords);
             self.line.pad(16);
@@ -327,8 +347,8 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         }
         if opcode.op().format == Format::ThreeSource {
             return match self.generation {
-                Generation::Gen8 | Generation::Gen9 => self.three_sources(),
                 Generation::Gen11 | Generation::Gen12 => self.three_sources_align1(),
+                _ => self.three_sources(),
             };
         }
         if opcode.op().format == Format::SplitSend {
@@ -549,7 +569,8 @@ impl<W: Write + ?Sized> Printer<'_, W> {
 
     fn negation(&mut self, negate: bool, absolute: bool) -> fmt::Result {
         if negate {
-            let logic = self.opcode.op().traits.contains(Traits::LOGIC);
+            let logic = self.opcode.op().traits.contains(Traits::LOGIC)
+                && !self.generation.has_message_registers();
             self.line.text(if logic { "~" } else { "-" })?;
         }
         self.line.text(if absolute { "(abs)" } else { "" })
@@ -750,9 +771,12 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             self.line.pad(64);
         }
         self.line.text("0x")?;
-        self.line.hex(u64::from(self.dwords[3]), 8)?;
+        self.line.hex(u64::from(self.native[3]), 8)?;
         self.line.end()?;
         self.line.pad(28);
+        if self.generation.has_message_registers() {
+            return self.message_gen4(immediate.then_some(self.dwords[3]));
+        }
         mesa_messages::write(
             &mut self.line,
             self.generation,
@@ -768,7 +792,9 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         let flag = |line: &mut Line<'_, W>, on: bool, word: &str| {
             if on { line.text(word) } else { Ok(()) }
         };
-        flag(&mut self.line, self.controls.mask_ctrl, " WE_all")?;
+        let older = self.generation.has_message_registers();
+        let no_mask = if older { " nomask" } else { " WE_all" };
+        flag(&mut self.line, self.controls.mask_ctrl, no_mask)?;
         let (no_clear, no_check) = enc::DEPENDENCY.decode(controls_a.dep_ctrl).unwrap_or_default();
         match (no_clear, no_check) {
             (true, true) => self.line.text(" NoDDClr,NoDDChk")?,
@@ -779,6 +805,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         }
         let (quarter, nibble) = (controls_a.qtr_ctrl.get(), controls_a.nib_ctrl.get());
         let (number, unit) = match enc::EXEC_SIZE.decode(controls_a.exec_size) {
+            _ if older => (0, ""),
             Some(size) if size < 8 => (quarter * 2 + nibble + 1, "N"),
             _ if nibble != 0 => (quarter * 2 + nibble + 1, "N"),
             Some(8) => (quarter + 1, "Q"),
@@ -789,6 +816,9 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             self.line.text(" ")?;
             self.line.unsigned(number)?;
             self.line.text(unit)?;
+        }
+        if older {
+            self.compression()?;
         }
         self.scoreboard()?;
         let flag = |line: &mut Line<'_, W>, on: bool, word: &str| {
@@ -804,7 +834,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         let branch = matches!(self.opcode, Opcode::If | Opcode::Else);
         flag(
             &mut self.line,
-            controls_b.acc_wr_ctrl,
+            controls_b.acc_wr_ctrl && !older,
             if branch { " BranchCtrl" } else { " AccWrEnable" },
         )?;
         if self.opcode.op().format.is_send() {

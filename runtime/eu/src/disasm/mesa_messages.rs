@@ -100,7 +100,7 @@ pub(super) fn write<W: Write + ?Sized>(
 
 /// Prints a space and the word with this number in a table, or `invalid` if it is missing. Empty
 /// words are gaps in the table.
-fn word<W: Write + ?Sized>(
+pub(super) fn word<W: Write + ?Sized>(
     line: &mut Line<'_, W>,
     table: &[&str],
     value: u64,
@@ -123,8 +123,8 @@ fn sampler<W: Write + ?Sized>(
     let message = md::MessageDescriptorSamplingEngine::unpack_lossy(dwords);
     word(line, &SAMPLER, message.message_type.bits(), "sampler message")?;
     let modes: &[&str] = match generation {
-        Generation::Gen8 | Generation::Gen9 => &SAMPLER_MODES[..4],
         Generation::Gen11 | Generation::Gen12 => &SAMPLER_MODES,
+        _ => &SAMPLER_MODES[..4],
     };
     let (mode, half) = match generation {
         Generation::Gen8 => (message.simd_mode_1_0.bits(), false),
@@ -272,7 +272,7 @@ fn data_port_1<W: Write + ?Sized>(line: &mut Line<'_, W>, dwords: &[u32; 1]) -> 
     line.text(")")
 }
 
-static GATEWAY: [&str; 7] = [
+pub(super) static GATEWAY: [&str; 7] = [
     "open",
     "close",
     "forward msg",
@@ -381,7 +381,7 @@ static DATA_PORT_1: [&str; 31] = [
 ];
 
 /// Gen8 and Gen9 have no half SIMD modes (facts: Mesa brw_eu_defines.h).
-static SAMPLER_MODES: [&str; 7] =
+pub(super) static SAMPLER_MODES: [&str; 7] =
     ["SIMD4x2", "SIMD8", "SIMD16", "SIMD32/64", "", "SIMD8H", "SIMD16H"];
 
 static ATOMIC: [&str; 16] = [
@@ -389,7 +389,7 @@ static ATOMIC: [&str; 16] = [
     "umin", "cmpwr", "predec",
 ];
 
-static SAMPLER: [&str; 32] = [
+pub(super) static SAMPLER: [&str; 32] = [
     "sample",
     "sample_b",
     "sample_l",

@@ -6,7 +6,8 @@
 //! defects of Mesa: the types of mixed half and single floats, and words that it reads after the
 //! end of a table. From Gen11 on, also: start and stride of the destination of a three-source
 //! instruction, its signed words, types and immediates of 64 bits, and the distance of `jmpi` of
-//! Gen12. Newer releases of Mesa print more words in some messages, such as `bti` before an index.
+//! Gen12. Gen4, G45 and Gen5 have no text of IGA; they are printed in its style, with message
+//! registers `m2` and the options `Compr` and `Compr4`. Newer releases of Mesa print more words in some messages, such as `bti` before an index.
 //!
 //! So the text also has the peculiarities of the tools. Mesa's text has no targets of `goto`,
 //! `brd`, `brc` and `call`, prints `join` as illegal, divides the subregister of an indirect
@@ -30,6 +31,7 @@
 
 mod iga;
 mod mesa;
+mod mesa_gen4;
 mod mesa_messages;
 pub(crate) mod text;
 

@@ -11,7 +11,7 @@ impl Encoder<'_> {
         use eu_gen9::EuInstructionSplitSendDestination as To;
         use eu_gen9::EuInstructionSplitSendSource0 as From;
         let i = self.instruction;
-        if i.generation == Generation::Gen8 {
+        if i.generation <= Generation::Gen8 {
             return Err(self.no_operation());
         }
         let send = i.send.ok_or_else(|| self.error("Message", Refused::Missing))?;

@@ -105,7 +105,11 @@ pub(super) fn lengths(
         SharedFunction::MotionEstimation | SharedFunction::CheckAndRefinement => {
             motion_estimation(dwords)
         }
-        SharedFunction::Null | SharedFunction::Reserved(_) => None,
+        SharedFunction::Null
+        | SharedFunction::Math
+        | SharedFunction::DataPortRead
+        | SharedFunction::DataPortWrite
+        | SharedFunction::Reserved(_) => None,
     }?;
     Some(Lengths { sent: payload.plus(header_length), returned })
 }

@@ -191,6 +191,10 @@ pub(crate) fn comment<W: Write + ?Sized>(out: &mut W, i: &Instruction, send: &Se
             let word = byte / 4;
             write!(out, "wr:a0.{word}[28:25]+{second}, rd:a0.{word}[24:20]{function}")
         }
+        Descriptor::Immediate(descriptor) if i.generation.has_message_registers() => {
+            let (sent, returned) = crate::gen4::lengths(i.generation, descriptor);
+            write!(out, "wr:{sent}+0, rd:{returned}{function}; m{}", i.gen4.message_register)
+        }
         Descriptor::Immediate(descriptor) => {
             let message =
                 eu::EuInstructionOperandSendMsg::unpack_lossy(&[descriptor]).message_descriptor;
@@ -212,8 +216,8 @@ pub(crate) fn comment<W: Write + ?Sized>(out: &mut W, i: &Instruction, send: &Se
 pub fn is_described(generation: Generation, function: SharedFunction, descriptor: u32) -> bool {
     use SharedFunction::*;
     use md::MessageDescriptorSamplingEngineSimdMode10 as Mode;
-    if generation == Generation::Gen8 {
-        return true;
+    if generation <= Generation::Gen8 {
+        return generation == Generation::Gen8;
     }
     let dwords = &[descriptor];
     match function {
@@ -240,7 +244,8 @@ pub fn is_described(generation: Generation, function: SharedFunction, descriptor
 
 /// Name of a shared function, in IGA's style.
 pub fn function_name(function: SharedFunction) -> &'static str {
-    syntax::FUNCTIONS.name(function, Syntax::Iga).unwrap_or("reserved")
+    let name = syntax::FUNCTIONS.name(function, Syntax::Iga);
+    name.or(syntax::FUNCTIONS_GEN4.name(function, Syntax::Iga)).unwrap_or("reserved")
 }
 
 /// IGA's name of a shared function in comments. For some shared functions of Gen8 it differs from

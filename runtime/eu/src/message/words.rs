@@ -41,6 +41,9 @@ impl Words {
             | SharedFunction::PixelInterpolator
             | SharedFunction::MotionEstimation
             | SharedFunction::CheckAndRefinement
+            | SharedFunction::Math
+            | SharedFunction::DataPortRead
+            | SharedFunction::DataPortWrite
             | SharedFunction::Reserved(_) => None,
         };
         written.unwrap_or_else(|| out.write_str("?"))

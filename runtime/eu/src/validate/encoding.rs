@@ -80,6 +80,8 @@ fn reserved(native: &Native, report: &mut Report<'_>) {
         }
     };
     match opcode.op().format {
+        // Gen8 has no such operation.
+        Format::Loop => {}
         Format::Bare if opcode == Opcode::Nop => check(eu::EuInstructionNop::unpack(dwords).err()),
         Format::Bare => check(eu::EuInstructionIllegal::unpack(dwords).err()),
         Format::ThreeSource => check(eu::EuInstructionBasicThreeSrc::unpack(dwords).err()),

@@ -12,6 +12,8 @@
 //! * `flow`: jumps and structured control flow over a whole kernel
 //! * `encoding`: dwords that cannot be decoded, unused bits that are set
 //!
+//! Gen4, G45 and Gen5 have rules of their own, in `gen4`; see [`kernel_on`].
+//!
 //! An error is something that hardware refuses, or whose behaviour the manual leaves undefined. A
 //! warning is something that works but should be avoided. Some warnings are about things that the
 //! manual forbids but kernels of drivers do; the text of the rule then says so. Restrictions on
@@ -33,6 +35,7 @@
 
 mod encoding;
 mod flow;
+mod gen4;
 mod operands;
 mod place;
 mod region;
@@ -42,6 +45,7 @@ mod slots;
 mod special;
 mod view;
 
+use crate::generation::Generation;
 use crate::instruction::Instruction;
 use crate::native::natives;
 use crate::ops::Opcode;
@@ -113,6 +117,25 @@ pub fn kernel(bytes: &[u8]) -> Vec<Finding> {
     }
     findings.sort_by_key(|finding| finding.position);
     findings
+}
+
+/// The rules of a generation; none if the validator does not know it.
+pub fn rules_on(generation: Generation) -> Vec<&'static Rule> {
+    match generation {
+        Generation::Gen8 => rules().collect(),
+        generation if generation.has_message_registers() => gen4::RULES.iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// As [`kernel`], for a kernel of Gen4, G45, Gen5 or Gen8. `None` for any other generation, whose
+/// rules the validator does not know.
+pub fn kernel_on(generation: Generation, bytes: &[u8]) -> Option<Vec<Finding>> {
+    match generation {
+        Generation::Gen8 => Some(kernel(bytes)),
+        generation if generation.has_message_registers() => Some(gen4::kernel(generation, bytes)),
+        _ => None,
+    }
 }
 
 /// True if no finding of the kernel is an error.

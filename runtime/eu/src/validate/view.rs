@@ -185,7 +185,9 @@ pub fn is_accumulator(register: &Register) -> bool {
 /// Byte offset in the register; `None` for indirect addressing.
 pub fn direct_byte(register: &Register) -> Option<u32> {
     match *register {
-        Register::Grf { byte, .. } | Register::Arf { byte, .. } => Some(byte.into()),
+        Register::Grf { byte, .. } | Register::Arf { byte, .. } | Register::Mrf { byte, .. } => {
+            Some(byte.into())
+        }
         Register::Indirect { .. } => None,
     }
 }

@@ -386,7 +386,7 @@ fn by_sign(condition: Condition, zero: u32, negative: u32, nan: u32) -> u32 {
         Condition::GreaterEqual => !(negative | nan) | zero,
         Condition::Less => negative & !(zero | nan),
         Condition::LessEqual => negative & !nan | zero,
-        Condition::Overflow | Condition::Unordered => 0,
+        Condition::Overflow | Condition::Unordered | Condition::Round => 0,
     }
 }
 

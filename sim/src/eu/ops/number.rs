@@ -154,6 +154,6 @@ pub fn compare<T: PartialOrd>(condition: Condition, a: T, b: T) -> bool {
         Condition::GreaterEqual => a >= b,
         Condition::Less => a < b,
         Condition::LessEqual => a <= b,
-        Condition::Overflow | Condition::Unordered => false,
+        Condition::Overflow | Condition::Unordered | Condition::Round => false,
     }
 }

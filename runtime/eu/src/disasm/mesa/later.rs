@@ -79,7 +79,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
                 }
                 byte
             }
-            Register::Indirect { .. } => 0,
+            Register::Mrf { .. } | Register::Indirect { .. } => 0,
         };
         self.element(u64::from(byte), Some(ty), subregister)
     }
