@@ -1,8 +1,8 @@
 //! `genx asm`: assembles a kernel.
 
 use crate::assembly::{Language, assembled, read_text};
-use crate::generation::gpu;
 use crate::output::{Error, Exit, bad_input, stdout};
+use crate::tables::gpu;
 use genxml::decode::generation_name;
 use genxml_eu::Generation;
 use genxml_eu::asm::{Compaction, Options};

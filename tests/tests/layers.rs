@@ -28,7 +28,7 @@ const CRATES: &[Layers] = &[
     Layers {
         src: "runtime/src",
         layers: &[
-            &["gen8", "memory", "merge", "read", "submission"],
+            &["gen8", "gen45", "memory", "merge", "read", "submission"],
             &["decode"],
             &["json", "query", "html", "diff", "check"],
             &["capture", "error_state", "devcoredump", "aub"],

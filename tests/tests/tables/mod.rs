@@ -21,11 +21,14 @@ use genxml_core::{PackError, UnpackError};
 
 use flat::{Flat, Sampler, flat, limits, mask, own, set};
 
-static SPECS: LazyLock<[Spec; 2]> = LazyLock::new(|| {
+/// The specifications of Gen8, of G45 and of the toy.
+static SPECS: LazyLock<[Spec; 3]> = LazyLock::new(|| {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let gen8 = load_dir(&here.join("../spec-xml/gen8")).unwrap_or_else(|report| panic!("{report}"));
+    let folder = |name: &str| {
+        load_dir(&here.join("../spec-xml").join(name)).unwrap_or_else(|report| panic!("{report}"))
+    };
     let toy = load_files(&[here.join("toy/toy.xml")]).unwrap_or_else(|report| panic!("{report}"));
-    [gen8, toy]
+    [folder("gen8"), folder("gen45"), toy]
 });
 
 /// The result of checking a law.
@@ -37,27 +40,29 @@ struct Found {
     unreached: Vec<String>,
 }
 
+/// The index in [`SPECS`] of the specification of each list of [`genxml_tests::ROUND_TRIPS`].
+const SPEC_OF_LIST: [usize; 4] = [0, 0, 1, 2];
+
 /// Every generated container with its description.
 fn containers(specs: &[Spec]) -> Vec<(&'static RoundTrip, &Spec, &Container)> {
     let mut described = BTreeMap::new();
-    for spec in specs {
+    for (index, spec) in specs.iter().enumerate() {
         for container in &spec.containers {
-            described.insert(
-                (spec.files[container.file].unit.as_str(), container.name.as_str()),
-                (spec, container),
-            );
+            let unit = spec.files[container.file].unit.as_str();
+            described.insert((index, unit, container.name.as_str()), container);
         }
     }
-    let trips = genxml_tests::ROUND_TRIPS.iter().copied().flatten();
-    let all: Vec<_> = trips
-        .map(|trip| {
-            let found = described.get(&(trip.info.unit, trip.info.name));
-            let (spec, container) =
-                found.unwrap_or_else(|| panic!("{} is not in the XML", trip.info.name));
-            (trip, *spec, *container)
+    let lists = genxml_tests::ROUND_TRIPS.iter().zip(SPEC_OF_LIST);
+    let all: Vec<_> = lists
+        .flat_map(|(trips, spec)| trips.iter().map(move |trip| (trip, spec)))
+        .map(|(trip, spec)| {
+            let found = described.get(&(spec, trip.info.unit, trip.info.name));
+            let container = found.unwrap_or_else(|| panic!("{} is not in the XML", trip.info.name));
+            (trip, &specs[spec], *container)
         })
         .collect();
-    assert!(all.len() > 600, "only {} containers are listed", all.len());
+    assert_eq!(genxml_tests::ROUND_TRIPS.len(), SPEC_OF_LIST.len());
+    assert!(all.len() > 900, "only {} containers are listed", all.len());
     all
 }
 

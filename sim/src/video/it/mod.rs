@@ -4,10 +4,12 @@
 //! The macroblocks of a picture are reconstructed when they come. The end of the picture conceals
 //! those that are missing and writes the picture.
 //!
+//! * `inline`: the inline data.
 //! * `coefficients`: the coefficients in memory.
 //! * `mpeg2`: macroblocks of MPEG-2.
 
 mod coefficients;
+mod inline;
 mod mpeg2;
 
 use super::status;
@@ -42,21 +44,4 @@ pub fn object(exec: &mut Exec<'_>, packet: &MfdItObject<'_>) -> Result<(), Fault
 /// [`Fault::Page`] if the picture is not mapped.
 pub fn finish(exec: &mut Exec<'_>) -> Result<(), Fault> {
     mpeg2::finish(exec)
-}
-
-/// The dwords of inline data.
-///
-/// # Errors
-/// [`Fault::BadPacket`] if the packet has fewer or more.
-fn inline<const N: usize>(exec: &Exec<'_>, packet: &MfdItObject<'_>) -> Result<[u32; N], Fault> {
-    let mut dwords = packet.inline_data.iter().map(|dword| dword.get() as u32);
-    let all = std::array::from_fn(|_| dwords.next().unwrap_or(0));
-    let count = packet.inline_data.iter().count();
-    match count == N {
-        true => Ok(all),
-        false => {
-            let why = format!("the inline data have {count} dwords; this standard has {N}");
-            Err(exec.bad_field("DWord Length", 5 + count as u64, why))
-        }
-    }
 }

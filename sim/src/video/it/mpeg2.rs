@@ -2,7 +2,7 @@
 //! [`genxml_codecs::mpeg2`].
 
 use super::coefficients::Coefficients;
-use super::inline;
+use super::inline::dwords;
 use crate::assumptions::MPEG2_MEAN_LEVEL_OF_INTRA_BLOCKS;
 use crate::machine::coded::{Codec, CodedPicture};
 use crate::machine::exec::Exec;
@@ -49,7 +49,7 @@ impl UnitState for Open {}
 /// [`Fault::BadPacket`] for a macroblock that the picture cannot have; [`Fault::Page`] if a buffer
 /// is not mapped; [`Fault::Hang`] if the budget is used up.
 pub fn object(exec: &mut Exec<'_>, packet: &MfdItObject<'_>) -> Result<(), Fault> {
-    let inline = Inline::unpack_lossy(&inline(exec, packet)?);
+    let inline = Inline::unpack_lossy(&dwords(exec, packet)?);
     let Open(open) = exec.state.slots.get_mut();
     let mut picture = match open.take() {
         Some(picture) => picture,
