@@ -69,7 +69,8 @@ impl fmt::Display for Raw {
 }
 
 /// Decodes the instruction at the start of `dwords`; dwords after it are ignored. Operations that
-/// Gen8 does not have decode as [`Opcode::Illegal`], because hardware treats them so (2a illegal).
+/// Gen8 does not have decode as [`Opcode::Illegal`](crate::Opcode::Illegal), because hardware treats
+/// them so (2a illegal).
 pub fn decode(dwords: &[u32]) -> Result<Instruction, DecodeError> {
     decode_on(Generation::Gen8, dwords)
 }
