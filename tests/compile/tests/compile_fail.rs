@@ -34,7 +34,7 @@ fn sources(folder: &str) -> Vec<PathBuf> {
 
 /// Maximum number of types that are compared in a list of the types that implement a trait. The
 /// rest of the list changes with each new packet.
-const LISTED: usize = 8;
+const LISTED: usize = 1;
 
 /// Compiles a program to a file, or only checks it. `kind` is the value of `--emit`. With `metadata`,
 /// the compiler only checks. `cargo check` uses `metadata`, and editors run `cargo check`. In this
@@ -70,7 +70,9 @@ fn of_each(sources: &[PathBuf], run: impl Fn(&Path) -> String + Sync) -> String 
 
 /// The messages without what depends on the machine or on lines of the library. Positions in files
 /// of other crates are `$WORKSPACE/FILE` or `$OUT_DIR[CRATE]/FILE`, without a line. Lists of types
-/// end after [`LISTED`] of them. Warnings and the count of errors are left out.
+/// end after [`LISTED`] of them. Warnings and the count of errors are left out. Types of Gen8 have
+/// their names without path: the compiler leaves out the path only if no other generation, which a
+/// feature enables, has a type of this name.
 fn normal(messages: &str) -> String {
     let mut blocks = Vec::new();
     for block in messages.split("\n\n") {
@@ -97,6 +99,9 @@ fn normal_block(block: &str) -> String {
     for line in block.lines() {
         let text = line.trim_start();
         let indent = line.len() - text.len();
+        let is_code = text.starts_with(|first: char| first.is_ascii_digit());
+        let short = if is_code { line.to_owned() } else { without_paths(line) };
+        let (line, text) = (&short[..], short[indent..].trim_start());
         let gutter = line.split_once(" |").map(|(number, code)| (number.trim(), code));
         let gutter = gutter.filter(|(number, _)| number.bytes().all(|byte| byte.is_ascii_digit()));
         let place = text.strip_prefix("--> ").or_else(|| text.strip_prefix("::: "));
@@ -134,6 +139,24 @@ fn normal_block(block: &str) -> String {
         _ => line.as_str(),
     });
     back.collect::<Vec<&str>>().join("\n")
+}
+
+/// The text without the paths of types of Gen8.
+fn without_paths(text: &str) -> String {
+    const GEN8: &str = "genxml::gen8::";
+    let mut parts = text.split(GEN8);
+    let mut short = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once("::") {
+            Some((module, rest))
+                if module.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') =>
+            {
+                short.push_str(rest);
+            }
+            _ => short.extend([GEN8, part]),
+        }
+    }
+    short
 }
 
 /// A position in a file of another crate: without line and column.
