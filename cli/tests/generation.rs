@@ -163,3 +163,20 @@ fn dwords() {
     let (code, _, err) = raw(&["--gen", "12"]);
     assert!(code == 2 && err.contains("Gen12"), "{err}");
 }
+
+/// Dumps of G45 need no files. Oracle: CS_URB_STATE, 0x6001, which Broadwell does not have
+/// (Mesa 7.10 brw_defines.h: CMD_CS_URB_STATE).
+#[test]
+fn built_in_tables_of_g45() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("batch.bin");
+    let dwords = [0x6001_0000u32, 0x14, 0x0500_0000];
+    fs::write(&file, dwords.map(u32::to_le_bytes).as_flattened()).unwrap();
+    let input = file.to_str().unwrap();
+    let raw =
+        |of: &str| finish(genx(["decode", input, "--raw", "--engine", "render", "--gen", of]));
+    let (code, out, err) = raw("g45");
+    assert!(code == 0 && out.contains("CS_URB_STATE") && err.is_empty(), "{out}{err}");
+    let (_, out, _) = raw("8");
+    assert!(!out.contains("CS_URB_STATE"), "{out}");
+}

@@ -19,6 +19,21 @@ fn foreign(name: &str) -> String {
     text(&repository("codegen/tests/foreign").join(name)).to_owned()
 }
 
+/// Oracle: CS_URB_STATE, which G45 has and Broadwell has not, and SURFACE_STATE of six dwords
+/// (G45 vol 4, 5.9.2).
+#[test]
+fn specification_of_g45() {
+    for gpu in ["g45", "4.5"] {
+        let (code, out, err) = finish(genx(["spec", "show", "surface_state", "--gen", gpu]));
+        assert_eq!(code, 0, "{err}");
+        assert!(out.starts_with("SURFACE_STATE\nstruct · 6 dwords"), "{out}");
+        assert_eq!(finish(genx(["spec", "show", "CS_URB_STATE", "--gen", gpu])).0, 0);
+    }
+    assert_eq!(finish(genx(["spec", "show", "CS_URB_STATE"])).0, 2);
+    let (code, _, err) = finish(genx(["spec", "list", "--gen", "9"]));
+    assert!(code == 2 && err.contains("use --spec"), "{err}");
+}
+
 /// Oracle: packets that were encoded by hand from the XML.
 #[test]
 fn dumps_are_decoded_with_tables_of_mesas_schema() {

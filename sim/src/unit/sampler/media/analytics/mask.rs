@@ -12,7 +12,7 @@ use genxml::gen8::media_states::SamplerState8x8ErodeDilateMinmaxfilter as State;
 pub struct Mask {
     /// Width and height.
     pub size: [usize; 2],
-    /// The pixels that count, by row. Bit n is column n. There are none outside of the size.
+    /// The pixels of the mask, by row. Bit n is column n. Bits beyond the size are 0.
     rows: [u16; MOST_KERNEL],
 }
 
