@@ -114,9 +114,20 @@ assumptions! {
     documentation OTHER_STATE_SIZES_ARE_NO_BOUND;
         question "Do Dynamic State Buffer Size, Indirect Object Buffer Size and Instruction Buffer \
             Size bound reads of state, indirect data and kernels?";
-        choice "No. A read after the end of the buffer returns what is in memory.";
+        choice "No. A read after the end of the buffer returns what is in memory. \
+            SAMPLERS_PAST_DYNAMIC_STATE_ARE_ZERO is the exception.";
         reason "No source of this generation says what such a read returns. 2d p.462 names General \
             State only. Drivers read inside the sizes that they set.";
+
+    const SAMPLERS_PAST_DYNAMIC_STATE_ARE_ZERO: bool = true;
+        question "What is a sampler state past the end of Dynamic State, where nothing is mapped?";
+        choice "All bits 0: the filter is nearest, and coordinates wrap. Dynamic State Buffer Size \
+            gives the end. Without a size, the read is a page fault, as inside Dynamic State.";
+        reason "A kernel of iHD that copies planar pictures sends a header whose Sampler State \
+            Pointer is 0xffffffe0: no instruction of the kernel writes a pointer to M0.3, and the \
+            kernel for NV12 does. The driver has this kernel for this generation, so the read does \
+            not end the thread. Linux maps a page of zeros where a client has nothing. The state \
+            of zeros gives the copy that the driver wants.";
 
     documentation REGISTER_PITCH_DOUBLES;
         question "What does Register Pitch Control of merged media block reads do?";

@@ -155,6 +155,9 @@ pub fn state_base_address(exec: &mut Exec<'_>, packet: &StateBaseAddress) -> Res
     if packet.general_state_buffer_size_modify_enable {
         base.general_size = packet.general_state_buffer_size.get() * PAGE;
     }
+    if packet.dynamic_state_buffer_size_modify_enable {
+        base.dynamic_size = packet.dynamic_state_buffer_size.get() * PAGE;
+    }
     Ok(())
 }
 

@@ -61,9 +61,9 @@ impl State {
     }
 }
 
-/// Base addresses, 48 bits each. A buffer size other than that of General State is not checked:
-/// offsets beyond it are read like any other. The behaviour of hardware is undefined there
-/// (gen8_facts 12.1).
+/// Base addresses, 48 bits each. The buffer sizes of Indirect Object and Instruction are not
+/// checked: offsets beyond them are read like any other. The behaviour of hardware is undefined
+/// there (gen8_facts 12.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BaseAddresses {
     /// General State: scratch space.
@@ -75,6 +75,9 @@ pub struct BaseAddresses {
     pub surface: u64,
     /// Dynamic State: samplers, viewports, interface descriptors, constants.
     pub dynamic: u64,
+    /// Bytes of Dynamic State; 0 means no limit. Only reads of sampler states regard it
+    /// (assumptions::SAMPLERS_PAST_DYNAMIC_STATE_ARE_ZERO).
+    pub dynamic_size: u64,
     /// Indirect Object: indirect data of media objects and walkers.
     pub indirect: u64,
     /// Instruction: kernels.

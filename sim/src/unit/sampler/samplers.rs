@@ -2,6 +2,9 @@
 
 use super::media::cache::MediaCache;
 use super::view::View;
+use crate::assumptions::SAMPLERS_PAST_DYNAMIC_STATE_ARE_ZERO;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 
 /// Bytes of a sampler state.
 const STATE: u64 = 16;
@@ -49,6 +52,22 @@ impl Samplers {
     pub fn address(&self, offset: Option<u64>, index: u64) -> u64 {
         let table = offset.map_or(self.table, |offset| self.base.wrapping_add(offset));
         table.wrapping_add(STATE * index)
+    }
+
+    /// Reads the state at a graphics address that a message or a stage gives.
+    ///
+    /// # Errors
+    /// A page fault, except past the end of Dynamic State
+    /// (assumptions::SAMPLERS_PAST_DYNAMIC_STATE_ARE_ZERO).
+    pub(super) fn read(exec: &Exec<'_>, address: u64, dwords: &mut [u32]) -> Result<(), Fault> {
+        let base = exec.state.base;
+        let end = address.wrapping_sub(base.dynamic).saturating_add(4 * dwords.len() as u64);
+        let past_end = base.dynamic_size != 0 && end > base.dynamic_size;
+        match exec.vm.read(address, bytemuck::cast_slice_mut(dwords)) {
+            Err(_) if SAMPLERS_PAST_DYNAMIC_STATE_ARE_ZERO && past_end => dwords.fill(0),
+            done => done.map_err(|fault| exec.page(fault, "sampler state"))?,
+        }
+        Ok(())
     }
 
     /// Copies the views and the states of media messages that only `other` has, up to the maximum

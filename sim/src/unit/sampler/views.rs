@@ -4,6 +4,7 @@
 use super::border;
 use super::key::Key;
 use super::palette::Palettes;
+use super::samplers::Samplers;
 use super::state::Sampler;
 use super::view::{Extras, View};
 use crate::machine::exec::Exec;
@@ -61,9 +62,7 @@ impl Bindings {
         let state = self.state(exec, index)?;
         let mut dwords = [0; SamplerState::DWORDS];
         if let Some(address) = address {
-            exec.vm
-                .read(address, bytemuck::must_cast_slice_mut(&mut dwords))
-                .map_err(|fault| exec.page(fault, "sampler state"))?;
+            Samplers::read(exec, address, &mut dwords)?;
         }
         let sampler = Sampler::resolve(&SamplerState::unpack_lossy(&dwords)).map_err(|bad| {
             let why =

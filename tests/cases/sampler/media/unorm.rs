@@ -8,8 +8,8 @@ use crate::sampler::{SAMPLERS, model};
 use genxml::eu::gen8::eu_payloads::{SampleUnormMessagePayload, SamplerMessageHeader};
 use genxml::gen8::render3d_pixel::ThreeDStateChromaKey;
 use genxml::gen8::state::{
-    SamplerState, SamplerStateChromaKeyMode, SamplerStateMipModeFilter, SurfaceFormat,
-    TextureCoordinateMode as Wrap,
+    SamplerState, SamplerStateChromaKeyMode, SamplerStateMipModeFilter, StateBaseAddress,
+    SurfaceFormat, TextureCoordinateMode as Wrap,
 };
 use genxml_cases::paper::Tiling;
 use genxml_cases::{Random, at, packets, u};
@@ -170,4 +170,64 @@ fn refusals() {
         assert!(illegal(SurfaceFormat::R8G8B8A8_UNORM, 4, plain(true, wrap)), "{wrap:?}");
     }
     assert!(illegal(SurfaceFormat::R8G8B8A8_UNORM, 4, sampler(true)));
+}
+
+/// A header can give samplers past the end of Dynamic State. Their states are zeros where nothing
+/// is mapped: the filter is nearest, and coordinates wrap. Oracle: the texels themselves.
+#[test]
+fn past_dynamic_state() {
+    let (mut model, mut random) = (model(), Random::new(88));
+    let extent = [13, 6];
+    let texture =
+        Texture::plain(&mut random, SurfaceFormat::R8_UNORM, 1, Tiling::Linear, extent, 1);
+    texture.put(&mut model);
+    let first = [8, 4];
+    let [start, step] = [[0, 1].map(|n| (first[n] as f32 + 0.25) / extent[n] as f32), [1.0; 2]];
+    let step = [0, 1].map(|n| step[n] / extent[n] as f32);
+    let ordinary = plain(true, Wrap::CLAMP);
+    let mut run = |pages, pointer| {
+        let size = StateBaseAddress {
+            dynamic_state_buffer_size_modify_enable: true,
+            dynamic_state_buffer_size: u(pages),
+            ..StateBaseAddress::new()
+        };
+        model.render(&packets![size]).unwrap();
+        let header = SamplerMessageHeader {
+            green_write_channel_mask: true,
+            blue_write_channel_mask: true,
+            alpha_write_channel_mask: true,
+            sampler_state_pointer: at(pointer),
+            ..SamplerMessageHeader::new()
+        };
+        let send = Send {
+            kind: 0x0c,
+            header: Some(header),
+            sampler: 1,
+            payload: payload(true, start, step),
+            back: 2,
+        };
+        let states = [ordinary.pack(), ordinary.pack()].concat();
+        send.run(&mut model, &texture.state().pack(), &states)
+    };
+    let wanted = |texel: &dyn Fn(usize, usize) -> f64| -> Vec<u8> {
+        let value = |n: usize| (texel(n % 8, n / 8) * f64::from(0xff00) + 0.5) as u16;
+        (0..32).flat_map(|pixel| value(pixel).to_le_bytes()).collect()
+    };
+    const FAR: u64 = 0xffff_ffe0;
+    assert!(matches!(run(0, FAR), Err(Fault::Page { .. })), "Dynamic State has no end");
+    assert!(matches!(run(0xf_ffff, 0x1000_0000), Err(Fault::Page { .. })), "inside Dynamic State");
+    let zeros = wanted(&|x, y| {
+        let [x, y] = [(first[0] + x) % extent[0] as usize, (first[1] + y) % extent[1] as usize];
+        texture.texel(0, 0, x as u32, y as u32)[0]
+    });
+    assert_eq!(run(16, FAR).unwrap()[..64], zeros);
+    // What is mapped is read, also past the end.
+    let reference = Filter::of(&ordinary, [0.0; 4]);
+    let filtered = wanted(&|x, y| {
+        let [u, v] =
+            [(0, x), (1, y)].map(|(n, at)| f64::from(start[n]) + f64::from(step[n]) * at as f64);
+        reference.sample(&texture, 0, [u, v, 0.0], 0)[0]
+    });
+    assert_ne!(zeros, filtered);
+    assert_eq!(run(1, SAMPLERS).unwrap()[..64], filtered);
 }

@@ -19,6 +19,7 @@ pub mod rows;
 pub mod scaler;
 pub mod unorm;
 
+use super::samplers::Samplers;
 use crate::assumptions::SAMPLERS_OF_8X8_ARE_THIS_FAR_APART;
 use crate::eu::Message;
 use crate::eu::regions::Registers;
@@ -170,9 +171,7 @@ impl Bindings {
     fn scaler(&mut self, exec: &Exec<'_>, address: u64) -> Result<&Scaler, Fault> {
         self.samplers.media.scalers.find(address, || {
             let mut dwords = [0; SamplerState8x8Avs::DWORDS];
-            exec.vm
-                .read(address, bytemuck::must_cast_slice_mut(&mut dwords))
-                .map_err(|fault| exec.page(fault, "sampler state"))?;
+            Samplers::read(exec, address, &mut dwords)?;
             Ok(Scaler::resolve(&SamplerState8x8Avs::unpack_lossy(&dwords)))
         })
     }

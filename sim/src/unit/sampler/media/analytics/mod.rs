@@ -23,6 +23,7 @@ use crate::machine::observation::Counter;
 use crate::unit::bindings::Bindings;
 use crate::unit::payload::Payload;
 use crate::unit::port::Port;
+use crate::unit::sampler::samplers::Samplers;
 use convolution::Convolution;
 use genxml::eu::gen8::eu_payloads::{
     Sample8x8CentroidSizes, Sample8x8MessagePayload, Sample8x8MessagePayloadFunction as Function,
@@ -349,9 +350,7 @@ impl Bindings {
             let mut dwords = [0; SamplerState8x8Convolve::DWORDS];
             // The rest is reserved, and drivers do not allocate all of it.
             let used = &mut dwords[..Convolution::DWORDS];
-            exec.vm
-                .read(address, bytemuck::cast_slice_mut(used))
-                .map_err(|fault| exec.page(fault, "sampler state"))?;
+            Samplers::read(exec, address, used)?;
             Convolution::resolve(exec, &SamplerState8x8Convolve::unpack_lossy(&dwords))
         })?;
         Ok(*convolution)
@@ -362,9 +361,7 @@ impl Bindings {
         let masks = &mut self.samplers.media.masks;
         let mask = masks.find(address, || {
             let mut dwords = [0; SamplerState8x8ErodeDilateMinmaxfilter::DWORDS];
-            exec.vm
-                .read(address, bytemuck::must_cast_slice_mut(&mut dwords))
-                .map_err(|fault| exec.page(fault, "sampler state"))?;
+            Samplers::read(exec, address, &mut dwords)?;
             Mask::resolve(exec, &SamplerState8x8ErodeDilateMinmaxfilter::unpack_lossy(&dwords))
         })?;
         Ok(*mask)
