@@ -239,6 +239,8 @@ impl Texture {
             SurfaceFormat::R32_FLOAT => [float(0), 0.0, 0.0, 1.0],
             SurfaceFormat::R8G8B8A8_UNORM => [unorm(0), unorm(1), unorm(2), unorm(3)],
             SurfaceFormat::B8G8R8A8_UNORM => [unorm(2), unorm(1), unorm(0), unorm(3)],
+            SurfaceFormat::R8G8B8X8_UNORM => [unorm(0), unorm(1), unorm(2), 1.0],
+            SurfaceFormat::B8G8R8X8_UNORM => [unorm(2), unorm(1), unorm(0), 1.0],
             SurfaceFormat::R8_UNORM => [unorm(0), 0.0, 0.0, 1.0],
             SurfaceFormat::R8G8_UNORM => [unorm(0), unorm(1), 0.0, 1.0],
             SurfaceFormat::A8_UNORM => [0.0, 0.0, 0.0, unorm(0)],

@@ -51,10 +51,12 @@ fn blocks() {
         (SurfaceFormat::R8G8_UNORM, 2),
         (SurfaceFormat::R8_UNORM, 1),
         (SurfaceFormat::A8_UNORM, 1),
+        (SurfaceFormat::R8G8B8X8_UNORM, 4),
+        (SurfaceFormat::B8G8R8X8_UNORM, 4),
     ];
     for round in 0..150 {
         let tiling = [Tiling::Linear, Tiling::X, Tiling::Y][round % 3];
-        let (format, bytes) = formats[round % 5];
+        let (format, bytes) = formats[round % 7];
         let extent = [0; 2].map(|_| 1 + random.below(40) as u32);
         let texture = Texture::plain(&mut random, format, bytes, tiling, extent, 1);
         texture.put(&mut model);

@@ -11,7 +11,7 @@ use crate::eu::regions::{REGISTER, Registers};
 use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
 use crate::mem::{PageFault, Vm};
-use crate::surface::format::{Codec, Encoding};
+use crate::surface::format::{Codec, Encoding, Letter};
 use crate::surface::{Dimension, SurfaceKind};
 use crate::unit::payload::Payload;
 use crate::unit::port::Port;
@@ -120,6 +120,7 @@ fn refused(view: &View) -> Option<String> {
         format
             .channels()
             .iter()
+            .filter(|channel| channel.letter != Letter::X)
             .all(|channel| matches!(channel.encoding, Encoding::Unorm) && channel.bits <= 8)
     });
     if surface.kind != SurfaceKind::Image || surface.layout.dimension != Dimension::Two {
