@@ -340,6 +340,18 @@ filter() {
 	}
 	[ -s model.raw ] || { echo "$2 of $1 has no frames" >&2; return 1; }
 }
+# The last run with --stats has executed a packet: executed PACKET
+executed() { grep -aq "^genx shim: .*: $1: " stderr || { echo "$1 has not run" >&2; return 1; }; }
+# A driver refuses a filter with a message: refused DRIVER FILTER FORMAT MESSAGE
+refused() {
+	filter "$1" "$2" "$3" 2>/dev/null
+	local code=$?
+	((code != skip)) || return $skip
+	((code != 0)) && grep -aqF "$4" stderr || { echo "$1 does not refuse $2: $4" >&2; return 1; }
+	echo "$1 refuses $2: $4"
+}
+# Compares model.raw with what a formula makes of in.raw: formula LIMIT FILTER...
+formula() { "$here/video_reference.py" "${@:2}" in.raw formula.raw && ./compare formula.raw model.raw "$1" 0; }
 # Raises the brightness of raw frames with video enhancement, and compares with the formula.
 test_video_enhance() {
 	client compare && frames in.raw 4 testsrc2=size=320x240:rate=25 &&
@@ -367,13 +379,24 @@ test_video_filters() {
 	echo "$count filters"
 }
 # iHD converts NV12 to YUYV with video enhancement, which repeats rows of chroma as swscale's filter
-# "neighbor" does.
+# "neighbor" does. i965 does it with the scaler of the sampler, twice, and rounds twice. Planar
+# chroma has the same samples as that of NV12. iHD copies planar pictures with a kernel that gives no
+# sampler (see SAMPLERS_PAST_DYNAMIC_STATE_ARE_ZERO).
 test_video_conversion() {
+	local driver
 	client compare && frames in.raw 4 testsrc2=size=320x240:rate=25 &&
 		ffmpeg -v error -y -f rawvideo -pix_fmt nv12 -s 320x240 -i in.raw -vf scale=flags=neighbor,format=yuyv422 \
 			-f rawvideo reference.raw </dev/null || return 1
 	filter iHD scale_vaapi=format=yuyv422 yuyv422 || return
-	./compare reference.raw model.raw 0 0
+	executed VEB_DI_IECP && ./compare reference.raw model.raw 0 0 || return 1
+	filter i965 scale_vaapi=format=yuyv422 yuyv422 || return
+	executed MEDIA_OBJECT && formula 1 conversion || return 1
+	ffmpeg -v error -y -f rawvideo -pix_fmt nv12 -s 320x240 -i in.raw -pix_fmt yuv420p -f rawvideo planar.raw </dev/null || return 1
+	for driver in i965 iHD; do
+		filter $driver scale_vaapi=format=yuv420p yuv420p || return
+		./compare planar.raw model.raw 0 0 || return 1
+	done
+	refused iHD scale_vaapi=format=bgr0 bgr0 "Hardware does not support output format bgr0."
 }
 # Writes even rows of luma of the frames in FILE: even_rows FILE TO
 even_rows() {
@@ -387,6 +410,9 @@ test_video_deinterlace() {
 	client compare && frames in.raw 6 testsrc2=size=320x240:rate=50 tinterlace=interleave_top && even_rows in.raw reference.raw || return 1
 	filter i965 deinterlace_vaapi=mode=bob || return
 	even_rows model.raw rows.raw && ./compare reference.raw rows.raw 0 0 || return 1
+	# iHD samples the lines of a field with a kernel.
+	filter iHD deinterlace_vaapi=mode=bob || return
+	executed MEDIA_OBJECT_WALKER && formula 1 bob || return 1
 	# The driver gives no previous frame here, so this mode interpolates, too.
 	filter iHD deinterlace_vaapi=mode=motion_adaptive || return
 	even_rows model.raw rows.raw && ./compare reference.raw rows.raw 0 0 || return 1
@@ -403,9 +429,17 @@ psnr() {
 	ffmpeg -v info -f rawvideo -pix_fmt nv12 -s 320x240 -i reference.raw -f rawvideo -pix_fmt nv12 -s 320x240 -i "$1" \
 		-lavfi psnr -f null - </dev/null 2>&1 | sed -n 's/.*PSNR y:\([0-9]*\)\.\([0-9][0-9]\).*/\1\2/p'
 }
-# Noise of three strengths: the denoised clip is nearer to the clean one than the noisy clip.
+# The thresholds of i965, and those of iHD for this strength, leave out the previous frame: luma is a
+# mean of pixels whose difference is below 12 or 8. Then noise of three strengths: the denoised clip
+# is nearer to the clean one than the noisy clip.
 test_video_denoise() {
 	local driver noise before after
+	client compare && frames in.raw 4 smptebars=size=320x240:rate=25 noise=alls=24:allf=t || return 1
+	local -A limit_of=([i965]=12 [iHD]=8)
+	for driver in i965 iHD; do
+		filter $driver denoise_vaapi=denoise=32 || return
+		executed VEB_DI_IECP && formula 0 mean "${limit_of[$driver]}" || return 1
+	done
 	frames reference.raw 6 smptebars=size=320x240:rate=25
 	for noise in 6 14 30; do
 		frames in.raw 6 smptebars=size=320x240:rate=25 noise=alls=$noise:allf=t
