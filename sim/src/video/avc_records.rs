@@ -4,13 +4,14 @@
 use super::buffer;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
-use genxml::gen8::mfc::{
-    AvcPakInterPrediction, AvcPakInterPredictionSubMbPredictionMode as Lists,
-    AvcPakInterPredictionSubMbShape as Parts, AvcPakIntraPrediction,
-};
+use genxml::gen8::mfc::AvcPakIntraPrediction;
 use genxml::gen8::mfd::{
-    AvcStreamOutRecord, AvcStreamOutRecordInterMbMode as InterMode,
-    AvcStreamOutRecordIntraMbMode as IntraMode, AvcStreamOutRecordMotionVectors as Vector,
+    AvcStreamOutInterPrediction, AvcStreamOutInterPredictionReferenceL0 as Reference0,
+    AvcStreamOutInterPredictionReferenceL1 as Reference1,
+    AvcStreamOutInterPredictionSubMbPredictionMode as Lists,
+    AvcStreamOutInterPredictionSubMbShape as Parts, AvcStreamOutRecord,
+    AvcStreamOutRecordInterMbMode as InterMode, AvcStreamOutRecordIntraMbMode as IntraMode,
+    AvcStreamOutRecordMotionVectors as Vector,
 };
 use genxml::gen8::mfx_common::{MfxPipeBufAddrState, MfxPipeModeSelect};
 use genxml_codecs::Structure;
@@ -22,8 +23,6 @@ use genxml_core::{S, U};
 const RECORD: usize = 64;
 /// MB Type of macroblocks with four 8x8 blocks.
 const EIGHT_BY_EIGHT: u8 = 22;
-/// A reference is the number of a frame store, not an index in a list.
-const FRAME_STORE: u64 = 0x80;
 
 /// Writes the records of a picture in raster order, if MFX_PIPE_MODE_SELECT enables it and the
 /// buffer has an address.
@@ -166,16 +165,22 @@ fn inter(macroblock: &Macroblock, record: AvcStreamOutRecord) -> AvcStreamOutRec
         (false, true) => Lists::L1,
         _ => Lists::L0,
     };
-    let reference = |list: usize, block: usize| match used(list, block) {
-        true => FRAME_STORE | macroblock.pictures[list][block].max(0) as u64 >> 1,
-        false => 0,
+    let store = |list: usize, block: usize| match used(list, block) {
+        true => U::from_bits(macroblock.pictures[list][block].max(0) as u64 >> 1),
+        false => U::from_bits(0),
     };
     let parts = if direct { [3; 4] } else { macroblock.parts };
-    let prediction = AvcPakInterPrediction {
+    let prediction = AvcStreamOutInterPrediction {
         sub_mb_prediction_mode: std::array::from_fn(lists),
         sub_mb_shape: parts.map(|part| Parts::from_bits(part.into())),
-        reference_l0: std::array::from_fn(|block| U::from_bits(reference(0, block))),
-        reference_l1: std::array::from_fn(|block| U::from_bits(reference(1, block))),
+        reference_l0: std::array::from_fn(|block| Reference0 {
+            is_frame_store: used(0, block),
+            frame_store: store(0, block),
+        }),
+        reference_l1: std::array::from_fn(|block| Reference1 {
+            is_frame_store: used(1, block),
+            frame_store: store(1, block),
+        }),
     };
     let vector = |index: usize| {
         let (block, list) = (index / 2, index % 2);

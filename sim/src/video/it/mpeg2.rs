@@ -221,8 +221,8 @@ fn motion(exec: &Exec<'_>, inline: &Inline, parameters: &Parameters) -> Result<M
             ),
         ],
     ];
-    let select = inline.motion_vertical_field_select.get();
-    let bottom = [0, 2].map(|first| [first, first + 1].map(|at| select >> at & 1 == 1));
+    let [forward_0, backward_0, forward_1, backward_1] = inline.motion_vertical_field_select;
+    let bottom = [[forward_0, backward_0], [forward_1, backward_1]];
     // In dual prime prediction, the backward fields hold the vectors into the field of the other
     // parity.
     let opposite = if dual { vectors.map(|vectors| vectors[1]) } else { Default::default() };

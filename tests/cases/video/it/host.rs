@@ -60,10 +60,8 @@ pub fn inline(
     });
     inline.macroblock_motion_forward = motion.directions[0];
     inline.macroblock_motion_backward = motion.directions[1];
-    let select = [(0, 0), (0, 1), (1, 0), (1, 1)];
-    let select =
-        select.iter().enumerate().map(|(bit, &(r, s))| u64::from(motion.bottom[r][s]) << bit);
-    inline.motion_vertical_field_select = u(select.sum());
+    let [[forward_0, backward_0], [forward_1, backward_1]] = motion.bottom;
+    inline.motion_vertical_field_select = [forward_0, backward_0, forward_1, backward_1];
     let [mut first, mut second] = motion.vectors;
     if dual {
         first[1] = motion.opposite[0];
