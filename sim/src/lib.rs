@@ -27,6 +27,7 @@
 //! * [`mod@unit`]: shared functions;
 //! * [`blt`]: the blitter; [`media`]: dispatch of threads; [`render`]: the 3D pipeline; [`video`]:
 //!   the video decoder; [`vebox`]: video enhancement;
+//! * `gen45`, with the feature of this name: state, pipeline and shared functions of G45;
 //! * [`cs`]: command streamers;
 //! * [`inspect`]: summaries, pictures, tables and traces for tools;
 //! * [`gpu`]: engines, contexts and submission.
@@ -53,6 +54,8 @@ pub mod cs;
 #[cfg(feature = "dumps")]
 pub mod error_state;
 pub mod eu;
+#[cfg(feature = "gen45")]
+pub mod gen45;
 pub mod gpu;
 pub mod inspect;
 pub mod machine;

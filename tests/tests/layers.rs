@@ -60,6 +60,7 @@ const CRATES: &[Layers] = &[
             &["pixel"],
             &["unit"],
             &["blt", "media", "render", "vebox", "video"],
+            &["gen45"],
             &["cs"],
             &["inspect"],
             &["gpu"],
