@@ -5,7 +5,10 @@
 //! command streamer (CURBE) are entries too; [`Urb::curbe`] is the newest one.
 
 use crate::machine::slots::UnitState;
-use genxml::gen45::commands_common::{CsUrbState, UrbFence};
+use super::state::State;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use genxml::gen45::commands_common::{ConstantBuffer, CsUrbState, UrbFence};
 use std::fmt;
 use std::ops::Range;
 
@@ -297,4 +300,46 @@ impl Urb {
         self.produced_data.extend_from_slice(&self.bytes[start * ROW..end * ROW]);
         true
     }
+}
+
+fn refused(exec: &Exec<'_>, bad: BadUrb) -> Fault {
+    exec.bad_field(bad.field, bad.value, bad.why)
+}
+
+/// URB_FENCE: moves the ends of the sections whose reallocation is requested.
+///
+/// # Errors
+/// [`Fault::BadPacket`] for sections that do not fit.
+pub fn fence(exec: &mut Exec<'_>, packet: &UrbFence) -> Result<(), Fault> {
+    let moved = exec.state.slots.get_mut::<Urb>().fence(packet);
+    moved.map_err(|bad| refused(exec, bad))
+}
+
+/// CS_URB_STATE: number and size of the entries of the section CS.
+///
+/// # Errors
+/// None.
+pub fn cs_urb_state(exec: &mut Exec<'_>, packet: &CsUrbState) -> Result<(), Fault> {
+    exec.state.slots.get_mut::<Urb>().set_constants(packet);
+    Ok(())
+}
+
+/// CONSTANT_BUFFER: copies constants from memory to an entry of the section CS.
+///
+/// # Errors
+/// [`Fault::BadPacket`] for constants that do not fit; a page fault.
+pub fn constant_buffer(exec: &mut Exec<'_>, packet: &ConstantBuffer) -> Result<(), Fault> {
+    let base = exec.state.slots.with(|state: &State| state.base.general);
+    let urb = exec.state.slots.get_mut::<Urb>();
+    if !packet.valid {
+        urb.drop_curbe();
+        return Ok(());
+    }
+    let address = base.wrapping_add(packet.buffer_starting_address.get()) & u64::from(u32::MAX);
+    let Exec { vm, state, .. } = &mut *exec;
+    let read = match state.slots.get_mut::<Urb>().next_curbe(packet.buffer_length.get() as usize) {
+        Ok(entry) => vm.read(address, entry),
+        Err(bad) => return Err(refused(exec, bad)),
+    };
+    read.map_err(|fault| exec.page(fault, "constants"))
 }
