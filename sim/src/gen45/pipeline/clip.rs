@@ -1,7 +1,7 @@
 //! Clipper: drops objects outside the view volume, and runs threads that clip the objects that
 //! cross its planes (gen45_facts 8).
 
-use super::count;
+use super::common::{GEOMETRY_CHANNELS, begin, count, general};
 use super::objects::{Object, Shape};
 use super::produced::Output;
 use super::unit::{Unit, UnitState};
@@ -152,7 +152,7 @@ impl Clipper {
         let guard_band = match state.guardband_clip_test_enable {
             true => {
                 let pointer = state.clipper_viewport_state_pointer.get();
-                let viewport: ClipViewport = super::general(exec, pointer)?;
+                let viewport: ClipViewport = general(exec, pointer)?;
                 Some([
                     viewport.xmin_clip_guardband,
                     viewport.xmax_clip_guardband,
@@ -233,7 +233,7 @@ impl Clipper {
         planes: u8,
         user: u8,
     ) -> Result<(), Fault> {
-        super::begin(exec, urb::Unit::Clip, &self.unit.state)?;
+        begin(exec, urb::Unit::Clip, &self.unit.state)?;
         let handle = exec.state.slots.get_mut::<Urb>().allocate();
         let header = self.unit.header();
         // Only polygons have inner edges.
@@ -261,7 +261,7 @@ impl Clipper {
         for corner in corners {
             self.unit.push_entry(corner);
         }
-        self.unit.run(exec, super::GEOMETRY_CHANNELS)?;
+        self.unit.run(exec, GEOMETRY_CHANNELS)?;
         self.output.take(exec, self.unit.state.rows);
         Ok(())
     }

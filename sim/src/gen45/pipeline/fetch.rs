@@ -1,6 +1,6 @@
 //! Vertex fetch: reads the elements of vertices into vertex URB entries (gen45_facts 5).
 
-use super::latched;
+use super::common::latched;
 use crate::assumptions::{G45_ELEMENTS_AFTER_MAX_INDEX_ARE_ZERO, G45_INDICES_AFTER_THE_END_ARE_ZERO};
 use crate::gen45::state::State;
 use crate::machine::exec::Exec;
@@ -258,7 +258,7 @@ fn buffer(exec: &Exec<'_>, index: usize) -> Option<VertexBufferState> {
     use genxml_core::packet::Fixed;
     exec.state
         .slots
-        .with(|state: &State| state.latched.get(index).map(VertexBufferState::read_lossy))
+        .with(|state: &State| state.latched.get::<VertexBufferState>(index).map(VertexBufferState::read_lossy))
 }
 
 fn indices(exec: &Exec<'_>) -> Result<Indices, Fault> {

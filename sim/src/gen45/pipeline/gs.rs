@@ -1,7 +1,7 @@
 //! Geometry shader: a thread makes polygons and lines of an object (gen45_facts 7).
 
-use super::count;
-use super::objects::{Assembler, Object};
+use super::common::{GEOMETRY_CHANNELS, begin, count};
+use super::objects::Object;
 use super::produced::Output;
 use super::unit::{Unit, UnitState};
 use crate::gen45::urb::{self, Urb};
@@ -49,7 +49,7 @@ impl GeometryShader {
         object: &Object,
         each: &mut impl FnMut(&mut Exec<'_>, &Vertices, &Object) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        super::begin(exec, urb::Unit::Gs, &self.unit.state)?;
+        begin(exec, urb::Unit::Gs, &self.unit.state)?;
         let handle = exec.state.slots.get_mut::<Urb>().allocate();
         let header = self.unit.header();
         let start = GsThreadPayload {
@@ -66,7 +66,7 @@ impl GeometryShader {
         for vertex in &object.vertices[..object.shape.vertices()] {
             self.unit.push_entry(vertices.get(*vertex as usize));
         }
-        self.unit.run(exec, super::GEOMETRY_CHANNELS)?;
+        self.unit.run(exec, GEOMETRY_CHANNELS)?;
         self.output.take(exec, self.unit.state.rows);
         let mut made = 0;
         self.output.objects(&mut |object, vertices| {

@@ -1,7 +1,7 @@
 //! The units that run threads: the fields of their states under one name, and the code that starts
 //! and runs a thread (gen45_facts 4.4, 6 to 10, 12.1).
 
-use crate::eu::gen45::cache;
+use crate::eu::cache;
 use crate::eu::{Kernel, Launch, Stop, Thread};
 use crate::gen45::message::{Bindings, Local, Port};
 use crate::gen45::state::State;
@@ -174,7 +174,7 @@ impl Unit {
     /// [`Fault::BadPacket`] for more constants than a thread has registers.
     pub fn resolve(exec: &mut Exec<'_>, state: UnitState, table: u64) -> Result<Unit, Fault> {
         let base = exec.state.slots.with(|it: &State| it.base);
-        let kernel = cache::decode(exec, base.general.wrapping_add(state.kernel));
+        let kernel = cache::decode(exec, base.general.wrapping_add(state.kernel), 0);
         if state.start + state.constant_length > REGISTERS {
             let why = format!("a thread has {REGISTERS} registers");
             return Err(exec.bad_field(

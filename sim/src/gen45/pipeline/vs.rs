@@ -1,6 +1,6 @@
 //! Vertex shader: a thread shades two vertices (gen45_facts 6).
 
-use super::count;
+use super::common::{begin, count};
 use super::unit::{ROW, Unit, UnitState};
 use crate::gen45::urb::{self, Urb};
 use crate::machine::exec::Exec;
@@ -65,7 +65,7 @@ impl VertexShader {
         shaded: &mut Vertices,
     ) -> Result<(), Fault> {
         let total = fetched.count();
-        super::begin(exec, urb::Unit::Vs, &self.unit.state)?;
+        begin(exec, urb::Unit::Vs, &self.unit.state)?;
         for first in (0..total).step_by(WIDTH) {
             let here = WIDTH.min(total - first);
             let urb = exec.state.slots.get_mut::<Urb>();
