@@ -88,6 +88,8 @@ mod faults;
 mod gen45;
 #[cfg(feature = "gen45")]
 mod gen45_pipeline;
+#[cfg(feature = "gen45")]
+mod gen45_messages;
 mod geometry;
 mod memory;
 mod messages;
@@ -111,6 +113,8 @@ pub use eu::*;
 pub use gen45::*;
 #[cfg(feature = "gen45")]
 pub use gen45_pipeline::*;
+#[cfg(feature = "gen45")]
+pub use gen45_messages::*;
 pub use geometry::*;
 pub use memory::*;
 pub use messages::*;
@@ -130,6 +134,8 @@ use faults::FAULTS;
 use gen45::GEN45;
 #[cfg(feature = "gen45")]
 use gen45_pipeline::GEN45_PIPELINE;
+#[cfg(feature = "gen45")]
+use gen45_messages::GEN45_MESSAGES;
 use motion::MOTION;
 use vebox::VEBOX;
 use video::VIDEO;
@@ -157,5 +163,7 @@ pub const AREAS: &[Area] = &[
     GEN45,
     #[cfg(feature = "gen45")]
     GEN45_PIPELINE,
+    #[cfg(feature = "gen45")]
+    GEN45_MESSAGES,
     FAULTS,
 ];

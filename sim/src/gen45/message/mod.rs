@@ -6,9 +6,13 @@
 
 pub mod bindings;
 pub mod local;
+pub mod math;
 pub mod payload;
 pub mod port;
+pub mod sampler;
+pub mod surface;
 pub mod target;
+pub mod urb;
 
 pub use bindings::Bindings;
 pub use local::Local;

@@ -2,7 +2,10 @@
 
 use super::bindings::Bindings;
 use super::local::Local;
+use super::math;
 use super::payload::Payload;
+use super::sampler;
+use super::urb;
 use crate::eu::Kernel;
 use crate::eu::Message;
 use crate::eu::regions::{GRF_BYTES, REGISTER, Registers};
@@ -12,6 +15,7 @@ use crate::machine::events::Event;
 use crate::machine::exec::Exec;
 use crate::machine::fault::{Fault, Refusal};
 use crate::machine::watchdog::Exhausted;
+use genxml::eu::instruction::SharedFunction;
 
 /// Connects one thread with memory and with the shared functions.
 pub struct Port<'p, 'a> {
@@ -105,7 +109,12 @@ impl Environment for Port<'_, '_> {
         {
             return Err(self.illegal("the response continues after r127".into(), message));
         }
-        Err(self.missing("this shared function", message, "003:13393"))
+        match message.function {
+            SharedFunction::Sampler => sampler::message(self, registers, message),
+            SharedFunction::Math => math::message(self, registers, message),
+            SharedFunction::Urb => urb::message(self, registers, message),
+            _ => Err(self.missing("this shared function", message, "003:13393")),
+        }
     }
 
     fn timestamp(&self) -> u64 {
