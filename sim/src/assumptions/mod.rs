@@ -87,9 +87,9 @@ mod faults;
 #[cfg(feature = "gen45")]
 mod gen45;
 #[cfg(feature = "gen45")]
-mod gen45_pipeline;
-#[cfg(feature = "gen45")]
 mod gen45_messages;
+#[cfg(feature = "gen45")]
+mod gen45_pipeline;
 mod geometry;
 mod memory;
 mod messages;
@@ -112,9 +112,9 @@ pub use eu::*;
 #[cfg(feature = "gen45")]
 pub use gen45::*;
 #[cfg(feature = "gen45")]
-pub use gen45_pipeline::*;
-#[cfg(feature = "gen45")]
 pub use gen45_messages::*;
+#[cfg(feature = "gen45")]
+pub use gen45_pipeline::*;
 pub use geometry::*;
 pub use memory::*;
 pub use messages::*;
@@ -133,9 +133,9 @@ use faults::FAULTS;
 #[cfg(feature = "gen45")]
 use gen45::GEN45;
 #[cfg(feature = "gen45")]
-use gen45_pipeline::GEN45_PIPELINE;
-#[cfg(feature = "gen45")]
 use gen45_messages::GEN45_MESSAGES;
+#[cfg(feature = "gen45")]
+use gen45_pipeline::GEN45_PIPELINE;
 use motion::MOTION;
 use vebox::VEBOX;
 use video::VIDEO;

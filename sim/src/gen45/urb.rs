@@ -4,10 +4,10 @@
 //! ([`Urb::begin`]). The handle of an entry is the number of its first row. The constants of the
 //! command streamer (CURBE) are entries too; [`Urb::curbe`] is the newest one.
 
-use crate::machine::slots::UnitState;
 use super::state::State;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::machine::slots::UnitState;
 use genxml::gen45::commands_common::{ConstantBuffer, CsUrbState, UrbFence};
 use std::fmt;
 use std::ops::Range;

@@ -316,9 +316,8 @@ impl DepthStencil {
                 _ => Outcome::Passed,
             };
             let depth = (outcome == Outcome::Passed && self.depth_write).then_some(new);
-            let stencil = face
-                .filter(|_| self.stencil_write)
-                .map(|face| face.update(stencil, outcome));
+            let stencil =
+                face.filter(|_| self.stencil_write).map(|face| face.update(stencil, outcome));
             format.write(&mut elements[n], depth, stencil);
             passed |= u8::from(outcome == Outcome::Passed) << n;
             changed |= u8::from(elements[n] != before) << n;
@@ -398,9 +397,7 @@ fn buffer(exec: &Exec<'_>) -> Result<Option<Buffer>, Fault> {
     }
     let offsets = match packet.depth_buffer_coordinate_offset_disable {
         true => [0, 0],
-        false => {
-            [packet.depth_coordinate_offset_x.get(), packet.depth_coordinate_offset_y.get()]
-        }
+        false => [packet.depth_coordinate_offset_x.get(), packet.depth_coordinate_offset_y.get()],
     };
     if let Some(offset) = offsets.iter().find(|offset| **offset < 0 || **offset % 2 != 0) {
         let why = "offsets in a tile are even and not negative";

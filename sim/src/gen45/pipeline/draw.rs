@@ -1,17 +1,19 @@
 //! 3DPRIMITIVE: the state is resolved once; then vertices go through the units in batches.
 
 use super::clip::Clipper;
+use super::common::{count, general, latched};
 use super::fetch::Fetch;
 use super::gs::GeometryShader;
 use super::objects::{Assembler, Object, has_adjacency};
 use super::raster_state::RasterState;
 use super::sf::{Primitive, Setup};
 use super::vs::VertexShader;
-use super::wm::{PixelPipe, Windower};
-use super::common::{count, general, latched};
+use super::wm::{PixelPipe, Screen, Windower};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::machine::parallel;
 use crate::machine::watchdog;
+use crate::render::tiles::Bins;
 use crate::render::vue::Vertices;
 use genxml::gen45::commands_3d::{
     ThreeDPrimitive, ThreeDStateBindingTablePointers, ThreeDStatePipelinedPointers,
@@ -28,8 +30,6 @@ const OBJECTS: usize = 4096;
 /// Number of entries of the table that finds a vertex again in a batch. The low bits of the vertex
 /// number are the index.
 const FOUND: usize = 1024;
-/// Number of primitives at which their pixels are drawn.
-const PRIMITIVES: usize = 1024;
 
 /// Vertices, and the objects made of them, that go through the units together.
 #[derive(Debug)]
@@ -110,9 +110,7 @@ struct Pixels {
     windower: Windower,
     pipe: PixelPipe,
     /// Primitives that are set up and not drawn yet.
-    primitives: Vec<Primitive>,
-    /// Their setup entries, one after the other.
-    entries: Vec<u32>,
+    bins: Bins<Primitive, u32>,
 }
 
 impl Draw {
@@ -160,8 +158,7 @@ impl Draw {
         let raster = RasterState::resolve(exec, &sf, &wm)?;
         let table = tables.pointer_to_ps_binding_table.get();
         let antialias = sf.antialiasing_enable;
-        let (windower, pipe) =
-            Windower::resolve(exec, &wm, &cc, color_calc, table, antialias)?;
+        let (windower, pipe) = Windower::resolve(exec, &wm, &cc, color_calc, table, antialias)?;
         let shaded = vertex.as_ref().map_or(fetch.dwords, |shader| shader.dwords);
         Ok(Draw {
             code,
@@ -173,7 +170,7 @@ impl Draw {
             clipper,
             setup,
             raster,
-            pixels: Pixels { windower, pipe, primitives: Vec::new(), entries: Vec::new() },
+            pixels: Pixels { windower, pipe, bins: Bins::default() },
             counted: statistics.statistics_enable,
         })
     }
@@ -229,7 +226,7 @@ impl Draw {
                 count(exec, IaPrimitivesCount::OFFSET, assembler.primitives().into());
             }
         }
-        self.pixels.draw(exec, &self.raster, self.setup.dwords)
+        self.pixels.draw(exec, &self.raster)
     }
 
     /// Shades the vertices of a batch and draws its objects.
@@ -260,25 +257,22 @@ impl Draw {
         let Draw { geometry, clipper, setup, raster, pixels, .. } = self;
         for object in &batch.objects {
             exec.spend(watchdog::OBJECT)?;
-            let Pixels { primitives, entries, .. } = &mut *pixels;
+            let bins = &mut pixels.bins;
             let mut set = |exec: &mut Exec<'_>, vertices: &Vertices, object: &Object| {
                 exec.spend(watchdog::OBJECT)?;
-                let primitive = setup.run(exec, raster, vertices, object, entries)?;
-                primitives.extend(primitive);
-                Ok(())
+                setup.run(exec, raster, vertices, object, bins)
             };
-            let mut clip = |exec: &mut Exec<'_>, vertices: &Vertices, object: &Object| {
-                match clipper {
-                    Some(clipper) => clipper.run(exec, vertices, object, &mut set),
-                    None => set(exec, vertices, object),
-                }
+            let mut clip = |exec: &mut Exec<'_>, vertices: &Vertices, object: &Object| match clipper
+            {
+                Some(clipper) => clipper.run(exec, vertices, object, &mut set),
+                None => set(exec, vertices, object),
             };
             match geometry {
                 Some(geometry) => geometry.run(exec, vertices, object, &mut clip)?,
                 None => clip(exec, vertices, object)?,
             }
-            if pixels.primitives.len() >= PRIMITIVES {
-                pixels.draw(exec, raster, setup.dwords)?;
+            if pixels.bins.is_full() {
+                pixels.draw(exec, raster)?;
             }
         }
         batch.clear();
@@ -288,20 +282,14 @@ impl Draw {
 
 impl Pixels {
     /// Draws the pixels of the primitives that are set up.
-    fn draw(
-        &mut self,
-        exec: &mut Exec<'_>,
-        raster: &RasterState,
-        dwords: usize,
-    ) -> Result<(), Fault> {
-        let Pixels { windower, pipe, primitives, entries } = self;
-        for (primitive, entry) in primitives.iter().zip(entries.chunks_exact(dwords)) {
-            let pixels = primitive.setup.pixels(&raster.multisample.samples);
-            exec.spend(watchdog::BLOCK * pixels.intersection(raster.window).blocks())?;
-            pipe.primitive(exec, raster, windower, primitive, entry, raster.window)?;
+    fn draw(&mut self, exec: &mut Exec<'_>, raster: &RasterState) -> Result<(), Fault> {
+        let Pixels { windower, pipe, bins } = self;
+        if bins.is_empty() {
+            return Ok(());
         }
-        primitives.clear();
-        entries.clear();
+        bins.sort();
+        parallel::run(exec, &Screen { raster, windower, bins }, pipe)?;
+        bins.clear();
         Ok(())
     }
 }

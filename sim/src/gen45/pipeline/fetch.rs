@@ -1,7 +1,9 @@
 //! Vertex fetch: reads the elements of vertices into vertex URB entries (gen45_facts 5).
 
 use super::common::latched;
-use crate::assumptions::{G45_ELEMENTS_AFTER_MAX_INDEX_ARE_ZERO, G45_INDICES_AFTER_THE_END_ARE_ZERO};
+use crate::assumptions::{
+    G45_ELEMENTS_AFTER_MAX_INDEX_ARE_ZERO, G45_INDICES_AFTER_THE_END_ARE_ZERO,
+};
 use crate::gen45::state::State;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
@@ -137,11 +139,7 @@ impl Fetch {
     }
 
     /// The source of an element; none if its buffer is not set.
-    fn source(
-        &self,
-        exec: &Exec<'_>,
-        state: &VertexElementState,
-    ) -> Result<Option<Source>, Fault> {
+    fn source(&self, exec: &Exec<'_>, state: &VertexElementState) -> Result<Option<Source>, Fault> {
         let format = SurfaceFormat::from_bits(state.source_element_format.bits());
         let codec = Codec::of(format).filter(|codec| {
             let wide = |channels: &[_]| {
@@ -256,9 +254,9 @@ impl Fetch {
 /// A vertex buffer, if it is set.
 fn buffer(exec: &Exec<'_>, index: usize) -> Option<VertexBufferState> {
     use genxml_core::packet::Fixed;
-    exec.state
-        .slots
-        .with(|state: &State| state.latched.get::<VertexBufferState>(index).map(VertexBufferState::read_lossy))
+    exec.state.slots.with(|state: &State| {
+        state.latched.get::<VertexBufferState>(index).map(VertexBufferState::read_lossy)
+    })
 }
 
 fn indices(exec: &Exec<'_>) -> Result<Indices, Fault> {

@@ -220,10 +220,8 @@ impl Assembler {
             Code::_3DPRIM_TRISTRIP_REVERSE if odd => Code::_3DPRIM_TRISTRIP,
             code => code,
         };
-        let continued = matches!(
-            self.code,
-            Code::_3DPRIM_LINESTRIP_CONT | Code::_3DPRIM_LINESTRIP_CONT_BF
-        );
+        let continued =
+            matches!(self.code, Code::_3DPRIM_LINESTRIP_CONT | Code::_3DPRIM_LINESTRIP_CONT_BF);
         let start = self.made == 0 && !continued;
         if self.code != Code::_3DPRIM_POLYGON || self.made == 0 {
             self.primitives = self.primitives.wrapping_add(1);

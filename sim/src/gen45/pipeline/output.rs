@@ -4,8 +4,8 @@
 //! The pixels of a write pass alpha test and, if the tests were not done before the shader, stencil
 //! and depth test. The remaining ones are blended and written.
 
-use super::depth::{DepthStencil, Quad};
 use super::common::latched;
+use super::depth::{DepthStencil, Quad};
 use crate::assumptions::G45_ANTIALIAS_ALPHA_COMES_BEFORE_THE_ALPHA_TEST;
 use crate::gen45::message::Bindings;
 use crate::gen45::message::target::Write;
@@ -196,8 +196,7 @@ impl Output {
         let state = bindings.state(exec, binding)?;
         let surface = bindings.surface(exec, binding)?.surface;
         let blend = blend_state(&self.state, Some(&state));
-        let target =
-            RenderTarget::resolve(&surface, &blend, 0, &self.references, Purpose::Draw);
+        let target = RenderTarget::resolve(&surface, &blend, 0, &self.references, Purpose::Draw);
         let target = target.map_err(|bad| {
             let why = format!("render target, binding table entry {binding}: {}", bad.why);
             exec.bad_field(bad.field, bad.value, why)

@@ -81,7 +81,8 @@ impl RasterState {
             sf.destination_origin_vertical_bias.bits() as u8,
         ];
         let samples = Samples::new(&[bias]).unwrap_or(Samples::CENTRE);
-        let location = if bias == [0, 0] { PixelLocation::UpperLeft } else { PixelLocation::Centre };
+        let location =
+            if bias == [0, 0] { PixelLocation::UpperLeft } else { PixelLocation::Centre };
         Ok(RasterState {
             viewport: Viewport {
                 scale: [
@@ -184,10 +185,7 @@ fn line(exec: &Exec<'_>, sf: &SfState, wm: &WmState) -> LineState {
         cap_region: region(wm.line_end_cap_antialiasing_region_width),
         manhattan: sf.aa_line_distance_mode == Distance::AALINEDISTANCE_MANHATTAN,
         slopes: [
-            [
-                parameters.aa_coverage_slope.get() as f32,
-                parameters.aa_coverage_bias.get() as f32,
-            ],
+            [parameters.aa_coverage_slope.get() as f32, parameters.aa_coverage_bias.get() as f32],
             [
                 parameters.aa_coverage_end_cap_slope.get() as f32,
                 parameters.aa_coverage_end_cap_bias.get() as f32,

@@ -16,6 +16,7 @@ use crate::render::points_lines;
 use crate::render::primitives::{Kind, SetupPrimitive};
 use crate::render::sf::CullMode;
 use crate::render::stipple::pixels_along;
+use crate::render::tiles::Bins;
 use crate::render::vue::{Vertices, dword, floats};
 use genxml::gen45::enums::ThreeDPrimTopoType as Code;
 use genxml::gen45::state_units::SfState;
@@ -52,8 +53,8 @@ pub struct Setup {
     unit: Unit,
     /// Position in the line stipple pattern.
     stipple: u32,
-    /// Dwords of a setup entry.
-    pub dwords: usize,
+    /// The newest setup entry.
+    entry: Vec<u32>,
 }
 
 impl Setup {
@@ -63,11 +64,11 @@ impl Setup {
     /// [`Fault::BadPacket`] for fields that no thread can run with.
     pub fn resolve(exec: &mut Exec<'_>, state: &SfState, table: u64) -> Result<Setup, Fault> {
         let unit = Unit::resolve(exec, UnitState::from(state), table)?;
-        Ok(Setup { stipple: 0, dwords: unit.state.rows * ROW, unit })
+        Ok(Setup { stipple: 0, entry: Vec::new(), unit })
     }
 
-    /// Sets up an object of `vertices`. If it can cover pixels, runs its thread, appends the setup
-    /// entry to `entries`, and returns the primitive.
+    /// Sets up an object of `vertices`. If it can cover pixels, runs its thread, and adds it to the
+    /// bins with its setup entry.
     ///
     /// # Errors
     /// [`Fault::BadPacket`] for entries that do not fit the URB and for topologies that the unit
@@ -78,8 +79,8 @@ impl Setup {
         state: &RasterState,
         vertices: &Vertices,
         object: &Object,
-        entries: &mut Vec<u32>,
-    ) -> Result<Option<Primitive>, Fault> {
+        bins: &mut Bins<Primitive, u32>,
+    ) -> Result<(), Fault> {
         if object.shape == Shape::Quad {
             let why = "only the geometry shader takes quads";
             return Err(exec.bad_field("Primitive Topology Type", object.code.bits(), why));
@@ -87,23 +88,25 @@ impl Setup {
         if object.start && object.shape == Shape::Line {
             self.stipple = state.line_stipple.map_or(0, |(_, start)| start);
         }
-        let Some(screen) = screen(state, vertices, object) else { return Ok(None) };
-        let Some(mut primitive) = self.primitive(state, object, &screen) else { return Ok(None) };
-        if primitive.setup.pixels(&state.multisample.samples).intersection(state.window).is_empty() {
-            return Ok(None);
+        let Some(screen) = screen(state, vertices, object) else { return Ok(()) };
+        let Some(mut primitive) = self.primitive(state, object, &screen) else { return Ok(()) };
+        let pixels = primitive.setup.pixels(&state.multisample.samples).intersection(state.window);
+        if pixels.is_empty() {
+            return Ok(());
         }
         if let (Some(bias), Kind::Surface) = (&state.depth_bias, primitive.setup.kind) {
             let largest = screen.at.iter().fold(0.0_f32, |z, vertex| z.max(vertex.z.abs()));
             primitive.depth_bias = bias.of(largest, primitive.setup.planes.slope());
         }
         self.thread(exec, state, object, &screen, &primitive)?;
+        let UnitState { rows, .. } = self.unit.state;
+        self.entry.clear();
+        self.entry.resize(rows * ROW, 0);
         let urb = exec.state.slots.get_mut::<Urb>();
-        let entry = urb.rows(urb.handle(0), self.unit.state.rows);
-        let from = entries.len();
-        entries.resize(from + self.dwords, 0);
-        let out: &mut [u8] = bytemuck::cast_slice_mut(&mut entries[from..]);
+        let entry = urb.rows(urb.handle(0), rows);
+        let out: &mut [u8] = bytemuck::cast_slice_mut(&mut self.entry);
         out[..entry.len()].copy_from_slice(entry);
-        Ok(Some(primitive))
+        bins.push(exec, pixels, primitive, |data| data.extend_from_slice(&self.entry))
     }
 
     /// The primitive of an object, if it can cover pixels.
@@ -121,8 +124,7 @@ impl Setup {
                     std::array::from_fn(|n| dword(screen.vertices[0], n));
                 let width = VertexUrbEntry::unpack_lossy(&header).point_width.get() as f32;
                 let multisample = &state.multisample;
-                let point =
-                    points_lines::point(&state.point, multisample, &screen.at[0], width)?;
+                let point = points_lines::point(&state.point, multisample, &screen.at[0], width)?;
                 let half = point_width(state, screen.vertices[0]) / 2.0;
                 let half = (half * 256.0) as i32;
                 first = Point { x: a.x - half, y: a.y - half };
@@ -221,11 +223,7 @@ impl Setup {
 
 /// The vertices of an object on the screen, in the order in which all triangles of a strip turn the
 /// same way; none if a coordinate is NaN.
-fn screen<'v>(
-    state: &RasterState,
-    vertices: &'v Vertices,
-    object: &Object,
-) -> Option<Screen<'v>> {
+fn screen<'v>(state: &RasterState, vertices: &'v Vertices, object: &Object) -> Option<Screen<'v>> {
     let [line, triangle, fan] = state.provoking.map(usize::from);
     // Odd triangles of strips are turned (assumptions::G45_ODD_TRIANGLES_SWAP_THEIR_FIRST_VERTICES).
     let (order, provoking) = match object.code {

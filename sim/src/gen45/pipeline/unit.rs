@@ -234,6 +234,18 @@ impl Unit {
         }
     }
 
+    /// Replaces the cached surfaces and the kernel by those of another unit of the same draw.
+    pub fn inherit(&mut self, other: &Unit) {
+        self.bindings.clone_from(&other.bindings);
+        self.kernel.clone_from(&other.kernel);
+        self.local.writes.clear();
+    }
+
+    /// Numbers threads from 0 again.
+    pub fn renumber(&mut self) {
+        self.number = 0;
+    }
+
     /// The fields of r0 for the next thread.
     pub fn header(&self) -> Header {
         let UnitState { threads, scratch_code, scratch, samplers, .. } = self.state;

@@ -9,22 +9,26 @@ use super::raster_state::RasterState;
 use super::sf::Primitive;
 use super::unit::{UNIT, Unit, UnitState};
 use crate::assumptions::G45_PIXEL_THREADS_RUN_WHOLE_SUBSPANS;
+use crate::gen45::message::Bindings;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
+use crate::machine::parallel::Work;
 use crate::machine::watchdog;
 use crate::pixel::coordinates::Rect;
 use crate::pixel::raster;
 use crate::render::primitives::Kind;
+use crate::render::tiles::Bins;
 use crate::unit::render_cache::SLOTS;
+use genxml::gen45::message_payloads::RenderTargetStencilAndAntialiasAlphaPayload;
 use genxml::gen45::registers::{PsDepthCount, PsInvocationCount};
 use genxml::gen45::state_units::{ColorCalcState, WmState};
 use genxml::gen45::thread_payloads::{
     PsDestinationDepthPayload, PsSourceDepthPayload, PsStencilAndAntialiasAlphaPayload,
     PsThreadPayload, PsThreadPayloadFrontBackFacingPolygon as Facing, PsThreadPayloadSubspan,
 };
-use genxml::gen45::message_payloads::RenderTargetStencilAndAntialiasAlphaPayload;
 use genxml_core::{Address, U, UFix};
+use std::ops::Range;
 
 /// Maximum number of subspans of a thread.
 const MAX_SPANS: usize = 4;
@@ -139,7 +143,48 @@ impl Windower {
     }
 }
 
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, other: Counts) {
+        self.invocations += other.invocations;
+        self.passed += other.passed;
+    }
+}
+
 impl PixelPipe {
+    /// A pipe for another worker, without counts.
+    fn fork(&self) -> PixelPipe {
+        PixelPipe {
+            unit: self.unit.as_ref().map(Unit::fork),
+            targets: Targets::default(),
+            waiting: Vec::with_capacity(MAX_SPANS),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Inherits the cached surfaces of another pipe, and clears targets, waiting subspans and counts.
+    fn inherit(&mut self, other: &PixelPipe) {
+        if let (Some(own), Some(other)) = (&mut self.unit, &other.unit) {
+            own.inherit(other);
+        }
+        self.targets = Targets::default();
+        self.waiting.clear();
+        self.counts = Counts::default();
+    }
+
+    /// Takes the cached surfaces and the counts.
+    fn report(&mut self) -> (Option<Bindings>, Counts) {
+        let bindings = self.unit.as_mut().map(|unit| std::mem::take(&mut unit.bindings));
+        (bindings, std::mem::take(&mut self.counts))
+    }
+
+    /// Adds the report of a pipe that inherited from this one.
+    fn merge(&mut self, (bindings, counts): &(Option<Bindings>, Counts)) {
+        if let (Some(unit), Some(bindings)) = (&mut self.unit, bindings) {
+            unit.bindings.merge(bindings);
+        }
+        self.counts += *counts;
+    }
+
     /// Adds the counts to the statistics registers if statistics are enabled, and clears them.
     pub fn count(&mut self, exec: &mut Exec<'_>, windower: &Windower) {
         let Counts { invocations, passed } = std::mem::take(&mut self.counts);
@@ -200,8 +245,11 @@ impl PixelPipe {
                 }
             }
         }
-        let mut lanes =
-            quad.mask.iter().enumerate().fold(0, |lanes, (n, mask)| lanes | u8::from(*mask != 0) << n);
+        let mut lanes = quad
+            .mask
+            .iter()
+            .enumerate()
+            .fold(0, |lanes, (n, mask)| lanes | u8::from(*mask != 0) << n);
         if lanes == 0 {
             return Ok(());
         }
@@ -263,6 +311,61 @@ impl PixelPipe {
             unit.local.writes = writes;
         }
         Ok(())
+    }
+}
+
+/// The tiles of the screen that have primitives, with the state to draw them.
+#[derive(Clone, Copy, Debug)]
+pub struct Screen<'a> {
+    /// State of the rasteriser.
+    pub raster: &'a RasterState,
+    /// State of the windower.
+    pub windower: &'a Windower,
+    /// The primitives, sorted by tile, with the dwords of their setup entries.
+    pub bins: &'a Bins<Primitive, u32>,
+}
+
+impl Work for Screen<'_> {
+    type Worker = PixelPipe;
+    type Report = (Option<Bindings>, Counts);
+
+    fn items(&self) -> u64 {
+        self.bins.tiles().len() as u64
+    }
+
+    fn run(
+        &self,
+        exec: &mut Exec<'_>,
+        pipe: &mut PixelPipe,
+        tiles: Range<u64>,
+    ) -> Result<(), Fault> {
+        let Screen { raster, windower, bins } = self;
+        for tile in &bins.tiles()[tiles.start as usize..tiles.end as usize] {
+            if let Some(unit) = &mut pipe.unit {
+                unit.renumber();
+            }
+            let window = tile.pixels.intersection(raster.window);
+            for (primitive, entry) in bins.primitives(tile) {
+                pipe.primitive(exec, raster, windower, primitive, entry, window)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn fork(pipe: &PixelPipe) -> PixelPipe {
+        pipe.fork()
+    }
+
+    fn inherit(pipe: &mut PixelPipe, other: &PixelPipe) {
+        pipe.inherit(other);
+    }
+
+    fn report(pipe: &mut PixelPipe) -> Self::Report {
+        pipe.report()
+    }
+
+    fn merge(pipe: &mut PixelPipe, report: Self::Report) {
+        pipe.merge(&report);
     }
 }
 
