@@ -84,6 +84,8 @@ mod blitter;
 mod commands;
 mod eu;
 mod faults;
+#[cfg(feature = "gen45")]
+mod gen45_eu;
 mod geometry;
 mod memory;
 mod messages;
@@ -103,6 +105,8 @@ pub use analytics::*;
 pub use blitter::*;
 pub use commands::*;
 pub use eu::*;
+#[cfg(feature = "gen45")]
+pub use gen45_eu::*;
 pub use geometry::*;
 pub use memory::*;
 pub use messages::*;
@@ -118,6 +122,8 @@ pub use video::*;
 
 use analytics::ANALYTICS;
 use faults::FAULTS;
+#[cfg(feature = "gen45")]
+use gen45_eu::GEN45_EU;
 use motion::MOTION;
 use vebox::VEBOX;
 use video::VIDEO;
@@ -130,6 +136,8 @@ pub const AREAS: &[Area] = &[
     RESOURCE_STREAMER,
     BLITTER,
     EU,
+    #[cfg(feature = "gen45")]
+    GEN45_EU,
     THREADS,
     MESSAGES,
     SURFACES,
