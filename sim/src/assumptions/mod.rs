@@ -87,6 +87,8 @@ mod faults;
 #[cfg(feature = "gen45")]
 mod gen45;
 #[cfg(feature = "gen45")]
+mod gen45_eu;
+#[cfg(feature = "gen45")]
 mod gen45_messages;
 #[cfg(feature = "gen45")]
 mod gen45_pipeline;
@@ -112,6 +114,8 @@ pub use eu::*;
 #[cfg(feature = "gen45")]
 pub use gen45::*;
 #[cfg(feature = "gen45")]
+pub use gen45_eu::*;
+#[cfg(feature = "gen45")]
 pub use gen45_messages::*;
 #[cfg(feature = "gen45")]
 pub use gen45_pipeline::*;
@@ -133,6 +137,8 @@ use faults::FAULTS;
 #[cfg(feature = "gen45")]
 use gen45::GEN45;
 #[cfg(feature = "gen45")]
+use gen45_eu::GEN45_EU;
+#[cfg(feature = "gen45")]
 use gen45_messages::GEN45_MESSAGES;
 #[cfg(feature = "gen45")]
 use gen45_pipeline::GEN45_PIPELINE;
@@ -148,6 +154,8 @@ pub const AREAS: &[Area] = &[
     RESOURCE_STREAMER,
     BLITTER,
     EU,
+    #[cfg(feature = "gen45")]
+    GEN45_EU,
     THREADS,
     MESSAGES,
     SURFACES,

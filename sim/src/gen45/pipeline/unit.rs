@@ -14,6 +14,7 @@ use genxml::gen45::eu_registers::{ControlRegister, ControlRegisterFloatingPointM
 use genxml::gen45::state_units::{ClipState, GsState, SfState, VsState, WmState};
 use genxml_core::address::{GeneralState, SurfaceState};
 use genxml_core::{Address, U};
+use genxml_eu::Generation;
 use std::sync::Arc;
 
 /// Bytes of a register.
@@ -174,7 +175,8 @@ impl Unit {
     /// [`Fault::BadPacket`] for more constants than a thread has registers.
     pub fn resolve(exec: &mut Exec<'_>, state: UnitState, table: u64) -> Result<Unit, Fault> {
         let base = exec.state.slots.with(|it: &State| it.base);
-        let kernel = cache::decode(exec, base.general.wrapping_add(state.kernel), 0);
+        let address = base.general.wrapping_add(state.kernel);
+        let kernel = cache::decode_on(Generation::Gen45, exec, address, state.kernel as u32);
         if state.start + state.constant_length > REGISTERS {
             let why = format!("a thread has {REGISTERS} registers");
             return Err(exec.bad_field(
@@ -191,7 +193,7 @@ impl Unit {
             let there = &loaded[from..loaded.len().min(from + constants.len())];
             constants[..there.len()].copy_from_slice(there);
         });
-        let mut launch = Launch::default();
+        let mut launch = Launch { generation: Generation::Gen45, ..Launch::default() };
         let [software, mask_stack, illegal_opcode] = state.exceptions;
         let control = ControlRegister {
             single_program_flow: state.single_flow,
