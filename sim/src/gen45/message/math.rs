@@ -162,9 +162,7 @@ pub fn message(
             let exponent =
                 if G45_POWERS_HAVE_AN_EXPONENT_FOR_EACH_CHANNEL { from } else { channel & 4 };
             let results = match function {
-                Function::Float(function) => {
-                    [floats.compute(function, a[from], b[exponent]), 0]
-                }
+                Function::Float(function) => [floats.compute(function, a[from], b[exponent]), 0],
                 Function::SinCos => [MathFunction::Sin, MathFunction::Cos]
                     .map(|function| floats.compute(function, a[from], 0)),
                 Function::Divide(wanted) => {

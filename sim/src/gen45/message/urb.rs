@@ -63,7 +63,8 @@ fn write(
         return Err("a thread cannot end and allocate an entry".into());
     }
     let expected = usize::from(descriptor.allocate);
-    if payload.returned > expected || payload.returned < expected && payload.message.response.is_some()
+    if payload.returned > expected
+        || payload.returned < expected && payload.message.response.is_some()
     {
         let (returned, allocates) = (payload.returned, descriptor.allocate);
         return Err(format!("response length {returned} with Allocate {allocates}"));
@@ -73,7 +74,8 @@ fn write(
         return Err(format!("a thread of {:?} releases an entry without using it", urb.unit()));
     }
     let header = UrbWriteMessageHeader::unpack_lossy(&payload.dwords(registers, 0));
-    let handles = [header.urb_return_handle_0.get() as u16, header.urb_return_handle_1.get() as u16];
+    let handles =
+        [header.urb_return_handle_0.get() as u16, header.urb_return_handle_1.get() as u16];
     let data = payload.sent - 1;
     let start = descriptor.offset.get() as usize * REGISTER;
     match descriptor.swizzle_control {

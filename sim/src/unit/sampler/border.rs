@@ -106,8 +106,9 @@ mod tests {
     #[test]
     fn channels() {
         let floats = [2.0f32, -0.5, 0.25, 0.75].map(f32::to_bits);
-        let found =
-            |format| color(Format::of(format).unwrap(), Stored::Channels(floats)).map(f32::from_bits);
+        let found = |format| {
+            color(Format::of(format).unwrap(), Stored::Channels(floats)).map(f32::from_bits)
+        };
         assert_eq!(found(SurfaceFormat::R8G8B8A8_UNORM), [1.0, 0.0, 0.25, 0.75]);
         assert_eq!(found(SurfaceFormat::R16G16_SNORM), [1.0, -0.5, 0.0, 1.0]);
         assert_eq!(found(SurfaceFormat::R32G32B32_FLOAT), [2.0, -0.5, 0.25, 1.0]);
@@ -125,7 +126,8 @@ mod tests {
         assert_eq!(found(SurfaceFormat::BC5_SNORM), [1.0, -0.5, 0.0, 1.0]);
         assert_eq!(found(SurfaceFormat::EAC_R11), [1.0, 0.0, 0.0, 1.0]);
         assert_eq!(found(SurfaceFormat::BC6H_SF16), [2.0, -0.5, 0.25, 1.0]);
-        let found = |format, channels| color(Format::of(format).unwrap(), Stored::Channels(channels));
+        let found =
+            |format, channels| color(Format::of(format).unwrap(), Stored::Channels(channels));
         assert_eq!(found(SurfaceFormat::R8G8_UINT, [300, 7, 9, 9]), [255, 7, 0, 1]);
         assert_eq!(
             found(SurfaceFormat::R16_SINT, [-70000i32 as u32, 1, 1, 1]),

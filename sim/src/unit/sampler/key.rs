@@ -63,13 +63,7 @@ impl Key {
         } else {
             [0; 4]
         };
-        Key {
-            mode,
-            low: channels(low),
-            high: channels(high),
-            expand,
-            black,
-        }
+        Key { mode, low: channels(low), high: channels(high), expand, black }
     }
 
     /// True if all channels of a texel lie in the range.

@@ -233,7 +233,8 @@ mod tests {
                     for preclamp in [false, true] {
                         for base in [0.0, 1.5] {
                             let sampler = Sampler { preclamp, ..sampler(mip, min, max) };
-                            let chooser = Chooser::new(&sampler, Rules::Gen8, last, 0, (base * 256.0) as i32);
+                            let chooser =
+                                Chooser::new(&sampler, Rules::Gen8, last, 0, (base * 256.0) as i32);
                             for step in -600..2000 {
                                 let given = f64::from(step) / 256.0;
                                 let lod = if preclamp { given.min(max).max(min) } else { given };

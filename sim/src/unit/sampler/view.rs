@@ -246,11 +246,7 @@ impl View {
     }
 
     /// True if a texel can have the border colour.
-    pub fn has_border(
-        faces: [bool; FACES as usize],
-        surface: &Surface,
-        sampler: &Sampler,
-    ) -> bool {
+    pub fn has_border(faces: [bool; FACES as usize], surface: &Surface, sampler: &Sampler) -> bool {
         let dimension = surface.layout.dimension;
         let hidden = dimension == Dimension::Cube && faces.contains(&false);
         let directions = match dimension {

@@ -9,8 +9,8 @@ use super::view::{Extras, FACES, View};
 use crate::assumptions::RESOURCE_MIN_LOD_BOUNDS_LEVELS;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
-use crate::surface::format::value::Value;
 use crate::surface::Dimension;
+use crate::surface::format::value::Value;
 use crate::surface::format::{Codec, Letter};
 use crate::unit::bindings::Bindings;
 use genxml::gen8::render3d_binding::{

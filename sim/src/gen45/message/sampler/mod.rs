@@ -54,8 +54,7 @@ pub fn message(
     };
     let header = SamplerMessageHeader::unpack_lossy(&payload.dwords(registers, 0));
     let sent = payload.sent - 1;
-    let mut request =
-        Request::plain(message, kind, *simd, payload.at(1), sent, payload.returned);
+    let mut request = Request::plain(message, kind, *simd, payload.at(1), sent, payload.returned);
     let absent = [
         header.red_write_channel_mask,
         header.green_write_channel_mask,
@@ -71,8 +70,7 @@ pub fn message(
     request.offset = [header.u_offset, header.v_offset, header.r_offset].map(|n| n.get() as i32);
     let samples = matches!(kind.action, Action::Sample(_));
     let table = port.bindings.general_base.wrapping_add(header.sampler_state_pointer.get());
-    let sampler =
-        samples.then(|| table.wrapping_add(STATE * descriptor.sampler_index.get()));
+    let sampler = samples.then(|| table.wrapping_add(STATE * descriptor.sampler_index.get()));
     let index = descriptor.binding_table_index.get() as u8;
     let view = port.bindings.view(port.exec, index, sampler)?;
     if let Some(why) = refused(view, kind.action) {
