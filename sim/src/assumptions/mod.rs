@@ -85,7 +85,11 @@ mod commands;
 mod eu;
 mod faults;
 #[cfg(feature = "gen45")]
+<<<<<<< HEAD
 mod gen45_messages;
+=======
+mod gen45_eu;
+>>>>>>> g45eu
 mod geometry;
 mod memory;
 mod messages;
@@ -106,7 +110,11 @@ pub use blitter::*;
 pub use commands::*;
 pub use eu::*;
 #[cfg(feature = "gen45")]
+<<<<<<< HEAD
 pub use gen45_messages::*;
+=======
+pub use gen45_eu::*;
+>>>>>>> g45eu
 pub use geometry::*;
 pub use memory::*;
 pub use messages::*;
@@ -123,7 +131,11 @@ pub use video::*;
 use analytics::ANALYTICS;
 use faults::FAULTS;
 #[cfg(feature = "gen45")]
+<<<<<<< HEAD
 use gen45_messages::GEN45_MESSAGES;
+=======
+use gen45_eu::GEN45_EU;
+>>>>>>> g45eu
 use motion::MOTION;
 use vebox::VEBOX;
 use video::VIDEO;
@@ -136,6 +148,8 @@ pub const AREAS: &[Area] = &[
     RESOURCE_STREAMER,
     BLITTER,
     EU,
+    #[cfg(feature = "gen45")]
+    GEN45_EU,
     THREADS,
     MESSAGES,
     SURFACES,
