@@ -62,6 +62,7 @@ const CRATES: &[Layers] = &[
             &["blt", "media", "render", "vebox", "video"],
             &["gen45"],
             &["cs"],
+            &["gen45"],
             &["inspect"],
             &["gpu"],
             &["aub", "error_state", "replay"],

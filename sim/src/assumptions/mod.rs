@@ -85,11 +85,11 @@ mod commands;
 mod eu;
 mod faults;
 #[cfg(feature = "gen45")]
-<<<<<<< HEAD
-mod gen45_messages;
-=======
+mod gen45;
+#[cfg(feature = "gen45")]
 mod gen45_eu;
->>>>>>> g45eu
+#[cfg(feature = "gen45")]
+mod gen45_messages;
 mod geometry;
 mod memory;
 mod messages;
@@ -110,11 +110,11 @@ pub use blitter::*;
 pub use commands::*;
 pub use eu::*;
 #[cfg(feature = "gen45")]
-<<<<<<< HEAD
-pub use gen45_messages::*;
-=======
+pub use gen45::*;
+#[cfg(feature = "gen45")]
 pub use gen45_eu::*;
->>>>>>> g45eu
+#[cfg(feature = "gen45")]
+pub use gen45_messages::*;
 pub use geometry::*;
 pub use memory::*;
 pub use messages::*;
@@ -131,11 +131,11 @@ pub use video::*;
 use analytics::ANALYTICS;
 use faults::FAULTS;
 #[cfg(feature = "gen45")]
-<<<<<<< HEAD
-use gen45_messages::GEN45_MESSAGES;
-=======
+use gen45::GEN45;
+#[cfg(feature = "gen45")]
 use gen45_eu::GEN45_EU;
->>>>>>> g45eu
+#[cfg(feature = "gen45")]
+use gen45_messages::GEN45_MESSAGES;
 use motion::MOTION;
 use vebox::VEBOX;
 use video::VIDEO;
@@ -148,8 +148,6 @@ pub const AREAS: &[Area] = &[
     RESOURCE_STREAMER,
     BLITTER,
     EU,
-    #[cfg(feature = "gen45")]
-    GEN45_EU,
     THREADS,
     MESSAGES,
     SURFACES,
@@ -161,6 +159,10 @@ pub const AREAS: &[Area] = &[
     PIXELS,
     VIDEO,
     VEBOX,
+    #[cfg(feature = "gen45")]
+    GEN45,
+    #[cfg(feature = "gen45")]
+    GEN45_EU,
     #[cfg(feature = "gen45")]
     GEN45_MESSAGES,
     FAULTS,

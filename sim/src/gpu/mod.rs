@@ -5,6 +5,7 @@ pub mod context;
 pub mod engine;
 pub mod execlist;
 pub mod execute;
+pub mod generation;
 pub mod image;
 pub mod mmio;
 pub mod schedule;
@@ -12,6 +13,7 @@ pub mod submission_port;
 
 pub use context::ContextId;
 pub use execute::ExecuteError;
+pub use generation::Generation;
 pub use schedule::{Progress, Suspended};
 
 use crate::gpu::context::Context;
@@ -26,6 +28,7 @@ use std::collections::BTreeMap;
 /// The model of the GPU.
 #[derive(Debug)]
 pub struct Gpu {
+    pub(crate) generation: Generation,
     /// Physical memory.
     pub memory: Memory,
     /// The global table: rings, status pages and context images.
@@ -55,9 +58,15 @@ impl Gpu {
         Self::with_memory(Memory::new())
     }
 
-    /// A GPU with the given memory.
+    /// A Gen8 GPU with the given memory.
     pub fn with_memory(memory: Memory) -> Self {
+        Self::of(Generation::default(), memory)
+    }
+
+    /// A GPU of a generation, with the given memory.
+    pub fn of(generation: Generation, memory: Memory) -> Self {
         Gpu {
+            generation,
             memory,
             ggtt: AddressSpace::global(),
             contexts: Vec::new(),
@@ -69,6 +78,11 @@ impl Gpu {
             clock: 0,
             stats: Stats::default(),
         }
+    }
+
+    /// The generation of the GPU.
+    pub fn generation(&self) -> Generation {
+        self.generation
     }
 
     /// Sets the units of work (see [`crate::machine::watchdog`]) after which a submission counts as
@@ -88,8 +102,12 @@ impl Gpu {
     /// # Errors
     /// [`OutOfMemory`] if its page tables do not fit.
     pub fn create_context(&mut self) -> Result<ContextId, OutOfMemory> {
-        let space = AddressSpace::new(&mut self.memory)?;
-        self.contexts.push(Context::new(space));
+        let global_only = self.generation.global_only();
+        let space = match global_only {
+            true => AddressSpace::with_root4(0),
+            false => AddressSpace::new(&mut self.memory)?,
+        };
+        self.contexts.push(Context { global_only, ..Context::new(space) });
         Ok(ContextId::of(self.contexts.len() - 1))
     }
 
@@ -130,17 +148,30 @@ impl Gpu {
         buffer: Frames,
         writable: bool,
     ) -> Result<(), OutOfMemory> {
-        self.contexts[id.index()].space.map(&mut self.memory, address, buffer, writable)
+        let (memory, space) = self.space(id);
+        space.map(memory, address, buffer, writable)
     }
 
     /// Unmaps `pages` pages of a context from `address` on.
     pub fn unmap(&mut self, id: ContextId, address: u64, pages: u64) {
-        self.contexts[id.index()].space.unmap(&mut self.memory, address, pages);
+        let (memory, space) = self.space(id);
+        space.unmap(memory, address, pages);
+    }
+
+    /// The address space of a context: its own, or the global table if it has none.
+    fn space(&mut self, id: ContextId) -> (&mut Memory, &mut AddressSpace) {
+        let context = &mut self.contexts[id.index()];
+        let space = match context.global_only {
+            true => &mut self.ggtt,
+            false => &mut context.space,
+        };
+        (&mut self.memory, space)
     }
 
     /// Memory as the context sees it.
     pub fn vm(&mut self, id: ContextId) -> Vm<'_> {
-        Vm::new(&mut self.memory, &mut self.contexts[id.index()].space)
+        let (memory, space) = self.space(id);
+        Vm::new(memory, space)
     }
 
     /// Memory through the global table.

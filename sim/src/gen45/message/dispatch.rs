@@ -5,7 +5,7 @@ use super::port::Port;
 use super::{dataport, gateway, math, sampler, spawner, urb};
 use crate::eu::Kernel;
 use crate::eu::Message;
-use crate::eu::regions::{GRF_BYTES, REGISTER, Registers};
+use crate::eu::regions::{GRF_BYTES, MRF, MRF_BYTES, REGISTER, Registers};
 use crate::eu::stop::{Stop, Trap};
 use crate::eu::thread::{Environment, Thread};
 use crate::machine::events::Event;
@@ -53,7 +53,7 @@ impl Environment for Port<'_, '_> {
             descriptor: message.descriptor,
         });
         let payload = Payload::open(message, "message");
-        if payload.at(payload.sent) > registers.bytes().len() {
+        if payload.at(payload.sent) > MRF + MRF_BYTES {
             return Err(self.illegal("the payload continues after m15".into(), message));
         }
         if let Some(first) = message.response
