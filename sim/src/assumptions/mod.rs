@@ -154,8 +154,6 @@ pub const AREAS: &[Area] = &[
     RESOURCE_STREAMER,
     BLITTER,
     EU,
-    #[cfg(feature = "gen45")]
-    GEN45_EU,
     THREADS,
     MESSAGES,
     SURFACES,

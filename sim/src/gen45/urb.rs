@@ -16,6 +16,10 @@ use std::ops::Range;
 pub const ROWS: usize = 384;
 /// Bytes of a row.
 pub const ROW: usize = 64;
+/// Maximum number of rows of constants that CONSTANT_BUFFER can load.
+const MOST_CONSTANTS: usize = 64;
+/// Graphics addresses have 32 bits.
+const ADDRESSES: u64 = 0xffff_ffff;
 /// Maximum number of vertices that a thread of GS or CLIP can produce. The largest output of a
 /// clip kernel is about 20 vertices; the limit bounds the memory of a kernel that never ends.
 pub const MOST_PRODUCED: usize = 4096;
@@ -302,44 +306,50 @@ impl Urb {
     }
 }
 
-fn refused(exec: &Exec<'_>, bad: BadUrb) -> Fault {
+/// The fault for a value that the buffer cannot use.
+fn fault(exec: &Exec<'_>, bad: BadUrb) -> Fault {
     exec.bad_field(bad.field, bad.value, bad.why)
 }
 
 /// URB_FENCE: moves the ends of the sections whose reallocation is requested.
 ///
 /// # Errors
-/// [`Fault::BadPacket`] for sections that do not fit.
+/// As [`Urb::fence`].
 pub fn fence(exec: &mut Exec<'_>, packet: &UrbFence) -> Result<(), Fault> {
-    let moved = exec.state.slots.get_mut::<Urb>().fence(packet);
-    moved.map_err(|bad| refused(exec, bad))
+    let done = exec.state.slots.get_mut::<Urb>().fence(packet);
+    done.map_err(|bad| fault(exec, bad))
 }
 
 /// CS_URB_STATE: number and size of the entries of the section CS.
 ///
 /// # Errors
-/// None.
+/// None. The entries are checked when they are loaded.
 pub fn cs_urb_state(exec: &mut Exec<'_>, packet: &CsUrbState) -> Result<(), Fault> {
     exec.state.slots.get_mut::<Urb>().set_constants(packet);
     Ok(())
 }
 
-/// CONSTANT_BUFFER: copies constants from memory to an entry of the section CS.
+/// CONSTANT_BUFFER: copies constants from general state to the next entry of the section CS.
 ///
 /// # Errors
-/// [`Fault::BadPacket`] for constants that do not fit; a page fault.
+/// [`Fault::Page`] at the constants; as [`Urb::next_curbe`].
 pub fn constant_buffer(exec: &mut Exec<'_>, packet: &ConstantBuffer) -> Result<(), Fault> {
-    let base = exec.state.slots.with(|state: &State| state.base.general);
-    let urb = exec.state.slots.get_mut::<Urb>();
     if !packet.valid {
-        urb.drop_curbe();
+        exec.state.slots.get_mut::<Urb>().drop_curbe();
         return Ok(());
     }
-    let address = base.wrapping_add(packet.buffer_starting_address.get()) & u64::from(u32::MAX);
-    let Exec { vm, state, .. } = &mut *exec;
-    let read = match state.slots.get_mut::<Urb>().next_curbe(packet.buffer_length.get() as usize) {
-        Ok(entry) => vm.read(address, entry),
-        Err(bad) => return Err(refused(exec, bad)),
-    };
-    read.map_err(|fault| exec.page(fault, "constants"))
+    let rows = packet.buffer_length.get() as usize;
+    let general = exec.state.slots.get_mut::<State>().base.general;
+    let address = general.wrapping_add(packet.buffer_starting_address.get()) & ADDRESSES;
+    let mut constants = [0; MOST_CONSTANTS * ROW];
+    let constants = &mut constants[..rows.min(MOST_CONSTANTS) * ROW];
+    exec.vm.read(address, constants).map_err(|fault| exec.page(fault, "constants"))?;
+    match exec.state.slots.get_mut::<Urb>().next_curbe(rows) {
+        Ok(entry) => {
+            entry.copy_from_slice(constants);
+            exec.stats.bytes_read += constants.len() as u64;
+            Ok(())
+        }
+        Err(bad) => Err(fault(exec, bad)),
+    }
 }

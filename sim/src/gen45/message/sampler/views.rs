@@ -5,6 +5,7 @@ use crate::assumptions::{
     G45_LOADS_OUTSIDE_HAVE_ALPHA_ZERO_FOR_BYTES, G45_PRECLAMP_DEPENDS_ON_THE_LEVELS,
 };
 use crate::gen45::message::bindings::Bindings;
+use crate::gen45::state::State;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::surface::format::{Class, Codec, Format, Letter};
@@ -12,6 +13,7 @@ use crate::unit::sampler::key::Key;
 use crate::unit::sampler::lod::Rules;
 use crate::unit::sampler::view::{Extras, View};
 use crate::unit::sampler::{Palettes, border, views};
+use genxml::gen45::commands_3d::ThreeDStateChromaKey;
 use genxml::gen45::state_surface::{SamplerBorderColorState, SamplerState, SurfaceState};
 
 impl Bindings {
@@ -95,7 +97,7 @@ impl Bindings {
             extras.border = border::color(format, state::stored(sampler.dx9, &dwords));
         }
         if let Some((entry, mode)) = sampler.key.filter(|_| address.is_some()) {
-            extras.key = Some(Key::new(bounds(exec, entry)?, mode, format));
+            extras.key = Some(Key::new(bounds(exec, entry), mode, format));
         }
         if format.channels().iter().any(|channel| channel.letter == Letter::P) {
             let number = usize::from(format.name.ends_with("PALETTE1"));
@@ -107,8 +109,10 @@ impl Bindings {
 }
 
 /// Low and high value of an entry of the chroma key table (3DSTATE_CHROMA_KEY).
-fn bounds(exec: &Exec<'_>, _entry: u8) -> Result<[u32; 2], Fault> {
-    Err(exec.unimplemented("chroma keys", "003:3855"))
+fn bounds(exec: &Exec<'_>, entry: u8) -> [u32; 2] {
+    let packet: ThreeDStateChromaKey =
+        exec.state.slots.with(|state: &State| state.latched.read(entry.into()));
+    [packet.chroma_key_low_value, packet.chroma_key_high_value].map(|bound| bound.get() as u32)
 }
 
 /// Which faces of a cube map are enabled, in the order +X, -X, +Y, -Y, +Z, -Z.
