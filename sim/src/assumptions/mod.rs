@@ -168,6 +168,8 @@ pub const AREAS: &[Area] = &[
     #[cfg(feature = "gen45")]
     GEN45,
     #[cfg(feature = "gen45")]
+    GEN45_EU,
+    #[cfg(feature = "gen45")]
     GEN45_PIPELINE,
     #[cfg(feature = "gen45")]
     GEN45_MESSAGES,

@@ -8,7 +8,7 @@ use super::common::latched;
 use super::depth::{DepthStencil, Quad};
 use crate::assumptions::G45_ANTIALIAS_ALPHA_COMES_BEFORE_THE_ALPHA_TEST;
 use crate::gen45::message::Bindings;
-use crate::gen45::message::target::Write;
+use crate::gen45::message::write::Write;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::render::aux_surface::AuxCache;
