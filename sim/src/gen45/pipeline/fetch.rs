@@ -3,6 +3,7 @@
 use super::common::latched;
 use crate::assumptions::{
     G45_ELEMENTS_AFTER_MAX_INDEX_ARE_ZERO, G45_INDICES_AFTER_THE_END_ARE_ZERO,
+    G45_MAX_INDEX_ZERO_IS_NO_LIMIT,
 };
 use crate::gen45::state::State;
 use crate::machine::exec::Exec;
@@ -163,7 +164,10 @@ impl Fetch {
         Ok(Some(Source {
             address: buffer.buffer_starting_address.get() + state.source_element_offset.get(),
             pitch: buffer.buffer_pitch.get(),
-            max_index: buffer.max_index.get() as u32,
+            max_index: match buffer.max_index.get() as u32 {
+                0 if G45_MAX_INDEX_ZERO_IS_NO_LIMIT => u32::MAX,
+                max => max,
+            },
             step,
             codec,
         }))
