@@ -44,7 +44,15 @@ fn parts(i: &Instruction, offset: u32) -> Decoded<Vec<Uop>> {
     let one = match i.opcode {
         Opcode::Illegal => Uop { op: Op::Isa(Opcode::Illegal), ..Uop::nop(offset) },
         Opcode::Nop | Opcode::Nenop => Uop::nop(offset),
-        Opcode::Send => return send(i, offset),
+        Opcode::Send if i.gen4.compression == Compression::None => return send(i, offset),
+        // Two messages: the second has the next registers (gen45_facts 12.2).
+        Opcode::Send => {
+            let [first, mut second] = halves::of(i);
+            second.gen4.message_register = second.gen4.message_register.wrapping_add(1);
+            let mut parts = send(&first, offset)?;
+            parts.extend(send(&second, offset)?);
+            return Ok(parts);
+        }
         Opcode::Do
         | Opcode::If
         | Opcode::Iff
