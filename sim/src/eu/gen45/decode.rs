@@ -210,8 +210,9 @@ fn send(i: &Instruction, offset: u32) -> Decoded<Vec<Uop>> {
         Some(Register::Grf { number, .. }) if number > 127 => {
             return Err(illegal(format!("response r{number}")));
         }
-        Some(Register::Grf { number, .. }) => {
-            Response::Register(u16::from(number) * REGISTER as u16)
+        // Kernels of the clipper let extended math replace a component of a vector.
+        Some(Register::Grf { number, byte }) => {
+            Response::Register(u16::from(number) * REGISTER as u16 + u16::from(byte))
         }
         Some(Register::Indirect { address, offset }) => {
             Response::Indirect { address: address & 7, immediate: offset }
