@@ -26,12 +26,6 @@ impl Output {
             let out: &mut [u8] = bytemuck::cast_slice_mut(self.vertices.push());
             out.copy_from_slice(bytes);
         }
-        if std::env::var("G45_DEBUG").is_ok() {
-            for (n, mark) in self.marks.iter().enumerate() {
-                let v: Vec<f32> = self.vertices.get(n).iter().map(|d| f32::from_bits(*d)).collect();
-                eprintln!("{mark:?} {v:?}");
-            }
-        }
         urb.produced.clear();
         urb.produced_data.clear();
     }
