@@ -6,13 +6,14 @@
 //! * [`mi`]: commands of the streamer itself; [`control`]: PIPE_CONTROL, bases and other commands
 //!   of both pipelines; [`blit`]: 2D commands, which the render engine executes;
 //! * [`urb`]: the unified return buffer and the constants in it;
-//! * [`mod@pipeline`]: draws.
+//! * [`mod@pipeline`]: draws, from 3DPRIMITIVE to pixels.
 //!
 //! The G45 has one address space for all contexts, the global table, and no blitter engine.
 
 pub mod blit;
 pub mod commands;
 pub mod control;
+pub mod message;
 pub mod mi;
 pub mod pipeline;
 pub mod state;

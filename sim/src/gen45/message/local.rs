@@ -1,0 +1,13 @@
+//! What a thread produces, apart from memory and the unified return buffer.
+
+use super::target::Write;
+
+/// What the thread of a [`super::Port`] produces. One value serves all threads of a worker.
+#[derive(Clone, Debug, Default)]
+pub struct Local {
+    /// Render target writes that have not been executed yet. The pipeline executes and clears
+    /// them.
+    pub writes: Vec<Write>,
+    /// True for threads of the windowizer: only they write to render targets.
+    pub pixels: bool,
+}
