@@ -8,7 +8,7 @@ use genxml_eu::kernel::Located;
 use genxml_eu::message::{self, function_name};
 use genxml_sim::Fault;
 use genxml_sim::eu::debug::{Alone, Executed, Halt, Location, Session, Write as Written};
-use genxml_sim::eu::decode8::{Fetched, fetch_from};
+use genxml_sim::eu::decode::{Fetched, fetch_from};
 use genxml_sim::eu::regions::{FLAGS, GRF_BYTES, REGISTER};
 use genxml_sim::eu::uop::Type;
 use genxml_sim::eu::{Launch, Message, Stop, Thread};

@@ -86,6 +86,12 @@ mod eu;
 mod faults;
 #[cfg(feature = "gen45")]
 mod gen45;
+#[cfg(feature = "gen45")]
+mod gen45_eu;
+#[cfg(feature = "gen45")]
+mod gen45_messages;
+#[cfg(feature = "gen45")]
+mod gen45_pipeline;
 mod geometry;
 mod memory;
 mod messages;
@@ -107,6 +113,12 @@ pub use commands::*;
 pub use eu::*;
 #[cfg(feature = "gen45")]
 pub use gen45::*;
+#[cfg(feature = "gen45")]
+pub use gen45_eu::*;
+#[cfg(feature = "gen45")]
+pub use gen45_messages::*;
+#[cfg(feature = "gen45")]
+pub use gen45_pipeline::*;
 pub use geometry::*;
 pub use memory::*;
 pub use messages::*;
@@ -124,6 +136,12 @@ use analytics::ANALYTICS;
 use faults::FAULTS;
 #[cfg(feature = "gen45")]
 use gen45::GEN45;
+#[cfg(feature = "gen45")]
+use gen45_eu::GEN45_EU;
+#[cfg(feature = "gen45")]
+use gen45_messages::GEN45_MESSAGES;
+#[cfg(feature = "gen45")]
+use gen45_pipeline::GEN45_PIPELINE;
 use motion::MOTION;
 use vebox::VEBOX;
 use video::VIDEO;
@@ -149,5 +167,11 @@ pub const AREAS: &[Area] = &[
     VEBOX,
     #[cfg(feature = "gen45")]
     GEN45,
+    #[cfg(feature = "gen45")]
+    GEN45_EU,
+    #[cfg(feature = "gen45")]
+    GEN45_PIPELINE,
+    #[cfg(feature = "gen45")]
+    GEN45_MESSAGES,
     FAULTS,
 ];

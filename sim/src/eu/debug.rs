@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use genxml_sim::eu::debug::{Alone, Halt, Session};
-//! use genxml_sim::eu::{Launch, decode8};
+//! use genxml_sim::eu::{Launch, decode};
 //!
 //! // mov (8|M0) r2.0<1>:ud 0x2a:ud, and the end of the thread.
 //! let code: [u32; 8] = [
@@ -11,19 +11,19 @@
 //! ];
 //! let bytes: Vec<u8> = code.iter().flat_map(|dword| dword.to_le_bytes()).collect();
 //! let launch = Launch { dispatch_mask: 0x0f, ..Launch::default() };
-//! let mut session = Session::new(&launch, 0, |offset| decode8::fetch_from(&bytes, offset));
+//! let mut session = Session::new(&launch, 0, |offset| decode::fetch_from(&bytes, offset));
 //! let halt = session.run(&mut Alone::default(), 1000, &mut ())?;
 //! assert_eq!(halt, Halt::End);
 //! assert_eq!(session.thread.regs.dwords::<8>(2 * 32), [42, 42, 42, 42, 0, 0, 0, 0]);
 //! # Ok::<(), genxml_sim::Fault>(())
 //! ```
 
-use super::decode8::{self, Fetched};
+use super::decode::{self, Fetched};
 use super::extended::remainder_target;
 use super::kernel::Kernel;
 use super::regions::{
-    A0, ACC_FILE, CE0, CR0, DBG0, FLAGS, GRF_BYTES, IP, N0, REGISTER, Registers, SP, SR0, TDR0,
-    TM0, wrap,
+    A0, ACC_FILE, CE0, CR0, DBG0, FLAGS, GRF_BYTES, IP, MASK0, MRF, MS0, MSD0, N0, REGISTER,
+    Registers, SP, SR0, TDR0, TM0, wrap,
 };
 use super::stop::{Stop, Trap};
 use super::thread::{Environment, Launch, Message, Thread};
@@ -142,6 +142,10 @@ impl Location {
                     TDR0 => "tdr0".to_owned(),
                     SP => "sp".to_owned(),
                     DBG0 => "dbg0".to_owned(),
+                    MASK0 => "mask0".to_owned(),
+                    MS0 => "ms0".to_owned(),
+                    MSD0 => "msd0".to_owned(),
+                    message @ MRF..MASK0 => format!("m{}", (message - MRF) / REGISTER),
                     general => format!("r{}", general / REGISTER),
                 };
                 (name, byte)
@@ -152,13 +156,14 @@ impl Location {
 }
 
 impl<F: FnMut(i32) -> Fetched> Session<F> {
-    /// A session with a thread before its first instruction. `ip_base` is the value of `ip` at that
+    /// A session with a thread before its first instruction; the kernel is of the thread's
+    /// generation. `ip_base` is the value of `ip` at that
     /// instruction. `fetch` reads an instruction, by its byte offset from the first instruction
-    /// ([`decode8::fetch_from`]).
+    /// ([`decode::fetch_on`]).
     pub fn new(launch: &Launch, ip_base: u32, fetch: F) -> Self {
         Session {
             thread: Thread::new(launch),
-            kernel: Kernel::new(0, ip_base),
+            kernel: Kernel::new(launch.generation, 0, ip_base),
             fetch,
             breakpoints: BTreeSet::new(),
             mask: 0,
@@ -223,17 +228,15 @@ impl<F: FnMut(i32) -> Fetched> Session<F> {
             while let Some(stop) = self.thread.ready(&self.kernel, world)? {
                 match stop {
                     Stop::Decode(offset) => {
-                        decode8::extend(&mut self.kernel, offset, &mut self.fetch)
+                        decode::extend(&mut self.kernel, offset, &mut self.fetch)
                     }
                     stop => return Ok(Some(Halt::Wait(stop))),
                 }
             }
             let position = self.position();
-            let before = self.kernel.index(position).map(|index| {
-                let uop = self
-                    .kernel
-                    .behind_breakpoint(index)
-                    .unwrap_or(&self.kernel.uops[index as usize]);
+            let index = self.thread.flow.ip;
+            let before = self.kernel.uops.get(index as usize).map(|uop| {
+                let uop = self.kernel.behind_breakpoint(index).unwrap_or(uop);
                 (uop, places(uop, &self.thread), self.thread.regs.flags())
             });
             let mut tap = Tap { world, mask: self.mask, message: None, left: u64::MAX };
@@ -254,7 +257,7 @@ impl<F: FnMut(i32) -> Fetched> Session<F> {
                 None => return Ok(None),
                 Some(Stop::End) => return Ok(Some(Halt::End)),
                 Some(Stop::Decode(offset)) => {
-                    decode8::extend(&mut self.kernel, offset, &mut self.fetch);
+                    decode::extend(&mut self.kernel, offset, &mut self.fetch);
                     if done {
                         return Ok(None);
                     }
@@ -273,7 +276,7 @@ impl<F: FnMut(i32) -> Fetched> Session<F> {
             match stop {
                 Ok(Stop::End) => return Ok(Halt::End),
                 Ok(Stop::Decode(offset)) => {
-                    decode8::extend(&mut self.kernel, offset, &mut self.fetch)
+                    decode::extend(&mut self.kernel, offset, &mut self.fetch)
                 }
                 Ok(stop) => return Ok(Halt::Wait(stop)),
                 Err(_) if left == u64::MAX => return Ok(Halt::Limit),

@@ -5,6 +5,8 @@
 use super::compile;
 use super::execute;
 use super::fast::{self, Level, Operation};
+#[cfg(feature = "gen45")]
+use super::gen45;
 use super::kernel::Kernel;
 use super::ops;
 use super::regions::{A0, GRF_BYTES, REGISTER};
@@ -319,6 +321,13 @@ impl Thread {
             Op::Isa(Opcode::Nop) => self.flow.advance(u.next),
             Op::Isa(Opcode::Illegal) => return self.illegal_opcode(u, kernel),
             Op::Isa(Opcode::Wait) => return self.wait(u),
+            #[cfg(feature = "gen45")]
+            Op::Gen45(opcode) => return self.instruction_gen45(u, opcode, mask, kernel),
+            #[cfg(feature = "gen45")]
+            Op::IgnoreContinueMask(ignored) => {
+                self.ignore_continue_mask(ignored);
+                self.flow.advance(u.next);
+            }
             Op::Isa(opcode) if ops::general(opcode).is_none() => {
                 return self.branch(u, opcode, mask, kernel);
             }
@@ -334,7 +343,10 @@ impl Thread {
                 }
                 match self.jump.take() {
                     Some(address) => {
-                        return self.jump_to(kernel, (address & !7).wrapping_sub(kernel.ip_base));
+                        // The worked examples of G45 drop four bits (003:14430).
+                        let dropped = if self.modes.gen45() { 15 } else { 7 };
+                        let target = (address & !dropped).wrapping_sub(kernel.ip_base);
+                        return self.jump_to(kernel, target);
                     }
                     None => self.flow.advance(u.next),
                 }
@@ -354,13 +366,20 @@ impl Thread {
             self.pending.again = true;
             return Ok(Done::Pause);
         }
+        let descriptor = match descriptor {
+            Descriptor::Immediate(bits) => bits,
+            Descriptor::Address(byte) => self.regs.u32(A0 + usize::from(byte)),
+        };
+        #[cfg(feature = "gen45")]
+        let function = match self.modes.gen45 {
+            true => gen45::messages::receiver(descriptor, payload)
+                .map_err(|refusal| world.trap(refusal.into(), u.offset))?,
+            false => function,
+        };
         let message = Message {
             function,
             eot,
-            descriptor: match descriptor {
-                Descriptor::Immediate(bits) => bits,
-                Descriptor::Address(byte) => self.regs.u32(A0 + usize::from(byte)),
-            },
+            descriptor,
             mask,
             no_mask: u.no_mask,
             channels: u.size,

@@ -4,8 +4,11 @@
 //! ([`Urb::begin`]). The handle of an entry is the number of its first row. The constants of the
 //! command streamer (CURBE) are entries too; [`Urb::curbe`] is the newest one.
 
+use super::state::State;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 use crate::machine::slots::UnitState;
-use genxml::gen45::commands_common::{CsUrbState, UrbFence};
+use genxml::gen45::commands_common::{ConstantBuffer, CsUrbState, UrbFence};
 use std::fmt;
 use std::ops::Range;
 
@@ -13,6 +16,10 @@ use std::ops::Range;
 pub const ROWS: usize = 384;
 /// Bytes of a row.
 pub const ROW: usize = 64;
+/// Maximum number of rows of constants that CONSTANT_BUFFER can load.
+const MOST_CONSTANTS: usize = 64;
+/// Graphics addresses have 32 bits.
+const ADDRESSES: u64 = 0xffff_ffff;
 /// Maximum number of vertices that a thread of GS or CLIP can produce. The largest output of a
 /// clip kernel is about 20 vertices; the limit bounds the memory of a kernel that never ends.
 pub const MOST_PRODUCED: usize = 4096;
@@ -296,5 +303,53 @@ impl Urb {
         let end = start + self.pool.rows.min(ROWS - start);
         self.produced_data.extend_from_slice(&self.bytes[start * ROW..end * ROW]);
         true
+    }
+}
+
+/// The fault for a value that the buffer cannot use.
+fn fault(exec: &Exec<'_>, bad: BadUrb) -> Fault {
+    exec.bad_field(bad.field, bad.value, bad.why)
+}
+
+/// URB_FENCE: moves the ends of the sections whose reallocation is requested.
+///
+/// # Errors
+/// As [`Urb::fence`].
+pub fn fence(exec: &mut Exec<'_>, packet: &UrbFence) -> Result<(), Fault> {
+    let done = exec.state.slots.get_mut::<Urb>().fence(packet);
+    done.map_err(|bad| fault(exec, bad))
+}
+
+/// CS_URB_STATE: number and size of the entries of the section CS.
+///
+/// # Errors
+/// None. The entries are checked when they are loaded.
+pub fn cs_urb_state(exec: &mut Exec<'_>, packet: &CsUrbState) -> Result<(), Fault> {
+    exec.state.slots.get_mut::<Urb>().set_constants(packet);
+    Ok(())
+}
+
+/// CONSTANT_BUFFER: copies constants from general state to the next entry of the section CS.
+///
+/// # Errors
+/// [`Fault::Page`] at the constants; as [`Urb::next_curbe`].
+pub fn constant_buffer(exec: &mut Exec<'_>, packet: &ConstantBuffer) -> Result<(), Fault> {
+    if !packet.valid {
+        exec.state.slots.get_mut::<Urb>().drop_curbe();
+        return Ok(());
+    }
+    let rows = packet.buffer_length.get() as usize;
+    let general = exec.state.slots.get_mut::<State>().base.general;
+    let address = general.wrapping_add(packet.buffer_starting_address.get()) & ADDRESSES;
+    let mut constants = [0; MOST_CONSTANTS * ROW];
+    let constants = &mut constants[..rows.min(MOST_CONSTANTS) * ROW];
+    exec.vm.read(address, constants).map_err(|fault| exec.page(fault, "constants"))?;
+    match exec.state.slots.get_mut::<Urb>().next_curbe(rows) {
+        Ok(entry) => {
+            entry.copy_from_slice(constants);
+            exec.stats.bytes_read += constants.len() as u64;
+            Ok(())
+        }
+        Err(bad) => Err(fault(exec, bad)),
     }
 }

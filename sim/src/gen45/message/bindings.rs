@@ -1,9 +1,11 @@
 //! Binding tables of G45: surfaces by index (003:3042-3332).
 
+use super::surface;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::unit::bindings::Bound;
 use crate::unit::by_index::ByIndex;
+use crate::unit::sampler::Samplers;
 use genxml::gen45::state_surface::{BindingTableState, SurfaceState};
 
 /// Binding table index of a stateless message.
@@ -21,6 +23,8 @@ pub struct Bindings {
     /// Graphics address of the binding table.
     pub table: u64,
     surfaces: ByIndex<Bound>,
+    /// Resolved pairs of a surface and a sampler.
+    pub(super) samplers: Samplers,
 }
 
 impl Bindings {
@@ -32,7 +36,40 @@ impl Bindings {
             general_bound,
             table: surface_base.wrapping_add(table),
             surfaces: ByIndex::default(),
+            samplers: Samplers::new(general_base, 0),
         }
+    }
+
+    /// The surface of entry `index`.
+    ///
+    /// # Errors
+    /// A page fault at the binding table or at the surface state, or a field of the surface state
+    /// with an invalid value.
+    #[inline]
+    pub fn surface(&mut self, exec: &Exec<'_>, index: u8) -> Result<&Bound, Fault> {
+        let number = match self.surfaces.number(index) {
+            Some(number) => number,
+            None => self.find(exec, index)?,
+        };
+        Ok(self.surfaces.get(number))
+    }
+
+    #[cold]
+    fn find(&mut self, exec: &Exec<'_>, index: u8) -> Result<usize, Fault> {
+        let state = self.state(exec, index)?;
+        let surface = surface::resolve(&state).map_err(|bad| {
+            let why = format!("binding table entry {index}: {}", bad.why);
+            exec.bad_field(bad.field, bad.value, why)
+        })?;
+        let bound = Bound { surface, boundary: surface::boundary(&state) };
+        Ok(self.surfaces.add(index, bound))
+    }
+
+    /// Copies the surfaces and the views that only `other` has resolved. `self` and `other` must
+    /// refer to the same tables.
+    pub fn merge(&mut self, other: &Bindings) {
+        self.surfaces.merge(&other.surfaces);
+        self.samplers.merge(&other.samplers);
     }
 
     /// Reads the surface state of entry `index` from memory.

@@ -1,6 +1,7 @@
 //! What a thread produces, apart from memory and the unified return buffer.
 
-use super::target::Write;
+use super::write::Write;
+use crate::unit;
 
 /// What the thread of a [`super::Port`] produces. One value serves all threads of a worker.
 #[derive(Clone, Debug, Default)]
@@ -10,4 +11,6 @@ pub struct Local {
     pub writes: Vec<Write>,
     /// True for threads of the windowizer: only they write to render targets.
     pub pixels: bool,
+    /// Messages between media threads, and their requests for more threads.
+    pub shared: unit::Local,
 }
