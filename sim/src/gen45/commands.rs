@@ -1,7 +1,7 @@
 //! Finds packets of the G45, and selects the function that executes one.
 
 use super::state::State;
-use super::{blit, control, mi, pipeline};
+use super::{blit, control, mi, pipeline, urb};
 use crate::cs::{Commands, Flow, malformed};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
@@ -38,9 +38,9 @@ fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
         }
         Packet::ThreeDStateSamplerPaletteLoad0(_) => control::palette(exec, 0, &dwords[1..]),
         Packet::ThreeDStateSamplerPaletteLoad1(_) => control::palette(exec, 1, &dwords[1..]),
-        Packet::UrbFence(packet) => control::urb_fence(exec, &packet.unpack_lossy())?,
-        Packet::CsUrbState(packet) => control::cs_urb_state(exec, &packet.unpack_lossy()),
-        Packet::ConstantBuffer(packet) => control::constant_buffer(exec, &packet.unpack_lossy())?,
+        Packet::UrbFence(packet) => urb::fence(exec, &packet.unpack_lossy())?,
+        Packet::CsUrbState(packet) => urb::cs_urb_state(exec, &packet.unpack_lossy())?,
+        Packet::ConstantBuffer(packet) => urb::constant_buffer(exec, &packet.unpack_lossy())?,
         Packet::StateBaseAddress(packet) => {
             control::state_base_address(exec, &packet.unpack_lossy());
         }

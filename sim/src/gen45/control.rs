@@ -1,7 +1,6 @@
 //! State of both pipelines, and PIPE_CONTROL.
 
 use super::state::State;
-use super::urb::{BadUrb, ROW, Urb};
 use crate::assumptions::G45_TIMESTAMP_BITS;
 use crate::cs::mi;
 use crate::machine::device::Interrupt;
@@ -13,8 +12,8 @@ use crate::unit::sampler::Palettes;
 use genxml::core::latch::Latch;
 use genxml::gen45::commands_3d::{ThreeDStateVertexBuffers, VertexBufferState};
 use genxml::gen45::commands_common::{
-    ConstantBuffer, CsUrbState, PipeControl, PipeControlPostSyncOperation as PostSync,
-    PipelineSelect, PipelineSelectPipelineSelection, StateBaseAddress, UrbFence,
+    PipeControl, PipeControlPostSyncOperation as PostSync, PipelineSelect,
+    PipelineSelectPipelineSelection, StateBaseAddress,
 };
 use genxml::gen45::registers::PsDepthCount;
 
@@ -65,51 +64,6 @@ pub fn state_base_address(exec: &mut Exec<'_>, packet: &StateBaseAddress) {
             *to = from.get();
         }
     }
-}
-
-/// URB_FENCE: moves the ends of the sections whose reallocation is requested. The position of the
-/// packet within a cache line does not matter (assumptions::URB_FENCE_MAY_CROSS_A_LINE).
-///
-/// # Errors
-/// [`Fault::BadPacket`] for a section that ends before it starts or after the last row.
-pub fn urb_fence(exec: &mut Exec<'_>, packet: &UrbFence) -> Result<(), Fault> {
-    let result = exec.state.slots.get_mut::<Urb>().fence(packet);
-    result.map_err(|error| bad_urb(exec, error))
-}
-
-/// CS_URB_STATE: number and size of the entries for constants.
-pub fn cs_urb_state(exec: &mut Exec<'_>, packet: &CsUrbState) {
-    exec.state.slots.get_mut::<Urb>().set_constants(packet);
-}
-
-/// CONSTANT_BUFFER: copies constants from memory to the next entry.
-///
-/// # Errors
-/// [`Fault::BadPacket`] if they do not fit an entry; [`Fault::Page`].
-pub fn constant_buffer(exec: &mut Exec<'_>, packet: &ConstantBuffer) -> Result<(), Fault> {
-    if !packet.valid {
-        exec.state.slots.get_mut::<Urb>().drop_curbe();
-        return Ok(());
-    }
-    let base = exec.state.slots.with(|state: &State| state.base.general);
-    let address = base.wrapping_add(packet.buffer_starting_address.get()) & u64::from(u32::MAX);
-    let rows = packet.buffer_length.get() as usize;
-    let mut constants = vec![0; rows * ROW];
-    exec.vm
-        .read(address, &mut constants)
-        .map_err(|fault| exec.page(fault, "Buffer Starting Address"))?;
-    exec.stats.bytes_read += constants.len() as u64;
-    match exec.state.slots.get_mut::<Urb>().next_curbe(rows) {
-        Ok(entry) => entry.copy_from_slice(&constants),
-        Err(error) => return Err(bad_urb(exec, error)),
-    }
-    Ok(())
-}
-
-/// The fault for a value that the URB cannot use.
-#[cold]
-fn bad_urb(exec: &Exec<'_>, error: BadUrb) -> Fault {
-    exec.bad_field(error.field, error.value, error.why)
 }
 
 /// PIPELINE_SELECT: refuses a pipeline that does not exist. The packet is latched.
