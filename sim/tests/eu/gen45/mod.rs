@@ -1,0 +1,4 @@
+//! The execution unit of G45.
+
+mod corpus;
+mod support;
