@@ -5,8 +5,6 @@ mod case;
 mod compiled;
 mod fast_path;
 mod flow;
-#[cfg(feature = "gen45")]
-mod gen45;
 mod machine;
 mod macros;
 mod oracle;

@@ -1,15 +1,16 @@
 //! Runs kernels of G45.
 
-use crate::eu::support::PLACE;
 use genxml_eu::Generation;
 use genxml_eu::asm::{Options, assemble};
 use genxml_eu::syntax::Syntax;
-use genxml_sim::Fault;
 use genxml_sim::eu::decode::{extend, fetch_on, kernel_on};
 use genxml_sim::eu::fast::Plan;
 use genxml_sim::eu::regions::{GRF_BYTES, MRF, MRF_BYTES, Registers};
 use genxml_sim::eu::uop::Uop;
 use genxml_sim::eu::{Environment, Kernel, Launch, Message, Stop, Thread, Trap};
+use genxml_sim::{EngineId, Fault, Place};
+
+const PLACE: Place = Place::new(EngineId::Render, "test", 0, 0);
 
 /// An environment with a budget of instructions. It answers messages with numbers, and records them.
 pub struct World {
@@ -112,4 +113,21 @@ pub fn run(text: &str, start: &Launch, setup: impl Fn(&mut Thread)) -> Result<Th
         }
     }
     fast
+}
+
+/// Element `n` of `size` bytes from register `number` on.
+pub fn read(thread: &Thread, number: usize, n: usize, size: usize) -> u32 {
+    let at = 32 * number + n * size;
+    match size {
+        1 => thread.regs.u8(at).into(),
+        2 => thread.regs.u16(at).into(),
+        _ => thread.regs.u32(at),
+    }
+}
+
+/// Replaces the dwords from register `number` on.
+pub fn write(thread: &mut Thread, number: usize, dwords: &[u32]) {
+    for (n, dword) in dwords.iter().enumerate() {
+        thread.regs.set_u32(32 * number + 4 * n, *dword);
+    }
 }

@@ -1,4 +1,0 @@
-//! The execution unit of G45.
-
-mod corpus;
-mod support;
