@@ -220,4 +220,18 @@ assumptions! {
         reason "004:2664 has acc0 and acc1, and other numbers are reserved. From drivers it is \
             known that acc2 to acc9 keep more bits for the macros of division and square root, but \
             not which.";
+
+    documentation G45_MESSAGES_WITH_A_NAME_ONLY;
+        question "What do messages of the G45 do whose layout or number the manual leaves out: \
+            sample_unorm, reads and writes of UNORM render targets, oword dual blocks of one oword \
+            in the high half?";
+        choice "Fault.";
+        reason "Tables name them (003:4065, 003:4493, 003:4629), and no section describes them. \
+            No driver for Linux sends them.";
+
+    documentation G45_READS_OF_LOOP_FILTER_CONTROLS;
+        question "What does AVC Loop Filter Read of the G45 do?";
+        choice "Fault.";
+        reason "It serves a decoder of media kernels (003:5290); the media pipeline of the G45 is \
+            not modelled.";
 }
