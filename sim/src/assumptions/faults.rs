@@ -248,4 +248,18 @@ assumptions! {
         question "What is the payload of pixel shader threads of 32 pixels?";
         choice "Fault.";
         reason "All kernels of crocus work on 16 pixels. No source describes the payload.";
+
+    documentation G45_MESSAGES_WITH_A_NAME_ONLY;
+        question "What do messages of the G45 do whose layout or number the manual leaves out: \
+            sample_unorm, reads and writes of UNORM render targets, oword dual blocks of one oword \
+            in the high half?";
+        choice "Fault.";
+        reason "Tables name them (003:4065, 003:4493, 003:4629), and no section describes them. \
+            No driver for Linux sends them.";
+
+    documentation G45_READS_OF_LOOP_FILTER_CONTROLS;
+        question "What does AVC Loop Filter Read of the G45 do?";
+        choice "Fault.";
+        reason "It serves a decoder of media kernels (003:5290); the media pipeline of the G45 is \
+            not modelled.";
 }

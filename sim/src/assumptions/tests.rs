@@ -176,6 +176,17 @@ const FAULTS: &[(&str, &[&str])] = &[
     ("gen45/pipeline/draw.rs", &["ADJACENCY_ON_THE_G45"]),
     ("gen45/pipeline/fetch.rs", &["RARE_VERTEX_FETCH_ON_THE_G45"; 2]),
     ("gen45/pipeline/wm.rs", &["THREADS_OF_32_PIXELS_ON_THE_G45"]),
+    (
+        "gen45/message/dataport/mod.rs",
+        &[
+            "G45_MESSAGES_WITH_A_NAME_ONLY",
+            "G45_READS_OF_LOOP_FILTER_CONTROLS",
+            "G45_MESSAGES_WITH_A_NAME_ONLY",
+        ],
+    ),
+    ("gen45/message/dataport/owords.rs", &["G45_MESSAGES_WITH_A_NAME_ONLY"]),
+    ("gen45/message/gateway.rs", &["THREADS_WITH_THE_SAME_ADDRESS"]),
+    ("gen45/message/sampler/mod.rs", &["G45_MESSAGES_WITH_A_NAME_ONLY"]),
     ("gpu/execlist.rs", &["CONTEXTS_WITH_SHARED_VIRTUAL_MEMORY"]),
     ("gpu/mmio.rs", &["THE_SECOND_VIDEO_ENGINE"]),
     ("machine/exec.rs", &["LISTS_THAT_A_BATCH_SUBMITS"]),
