@@ -3,8 +3,6 @@
 
 mod corpus;
 mod eu;
-#[cfg(feature = "gen45")]
-mod gen45;
 mod payload_draws;
 mod payloads;
 mod setup;

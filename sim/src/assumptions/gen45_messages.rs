@@ -32,13 +32,15 @@ assumptions! {
         reason "The row of the table (003:6233) is a copy of that of the sine. The row of ALT mode \
             has 1.";
 
-    const G45_PRECLAMP_DEPENDS_ON_THE_LEVELS: bool = true;
+    const G45_PRECLAMP_DEPENDS_ON_THE_LEVELS: bool = false;
         question "Does LOD PreClamp Enable clamp to the levels of the surface, and is the nearest \
             level clamped to whole levels?";
-        choice "Yes, both. So a surface of one level is always magnified with PreClamp, and the \
-            erratum of Max LOD (003:3730) is modelled.";
-        reason "The pseudocode of 003:2787-2827 says so. Tests of the border between minification \
-            and magnification fail on hardware (gen45_facts 19). Gen8 clamps otherwise.";
+        choice "No, neither: the rules are those of Gen8. `true`: a surface of one level is always \
+            magnified with PreClamp, and the erratum of Max LOD (003:3730) is modelled.";
+        reason "The pseudocode of 003:2787-2827 has both. But drivers set PreClamp for OpenGL, where \
+            surfaces of one level are minified too: the picture of gl_two_batches has it so, and on \
+            hardware dEQP's tests of a nearest filter for minification with a linear one for \
+            magnification fail for some sizes only (gen45_facts 19).";
 
     documentation G45_LEVELS_ARE_RELATIVE_TO_SURFACE_MIN_LOD;
         question "Is the level of detail that selects between minification and magnification \

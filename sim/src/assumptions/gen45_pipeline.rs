@@ -32,6 +32,13 @@ assumptions! {
         choice "Before. `false`: after it.";
         reason "OpenGL applies coverage before the alpha test (OpenGL 2.1, 3.12 and 4.1.4).";
 
+    const G45_ALPHA_IS_TESTED_AS_IT_IS_STORED: bool = true;
+        question "Is alpha compared as a float, or as the render target stores it?";
+        choice "Of UNORM targets of up to 8 bits, both alpha and reference are rounded to 8 bits. \
+            `false`: as a float if Alpha Test Format is FLOAT32.";
+        reason "OpenGL rounds both to the precision of the target (OpenGL 2.1, 4.1.4), and the \
+            picture of gl_ff_tex_alpha has it so. Drivers write FLOAT32.";
+
     documentation G45_ODD_TRIANGLES_SWAP_THEIR_FIRST_VERTICES;
         question "In which order does setup load the vertices of odd triangles of a strip?";
         choice "The first two are exchanged, so that all triangles turn the same way. The provoking \

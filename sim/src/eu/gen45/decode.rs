@@ -17,7 +17,8 @@ use crate::eu::ops;
 use crate::eu::regions::{MASK0, MRF, MS0, REGISTER};
 use crate::eu::uop::{Branch, ExecType, Op, Opcode, Response, SendInfo, Shape, Target, Uop};
 use genxml_eu::instruction::{
-    self as isa, Compression, Descriptor, Destination, Gen4Controls, Instruction, Operand, Register,
+    self as isa, AccessMode, Compression, Descriptor, Destination, Gen4Controls, Instruction,
+    Operand, Register,
 };
 use genxml_eu::ops::Traits;
 
@@ -203,15 +204,23 @@ pub(super) fn plan(u: &Uop) -> Plan {
     }
 }
 
-/// A message, and the move to its first message register.
+/// A message, and the move to its first message register. Mesa's kernels have compressed messages
+/// to the math unit, which stand for two messages like other compressed instructions.
 fn send(i: &Instruction, offset: u32) -> Decoded<Vec<Uop>> {
+    if i.gen4.compression != Compression::None {
+        let [first, second] = halves::of(i);
+        let mut parts = send(&first, offset)?;
+        parts.extend(send(&second, offset)?);
+        return Ok(parts);
+    }
     let Some(send) = i.send else { return Err(illegal("no message")) };
     let response = match i.destination.map(|destination| destination.register) {
         Some(Register::Grf { number, .. }) if number > 127 => {
             return Err(illegal(format!("response r{number}")));
         }
-        Some(Register::Grf { number, .. }) => {
-            Response::Register(u16::from(number) * REGISTER as u16)
+        // Kernels of the clipper let extended math replace a component of a vector.
+        Some(Register::Grf { number, byte }) => {
+            Response::Register(u16::from(number) * REGISTER as u16 + u16::from(byte))
         }
         Some(Register::Indirect { address, offset }) => {
             Response::Indirect { address: address & 7, immediate: offset }
@@ -224,8 +233,20 @@ fn send(i: &Instruction, offset: u32) -> Decoded<Vec<Uop>> {
         return Err(illegal(format!("a descriptor at byte {byte} of a0")));
     }
     let payload = (MRF + usize::from(i.gen4.message_register & 15) * REGISTER) as u16;
+    let mut lanes = u32::MAX;
+    let mut position = 0;
+    if let Some(destination) = i.destination {
+        if i.access_mode == AccessMode::Align16 {
+            lanes = u32::from(destination.write_mask & 15) * 0x1111_1111;
+        }
+        if let Register::Grf { byte, .. } | Register::Arf { byte, .. } = destination.register {
+            position = byte / destination.ty.size().max(1);
+        }
+    }
+    let controls = controls(i, Opcode::Send, offset);
     let message = Uop {
         condition: None,
+        lanes: controls.lanes & lanes,
         send: Some(SendInfo {
             function: send.function,
             eot: send.end_of_thread,
@@ -233,8 +254,9 @@ fn send(i: &Instruction, offset: u32) -> Decoded<Vec<Uop>> {
             payload,
             response,
             dependent: false,
+            position,
         }),
-        ..controls(i, Opcode::Send, offset)
+        ..controls
     };
     let mut parts = Vec::new();
     if let Operand::Register(source) = &i.sources[0]

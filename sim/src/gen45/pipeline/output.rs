@@ -6,7 +6,9 @@
 
 use super::common::latched;
 use super::depth::{DepthStencil, Quad};
-use crate::assumptions::G45_ANTIALIAS_ALPHA_COMES_BEFORE_THE_ALPHA_TEST;
+use crate::assumptions::{
+    G45_ALPHA_IS_TESTED_AS_IT_IS_STORED, G45_ANTIALIAS_ALPHA_COMES_BEFORE_THE_ALPHA_TEST,
+};
 use crate::gen45::message::Bindings;
 use crate::gen45::message::write::Write;
 use crate::machine::exec::Exec;
@@ -14,6 +16,7 @@ use crate::machine::fault::Fault;
 use crate::render::aux_surface::AuxCache;
 use crate::render::coverage::Coverage;
 use crate::render::render_target::{Pixels, Purpose, RenderTarget};
+use crate::surface::format::{Channel, Encoding, convert};
 use crate::unit::render_cache::SLOTS;
 use genxml::gen8::enums as gen8;
 use genxml::gen8::render3d_pixel::{
@@ -30,6 +33,8 @@ use genxml_core::U;
 struct Target {
     binding: u8,
     target: RenderTarget,
+    /// Alpha is compared as the target stores it.
+    coverage: Coverage,
     cache: AuxCache,
 }
 
@@ -39,7 +44,8 @@ pub struct Output {
     state: ColorCalcState,
     /// Blend constant, and reference of the alpha test.
     references: References,
-    coverage: Coverage,
+    /// The alpha test, and the same for targets that store 8 bits.
+    coverage: [Coverage; 2],
     /// Depth and stencil.
     pub depth: DepthStencil,
 }
@@ -94,8 +100,10 @@ impl Output {
             ..References::new()
         };
         let blend = blend_state(state, None);
+        let extra = ThreeDStatePsExtra::new();
         Ok(Output {
-            coverage: Coverage::resolve(&blend, &references, &ThreeDStatePsExtra::new(), 1),
+            coverage: [references, in_bytes(references)]
+                .map(|references| Coverage::resolve(&blend, &references, &extra, 1)),
             depth: DepthStencil::resolve(exec, state)?,
             state: *state,
             references,
@@ -121,10 +129,15 @@ impl Output {
         }
         let base = &write.base;
         let mut pixels = base.mask & slots.live;
-        if self.coverage.removes() {
+        let place = match targets.0.iter().position(|target| target.binding == base.binding) {
+            Some(place) => place,
+            None => self.bind(exec, bindings, targets, base.binding)?,
+        };
+        let coverage = &targets.0[place].coverage;
+        if coverage.removes() {
             let mut samples = std::array::from_fn(|slot| (pixels >> slot & 1) as u8);
             let alpha = base.alpha.as_ref().unwrap_or(&base.color[3]);
-            self.coverage.apply(&base.subspans, alpha, &mut samples);
+            coverage.apply(&base.subspans, alpha, &mut samples);
             pixels = gather(&samples);
         }
         let mut passed = 0;
@@ -138,10 +151,6 @@ impl Output {
         if pixels == 0 {
             return Ok(passed);
         }
-        let place = match targets.0.iter().position(|target| target.binding == base.binding) {
-            Some(place) => place,
-            None => self.bind(exec, bindings, targets, base.binding)?,
-        };
         let Target { target, cache, .. } = &mut targets.0[place];
         let pixels = Pixels {
             subspans: base.subspans,
@@ -201,9 +210,25 @@ impl Output {
             let why = format!("render target, binding table entry {binding}: {}", bad.why);
             exec.bad_field(bad.field, bad.value, why)
         })?;
-        targets.0.push(Target { binding, target, cache: AuxCache::default() });
+        let narrow = |channel: &Channel| channel.encoding == Encoding::Unorm && channel.bits <= 8;
+        let bytes = G45_ALPHA_IS_TESTED_AS_IT_IS_STORED
+            && surface.codec.is_some_and(|it| it.format().channels().first().is_some_and(narrow));
+        let coverage = self.coverage[usize::from(bytes)];
+        targets.0.push(Target { binding, target, coverage, cache: AuxCache::default() });
         Ok(targets.0.len() - 1)
     }
+}
+
+/// The references with that of the alpha test in 8 bits.
+fn in_bytes(references: References) -> References {
+    let value = match references.reference {
+        Reference::Float { alpha_reference_value_as_float32: value } => {
+            U::from_bits(convert::to_unorm(value, 8))
+        }
+        Reference::Unorm { alpha_reference_value_as_unorm8: value } => value,
+    };
+    let reference = Reference::Unorm { alpha_reference_value_as_unorm8: value };
+    References { reference, ..references }
 }
 
 /// Multiplies alpha by the covered part of each pixel, for antialiased lines.

@@ -29,6 +29,8 @@ const NDC: usize = 4;
 /// A primitive that can be rasterised.
 #[derive(Clone, Copy, Debug)]
 pub struct Primitive {
+    /// The topology of its object.
+    pub code: Code,
     /// What it covers, and its facing.
     pub setup: SetupPrimitive,
     /// Where attributes have their first value: in pixels, less the position of the sample.
@@ -166,6 +168,7 @@ impl Setup {
         let [x, y] = first.pixels();
         let [bias_x, bias_y] = state.bias;
         Some(Primitive {
+            code: object.code,
             setup,
             start: [x as f32 - bias_x, y as f32 - bias_y],
             depth_bias: 0.0,

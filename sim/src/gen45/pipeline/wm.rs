@@ -402,6 +402,7 @@ fn payload(
         destination_stencil_present_to_render_target: early.destination_stencil,
         destination_depth_present_to_render_target: early.destination_depth,
         source_depth_present_to_render_target: early.source_depth_sent,
+        primitive_topology_type: U::from_bits(primitive.code.bits()),
         front_back_facing_polygon: match primitive.setup.back {
             true => Facing::BACK_FACING,
             false => Facing::FRONT_FACING,
