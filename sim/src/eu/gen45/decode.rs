@@ -108,7 +108,7 @@ fn stack(i: &Instruction, offset: u32) -> Decoded<Uop> {
         return Err(illegal("without a mask stack"));
     }
     let mask = if i.opcode == Opcode::Mrest { Some(target) } else { source };
-    let is_mask = |at: u16| usize::from(at).wrapping_sub(MASK0) < 8 && at % 2 == 0;
+    let is_mask = |at: u16| usize::from(at).wrapping_sub(MASK0) < 8 && at.is_multiple_of(2);
     if i.opcode != Opcode::Pop && !mask.is_some_and(is_mask) {
         return Err(illegal("without a mask"));
     }
