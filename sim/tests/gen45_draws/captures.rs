@@ -4,7 +4,7 @@
 //! Without the corpus the tests do nothing.
 
 use genxml::capture::Capture;
-use genxml_sim::replay;
+use genxml_sim::replay::{self, Replay, Step};
 use genxml_testkit::corpus;
 
 /// Number of captures.
@@ -36,4 +36,29 @@ fn captures() {
     }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), entries.len(), wrong.join("\n"));
     assert!(!filter.is_empty() || entries.len() == CAPTURES);
+}
+
+/// Several host threads give the same pictures and counts as one.
+#[test]
+fn host_threads_change_nothing() {
+    let Some(corpus) = corpus::folder() else { return };
+    let path = corpus.join("gen45/captures/pg_glsl_link_unnamed_types");
+    let capture = Capture::open(&path).unwrap();
+    let [one, four] = [1, 4].map(|threads| {
+        let mut replay = Replay::new(&capture);
+        replay.gpu().set_threads(threads);
+        let (mut stats, mut picture) = (vec![], vec![]);
+        while let Some(step) = replay.step() {
+            match step {
+                Step::Exec { result, .. } => stats.push(result.unwrap()),
+                Step::Expectation { expectation, .. } => {
+                    picture.extend_from_slice(replay.bytes(expectation.object));
+                }
+                _ => {}
+            }
+        }
+        (stats, picture)
+    });
+    assert!(one.0 == four.0, "{:?} and {:?}", one.0, four.0);
+    assert!(one.1 == four.1);
 }

@@ -129,7 +129,6 @@ fn indices_and_instances() {
         index_format: IndexFormat::WORD,
         buffer_starting_address: Address::from_bits(INDICES),
         buffer_ending_address: Address::from_bits(INDICES + 17),
-        ..ThreeDStateIndexBuffer::new()
     });
     scene.draw(&vertices, 9).unwrap();
     check(&scene, |x, _| bytes(if x < 16 { RED } else { GREEN }));

@@ -1,9 +1,11 @@
 //! Draws with damaged memory: they end, with or without a fault, and nothing panics.
 
 use crate::scene::{BASE, BYTES, Scene, Vertex, rectangle};
+use genxml::capture::Capture;
 use genxml::gen45::commands_3d::ThreeDStateDepthBufferSurfaceFormat as Format;
 use genxml::gen45::enums::{ThreeDCompareFunction as Compare, ThreeDPrimTopoType as Topology};
-use genxml_testkit::Random;
+use genxml_sim::replay::{Replay, Step};
+use genxml_testkit::{Random, corpus};
 
 /// Values that are likely to break something.
 const EXTREMES: [u32; 10] =
@@ -51,4 +53,44 @@ fn damaged_draws_end() {
         }
     }
     assert!(faults > 100 && done > 100, "{faults} faults, {done} draws without");
+}
+
+/// The same with the batches, states, kernels and vertices of a real driver, which use all units.
+#[test]
+fn damaged_captures_end() {
+    let Some(corpus) = corpus::folder() else { return };
+    let mut random = Random::new(454_545);
+    let (mut faults, mut done) = (0, 0);
+    for name in
+        ["gl_quads_poly", "gl_clip_near", "gl_depth", "gl_tex_lod_vs", "gl_instanced", "gl_blend"]
+    {
+        let capture = Capture::open(corpus.join("gen45/captures").join(name)).unwrap();
+        let mut replay = Replay::new(&capture);
+        let Some(Step::Exec { exec, result }) = replay.step() else { panic!("{name}: no batch") };
+        result.unwrap();
+        let context = replay.context(exec.context).unwrap();
+        let ranges = exec.objects.iter().flat_map(|object| {
+            object.writes.iter().map(|write| (object.address + write.offset, write.length))
+        });
+        let ranges: Vec<(u64, u64)> = ranges.filter(|(_, length)| *length >= 4).collect();
+        let gpu = replay.gpu();
+        gpu.set_work_limit(1 << 24);
+        for _ in 0..150 {
+            let (start, length) = ranges[random.index(ranges.len())];
+            let at = start + random.below(length / 4) * 4;
+            let old = gpu.vm(context).read_u32(at).unwrap();
+            let value = match random.below(3) {
+                0 => EXTREMES[random.index(EXTREMES.len())],
+                1 => random.below(1 << 32) as u32,
+                _ => old ^ 1 << random.below(32),
+            };
+            gpu.vm(context).write_u32(at, value).unwrap();
+            match gpu.submit(context, exec.engine, exec.batch_address, exec.batch_length) {
+                Ok(_) => done += 1,
+                Err(_) => faults += 1,
+            }
+            gpu.vm(context).write_u32(at, old).unwrap();
+        }
+    }
+    assert!(faults > 100 && done > 100, "{faults} faults, {done} batches without");
 }

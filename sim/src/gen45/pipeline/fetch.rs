@@ -18,7 +18,7 @@ use genxml::gen45::commands_3d::{
 use genxml::gen45::enums::ThreeDVertexComponentControl as Control;
 
 /// Maximum number of elements of a vertex that are used.
-const MAX_ELEMENTS: usize = 18;
+const MAX_ELEMENTS: usize = 34;
 /// Dwords of an element.
 const SLOT: usize = 4;
 /// Bytes of the widest format.

@@ -5,7 +5,7 @@
 //! and depth test. The remaining ones are blended and written.
 
 use super::common::latched;
-use super::depth::DepthStencil;
+use super::depth::{DepthStencil, compare};
 use super::depth_buffer::Quad;
 use crate::assumptions::{
     G45_ALPHA_IS_TESTED_AS_IT_IS_STORED, G45_ANTIALIAS_ALPHA_COMES_BEFORE_THE_ALPHA_TEST,
@@ -15,19 +15,20 @@ use crate::gen45::message::write::Write;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::render::aux_surface::AuxCache;
-use crate::render::coverage::Coverage;
+use crate::render::blend::{Blending, Equation};
+use crate::render::coverage::{Coverage, Reference};
+use crate::render::logic_op::LogicOp;
 use crate::render::render_target::{Pixels, Purpose, RenderTarget};
 use crate::surface::format::{Channel, Encoding, convert};
 use crate::unit::render_cache::SLOTS;
 use genxml::gen8::enums as gen8;
-use genxml::gen8::render3d_pixel::{
-    BlendState, BlendStateEntry, BlendStateEntryColorClampRange as ClampRange,
-    ColorCalcState as References, ColorCalcStateReference as Reference, ThreeDStatePsExtra,
-};
+use genxml::gen8::render3d_pixel::BlendStateEntryColorClampRange as ClampRange;
 use genxml::gen45::commands_3d::ThreeDStateConstantColor;
+use genxml::gen45::enums::{
+    ThreeDColorBufferBlendFactor as Factor, ThreeDColorBufferBlendFunction as Function,
+};
 use genxml::gen45::state_surface::SurfaceState;
 use genxml::gen45::state_units::{ColorCalcState, ColorCalcStateAlphaReference as AlphaReference};
-use genxml_core::U;
 
 /// A render target that a message used.
 #[derive(Debug)]
@@ -42,9 +43,8 @@ struct Target {
 /// The colour calculator of a draw.
 #[derive(Clone, Debug)]
 pub struct Output {
-    state: ColorCalcState,
-    /// Blend constant, and reference of the alpha test.
-    references: References,
+    /// Blending without what the surface state of a target adds.
+    blending: Blending,
     /// The alpha test, and the same for targets that store 8 bits.
     coverage: [Coverage; 2],
     /// Depth and stencil.
@@ -83,31 +83,26 @@ impl Output {
     /// As [`DepthStencil::resolve`].
     pub fn resolve(exec: &Exec<'_>, state: &ColorCalcState) -> Result<Output, Fault> {
         let constant: ThreeDStateConstantColor = latched(exec);
-        let references = References {
-            reference: match state.alpha_reference {
-                AlphaReference::Float { alpha_reference_value_as_float32 } => {
-                    Reference::Float { alpha_reference_value_as_float32 }
-                }
-                AlphaReference::Unorm { alpha_reference_value_as_unorm8: value } => {
-                    Reference::Unorm {
-                        alpha_reference_value_as_unorm8: U::from_bits(value.get().min(255)),
-                    }
-                }
-            },
-            blend_constant_color_red: constant.blend_constant_color_red,
-            blend_constant_color_green: constant.blend_constant_color_green,
-            blend_constant_color_blue: constant.blend_constant_color_blue,
-            blend_constant_color_alpha: constant.blend_constant_color_alpha,
-            ..References::new()
+        let reference = match state.alpha_reference {
+            AlphaReference::Float { alpha_reference_value_as_float32: value } => {
+                Reference::Float(value)
+            }
+            AlphaReference::Unorm { alpha_reference_value_as_unorm8: value } => {
+                Reference::Unorm8(value.get().min(255) as u32)
+            }
         };
-        let blend = blend_state(state, None);
-        let extra = ThreeDStatePsExtra::new();
+        let stored = match reference {
+            Reference::Float(value) => Reference::Unorm8(convert::to_unorm(value, 8) as u32),
+            unorm => unorm,
+        };
+        let function = compare(state.alpha_test_function);
+        let coverage = [reference, stored].map(|reference| {
+            Coverage::alpha_test(state.alpha_test_enable.then_some((function, reference)))
+        });
         Ok(Output {
-            coverage: [references, in_bytes(references)]
-                .map(|references| Coverage::resolve(&blend, &references, &extra, 1)),
+            blending: blending(state, &constant),
+            coverage,
             depth: DepthStencil::resolve(exec, state)?,
-            state: *state,
-            references,
         })
     }
 
@@ -205,8 +200,8 @@ impl Output {
     ) -> Result<usize, Fault> {
         let state = bindings.state(exec, binding)?;
         let surface = bindings.surface(exec, binding)?.surface;
-        let blend = blend_state(&self.state, Some(&state));
-        let target = RenderTarget::resolve(&surface, &blend, 0, &self.references, Purpose::Draw);
+        let blending = with_surface(&self.blending, &state);
+        let target = RenderTarget::new(&surface, &blending, Purpose::Draw);
         let target = target.map_err(|bad| {
             let why = format!("render target, binding table entry {binding}: {}", bad.why);
             exec.bad_field(bad.field, bad.value, why)
@@ -218,18 +213,6 @@ impl Output {
         targets.0.push(Target { binding, target, coverage, cache: AuxCache::default() });
         Ok(targets.0.len() - 1)
     }
-}
-
-/// The references with that of the alpha test in 8 bits.
-fn in_bytes(references: References) -> References {
-    let value = match references.reference {
-        Reference::Float { alpha_reference_value_as_float32: value } => {
-            U::from_bits(convert::to_unorm(value, 8))
-        }
-        Reference::Unorm { alpha_reference_value_as_unorm8: value } => value,
-    };
-    let reference = Reference::Unorm { alpha_reference_value_as_unorm8: value };
-    References { reference, ..references }
 }
 
 /// Multiplies alpha by the covered part of each pixel, for antialiased lines.
@@ -246,46 +229,57 @@ fn gather(samples: &[u8; SLOTS]) -> u16 {
     samples.iter().enumerate().fold(0, |mask, (slot, &it)| mask | u16::from(it & 1) << slot)
 }
 
-/// The state of blending for a render target: that of all targets, and what its surface state adds.
-/// Codes of factors, functions and operations are those of Gen8.
-fn blend_state(state: &ColorCalcState, surface: Option<&SurfaceState>) -> BlendState {
-    let factor = |it: genxml::gen45::enums::ThreeDColorBufferBlendFactor| {
-        gen8::ThreeDColorBufferBlendFactor::from_bits(it.bits())
+/// Blending of all targets. Codes of factors, functions and operations are those of Gen8.
+fn blending(state: &ColorCalcState, constant: &ThreeDStateConstantColor) -> Blending {
+    let equation = |source: Factor, destination: Factor, function: Function| Equation {
+        source: gen8::ThreeDColorBufferBlendFactor::from_bits(source.bits()),
+        destination: gen8::ThreeDColorBufferBlendFactor::from_bits(destination.bits()),
+        function: gen8::ThreeDColorBufferBlendFunction::from_bits(function.bits()),
     };
-    let function = |it: genxml::gen45::enums::ThreeDColorBufferBlendFunction| {
-        gen8::ThreeDColorBufferBlendFunction::from_bits(it.bits())
-    };
-    let own = |of: fn(&SurfaceState) -> bool| surface.is_some_and(of);
-    let entry = BlendStateEntry {
-        write_disable_blue: own(|it| it.color_buffer_component_write_disable_blue),
-        write_disable_green: own(|it| it.color_buffer_component_write_disable_green),
-        write_disable_red: own(|it| it.color_buffer_component_write_disable_red),
-        write_disable_alpha: own(|it| it.color_buffer_component_write_disable_alpha),
-        alpha_blend_function: function(state.alpha_blend_function),
-        destination_alpha_blend_factor: factor(state.destination_alpha_blend_factor),
-        source_alpha_blend_factor: factor(state.source_alpha_blend_factor),
-        color_blend_function: function(state.color_blend_function),
-        destination_blend_factor: factor(state.destination_blend_factor),
-        source_blend_factor: factor(state.source_blend_factor),
-        color_buffer_blend_enable: state.color_buffer_blend_enable
-            && own(|it| it.color_blend_enable),
-        post_blend_color_clamp_enable: state.post_blend_color_clamp_enable,
-        pre_blend_color_clamp_enable: state.pre_blend_color_clamp_enable,
-        color_clamp_range: ClampRange::from_bits(state.color_clamp_range.bits()),
-        pre_blend_source_only_clamp_enable: false,
-        logic_op_function: gen8::ThreeDLogicOpFunction::from_bits(state.logic_op_function.bits()),
-        logic_op_enable: state.logic_op_enable,
-    };
-    BlendState {
-        y_dither_offset: state.y_dither_offset,
-        x_dither_offset: state.x_dither_offset,
-        color_dither_enable: state.color_dither_enable,
-        alpha_test_function: gen8::ThreeDCompareFunction::from_bits(
-            state.alpha_test_function.bits(),
+    let color = equation(
+        state.source_blend_factor,
+        state.destination_blend_factor,
+        state.color_blend_function,
+    );
+    let alpha = match state.independent_alpha_blend_enable {
+        true => equation(
+            state.source_alpha_blend_factor,
+            state.destination_alpha_blend_factor,
+            state.alpha_blend_function,
         ),
-        alpha_test_enable: state.alpha_test_enable,
-        independent_alpha_blend_enable: state.independent_alpha_blend_enable,
-        entry: [entry; 8],
-        ..BlendState::new()
+        false => color,
+    };
+    let logic = gen8::ThreeDLogicOpFunction::from_bits(state.logic_op_function.bits());
+    let offsets = [state.x_dither_offset.get() as u32, state.y_dither_offset.get() as u32];
+    Blending {
+        equations: (state.color_buffer_blend_enable && !state.logic_op_enable)
+            .then_some([color, alpha]),
+        range: ClampRange::from_bits(state.color_clamp_range.bits()),
+        clamps_all: state.pre_blend_color_clamp_enable,
+        clamps_source: false,
+        clamps_result: state.post_blend_color_clamp_enable,
+        alpha_to_one: false,
+        constant: [
+            constant.blend_constant_color_red,
+            constant.blend_constant_color_green,
+            constant.blend_constant_color_blue,
+            constant.blend_constant_color_alpha,
+        ],
+        logic: state.logic_op_enable.then(|| LogicOp::of(logic)),
+        channels: 0xf,
+        dither: state.color_dither_enable.then_some(offsets),
     }
+}
+
+/// Blending of a render target: its surface state enables it, and disables channels.
+fn with_surface(blending: &Blending, surface: &SurfaceState) -> Blending {
+    let disabled = [
+        surface.color_buffer_component_write_disable_red,
+        surface.color_buffer_component_write_disable_green,
+        surface.color_buffer_component_write_disable_blue,
+        surface.color_buffer_component_write_disable_alpha,
+    ];
+    let channels = disabled.iter().enumerate().fold(0, |mask, (n, it)| mask | u8::from(!it) << n);
+    let equations = blending.equations.filter(|_| surface.color_blend_enable);
+    Blending { equations, channels, ..*blending }
 }
