@@ -173,11 +173,7 @@ const FAULTS: &[(&str, &[&str])] = &[
     ("eu/run.rs", &["THREADS_THAT_WAIT_FOREVER"]),
     (
         "gen45/message/dataport/mod.rs",
-        &[
-            "G45_MESSAGES_WITH_A_NAME_ONLY",
-            "G45_READS_OF_LOOP_FILTER_CONTROLS",
-            "G45_MESSAGES_WITH_A_NAME_ONLY",
-        ],
+        &["G45_MESSAGES_WITH_A_NAME_ONLY", "G45_MESSAGES_WITH_A_NAME_ONLY"],
     ),
     ("gen45/message/dataport/owords.rs", &["G45_MESSAGES_WITH_A_NAME_ONLY"]),
     ("gen45/message/gateway.rs", &["THREADS_WITH_THE_SAME_ADDRESS"]),
