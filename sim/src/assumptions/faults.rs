@@ -256,10 +256,4 @@ assumptions! {
         choice "Fault.";
         reason "Tables name them (003:4065, 003:4493, 003:4629), and no section describes them. \
             No driver for Linux sends them.";
-
-    documentation G45_READS_OF_LOOP_FILTER_CONTROLS;
-        question "What does AVC Loop Filter Read of the G45 do?";
-        choice "Fault.";
-        reason "It serves a decoder of media kernels (003:5290); the media pipeline of the G45 is \
-            not modelled.";
 }

@@ -33,14 +33,21 @@ assumptions! {
             has 1.";
 
     const G45_PRECLAMP_DEPENDS_ON_THE_LEVELS: bool = false;
-        question "Does LOD PreClamp Enable clamp to the levels of the surface, and is the nearest \
-            level clamped to whole levels?";
-        choice "No, neither: the rules are those of Gen8. `true`: a surface of one level is always \
-            magnified with PreClamp, and the erratum of Max LOD (003:3730) is modelled.";
-        reason "The pseudocode of 003:2787-2827 has both. But drivers set PreClamp for OpenGL, where \
-            surfaces of one level are minified too: the picture of gl_two_batches has it so, and on \
-            hardware dEQP's tests of a nearest filter for minification with a linear one for \
-            magnification fail for some sizes only (gen45_facts 19).";
+        question "Does LOD PreClamp Enable clamp to the levels of the surface?";
+        choice "No, as on Gen8. With `true`, a surface of one level is always magnified with \
+            PreClamp.";
+        reason "The pseudocode of 003:2787-2827 clamps to them. But drivers set PreClamp for \
+            OpenGL, where surfaces of one level are minified too: the picture of the capture \
+            gl_two_batches has it so, and on hardware dEQP's tests of a nearest filter for \
+            minification with a linear one for magnification fail for some sizes only \
+            (gen45_facts 19).";
+
+    const G45_NEAREST_LEVELS_HAVE_WHOLE_BOUNDS: bool = true;
+        question "Does the erratum of Max LOD (003:3730: with a fraction below one half, the \
+            nearest level is one too large) apply to the G45?";
+        choice "Yes.";
+        reason "It applies to all devices before Ironlake, and the pseudocode of 003:2787-2827 \
+            has it.";
 
     documentation G45_LEVELS_ARE_RELATIVE_TO_SURFACE_MIN_LOD;
         question "Is the level of detail that selects between minification and magnification \

@@ -179,11 +179,7 @@ const FAULTS: &[(&str, &[&str])] = &[
     ("gen45/pipeline/wm.rs", &["THREADS_OF_32_PIXELS_ON_THE_G45"]),
     (
         "gen45/message/dataport/mod.rs",
-        &[
-            "G45_MESSAGES_WITH_A_NAME_ONLY",
-            "G45_READS_OF_LOOP_FILTER_CONTROLS",
-            "G45_MESSAGES_WITH_A_NAME_ONLY",
-        ],
+        &["G45_MESSAGES_WITH_A_NAME_ONLY", "G45_MESSAGES_WITH_A_NAME_ONLY"],
     ),
     ("gen45/message/dataport/owords.rs", &["G45_MESSAGES_WITH_A_NAME_ONLY"]),
     ("gen45/message/gateway.rs", &["THREADS_WITH_THE_SAME_ADDRESS"]),

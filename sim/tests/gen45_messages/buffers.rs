@@ -344,7 +344,6 @@ fn refused() {
         check(read(descriptor.pack()[0], one.clone()), expected);
     };
     kind(1, "does not implement render target UNORM reads");
-    kind(3, "does not implement AVC loop filter reads");
     kind(5, "reserved");
     kind(7, "reserved");
     let unorm = DataPortWriteMessageDescriptor {

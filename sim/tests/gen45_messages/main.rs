@@ -5,6 +5,7 @@ mod buffers;
 mod constants;
 mod gateway;
 mod kernels;
+mod loop_filter;
 mod math;
 mod media;
 mod mutations;

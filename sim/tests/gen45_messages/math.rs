@@ -202,10 +202,10 @@ fn integers() {
     let denominators = [2u32, 10, 0, 0, 3, 10, 10, 10];
     let unsigned = send(descriptor(Fc::INT_DIV_BOTH, 2), vec![denominators, numerators]);
     rig.send(&unsigned).unwrap();
-    for n in 0..8 {
-        let (quotient, remainder) = match denominators[n] {
+    for (n, (numerator, denominator)) in numerators.into_iter().zip(denominators).enumerate() {
+        let (quotient, remainder) = match denominator {
             0 => (u32::MAX, u32::MAX),
-            d => (numerators[n] / d, numerators[n] % d),
+            d => (numerator / d, numerator % d),
         };
         assert_eq!((rig.answer(0)[n], rig.answer(1)[n]), (quotient, remainder));
     }

@@ -12,8 +12,6 @@ use genxml::gen45::state_surface::{
 
 /// Index of the surface in the binding table.
 pub const INDEX: u64 = 3;
-/// Bytes of a texel: R32G32B32A32_FLOAT.
-const TEXEL: usize = 16;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Texture {
@@ -27,12 +25,34 @@ pub struct Texture {
     pub columns: usize,
     pub right: bool,
     pub tiling: Option<TileWalk>,
+    /// True for R8G8B8A8_UNORM, false for R32G32B32A32_FLOAT.
+    pub bytes: bool,
 }
 
 impl Texture {
     pub fn new(kind: SurfaceType, size: [usize; 3], levels: usize) -> Texture {
         let [width, height, depth] = size;
-        Texture { kind, width, height, depth, levels, columns: 64, right: false, tiling: None }
+        Texture {
+            kind,
+            width,
+            height,
+            depth,
+            levels,
+            columns: 64,
+            right: false,
+            tiling: None,
+            bytes: false,
+        }
+    }
+
+    /// Bytes of a texel.
+    fn texel(&self) -> usize {
+        if self.bytes { 4 } else { 16 }
+    }
+
+    /// The value of a channel that contains `n`.
+    pub fn value(&self, n: usize) -> f32 {
+        if self.bytes { n as f32 / 255.0 } else { n as f32 }
     }
 
     /// Width, height and number of slices of a level.
@@ -76,7 +96,7 @@ impl Texture {
 
     /// Byte offset of a texel in memory.
     fn offset(&self, column: usize, row: usize) -> usize {
-        let (x, pitch) = (column * TEXEL, self.columns * TEXEL);
+        let (x, pitch) = (column * self.texel(), self.columns * self.texel());
         match self.tiling {
             None => row * pitch + x,
             Some(TileWalk::TILEWALK_YMAJOR) => {
@@ -92,7 +112,10 @@ impl Texture {
     pub fn state(&self) -> SurfaceState {
         SurfaceState {
             surface_type: self.kind,
-            surface_format: SurfaceFormat::R32G32B32A32_FLOAT,
+            surface_format: match self.bytes {
+                true => SurfaceFormat::R8G8B8A8_UNORM,
+                false => SurfaceFormat::R32G32B32A32_FLOAT,
+            },
             surface_base_address: Address::new(DATA).unwrap(),
             mip_map_layout_mode: if self.right {
                 MipMapLayoutMode::MIPLAYOUT_RIGHT
@@ -107,7 +130,7 @@ impl Texture {
             },
             tiled_surface: self.tiling.is_some(),
             tile_walk: self.tiling.unwrap_or(TileWalk::TILEWALK_XMAJOR),
-            surface_pitch: MinusOne::new((self.columns * TEXEL) as u64).unwrap(),
+            surface_pitch: MinusOne::new((self.columns * self.texel()) as u64).unwrap(),
             cube_face_enable_positive_x: true,
             cube_face_enable_negative_x: true,
             cube_face_enable_positive_y: true,
@@ -129,8 +152,12 @@ impl Texture {
                     for x in 0..width {
                         let at = self.offset(left + x, top + y);
                         for (n, value) in [x, y, slice, level].into_iter().enumerate() {
-                            bytes[at + 4 * n..at + 4 * n + 4]
-                                .copy_from_slice(&(value as f32).to_le_bytes());
+                            if self.bytes {
+                                bytes[at + n] = value as u8;
+                            } else {
+                                let to = &mut bytes[at + 4 * n..at + 4 * n + 4];
+                                to.copy_from_slice(&(value as f32).to_le_bytes());
+                            }
                         }
                     }
                 }

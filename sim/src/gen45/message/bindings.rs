@@ -8,6 +8,8 @@ use crate::unit::by_index::ByIndex;
 use crate::unit::sampler::Samplers;
 use genxml::gen45::state_surface::{BindingTableState, SurfaceState};
 
+/// Graphics addresses have 32 bits. Sums of a base and an offset wrap.
+pub const ADDRESSES: u64 = 0xffff_ffff;
 /// Binding table index of a stateless message.
 pub const STATELESS: u8 = 255;
 
@@ -34,7 +36,7 @@ impl Bindings {
             surface_base,
             general_base,
             general_bound,
-            table: surface_base.wrapping_add(table),
+            table: surface_base.wrapping_add(table) & ADDRESSES,
             surfaces: ByIndex::default(),
             samplers: Samplers::new(general_base, 0),
         }
@@ -78,7 +80,7 @@ impl Bindings {
     /// A page fault at the binding table or at the surface state.
     pub fn state(&self, exec: &Exec<'_>, index: u8) -> Result<SurfaceState, Fault> {
         let mut entry = [0u32; BindingTableState::DWORDS];
-        let at = self.table.wrapping_add(4 * u64::from(index));
+        let at = self.table.wrapping_add(4 * u64::from(index)) & ADDRESSES;
         exec.vm
             .read(at, bytemuck::must_cast_slice_mut(&mut entry))
             .map_err(|fault| exec.page(fault, format!("binding table entry {index}")))?;
@@ -86,7 +88,7 @@ impl Bindings {
         let mut dwords = [0u32; SurfaceState::DWORDS];
         exec.vm
             .read(
-                self.surface_base.wrapping_add(pointer),
+                self.surface_base.wrapping_add(pointer) & ADDRESSES,
                 bytemuck::must_cast_slice_mut(&mut dwords),
             )
             .map_err(|fault| {

@@ -8,7 +8,6 @@ use crate::assumptions::{
 use crate::eu::Message;
 use crate::eu::math::{divide_signed, divide_unsigned, float};
 use crate::eu::regions::{CR0, REGISTER, Registers};
-use crate::eu::thread::grf_offset;
 use crate::eu::uop::MathFunction;
 use crate::machine::fault::Fault;
 use genxml::gen45::eu_registers::{ControlRegister, ControlRegisterFloatingPointMode};
@@ -171,8 +170,7 @@ pub fn message(
                     true => n * rows + row,
                     false => row * function.results() + n,
                 };
-                let at = grf_offset(answer, register * REGISTER + 4 * channel);
-                registers.set_u32(at & !3, result);
+                registers.set_u32(answer + register * REGISTER + 4 * channel, result);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Render target writes: their pixels and colours (003:4911-5246). The pipeline executes them.
 
+use super::bindings::ADDRESSES;
 use super::payload::Payload;
 use super::port::Port;
 use super::write::Write;
@@ -153,7 +154,7 @@ fn parse(registers: &Registers, payload: &Payload<'_>, general: u64) -> Result<W
         antialias: tests
             .filter(|_| alpha)
             .map(|part| part.antialias_alpha.map(|value| value.bits() as u8)),
-        color_calc: general.wrapping_add(header.color_calculator_state_pointer.get()),
+        color_calc: general.wrapping_add(header.color_calculator_state_pointer.get()) & ADDRESSES,
         eot: payload.message.eot,
     })
 }

@@ -73,18 +73,17 @@ pub struct Choice {
     pub magnified: bool,
 }
 
-/// Details of the selection of levels in which generations differ.
+/// Details of the selection of levels in which generations differ. The default is Gen8.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Rules {
-    /// Min LOD and Max LOD of the sampler state, without regard to the levels of the surface, clamp
-    /// the level of detail that selects between minification and magnification (2d p.397). The
-    /// nearest level is selected after the clamp.
-    #[default]
-    Gen8,
-    /// The pseudocode of 003:2787-2827: the first clamp depends on the levels of the surface too.
-    /// The nearest level is clamped to the whole levels around the range. If the range is only part
-    /// of a level, this is one level too far (erratum 003:3730).
-    G45,
+pub struct Rules {
+    /// True if the level of detail that selects between minification and magnification is clamped
+    /// to the levels of the surface too; false if it is clamped to Min LOD and Max LOD of the
+    /// sampler state only (2d p.397).
+    pub preclamps_to_levels: bool,
+    /// True if the nearest level is clamped to the whole levels around the range of Min LOD and Max
+    /// LOD. It can be one level too large then (erratum 003:3730). False if the level of detail is
+    /// clamped to the range first.
+    pub nearest_has_whole_bounds: bool,
 }
 
 /// Selects levels of a surface for a sampler.
@@ -114,9 +113,13 @@ impl Chooser {
         let count = last * LEVEL;
         let min = sampler.min_lod.min(count).max(resource);
         let max = sampler.max_lod.min(count);
-        let (before, nearest) = match rules {
-            Rules::Gen8 => ([sampler.min_lod, sampler.max_lod], [min + LEVEL / 2, max + LEVEL / 2]),
-            Rules::G45 => ([min, max], [min / LEVEL * LEVEL, (max + LEVEL - 1) / LEVEL * LEVEL]),
+        let before = match rules.preclamps_to_levels {
+            true => [min, max],
+            false => [sampler.min_lod, sampler.max_lod],
+        };
+        let nearest = match rules.nearest_has_whole_bounds {
+            true => [min / LEVEL * LEVEL, (max + LEVEL - 1) / LEVEL * LEVEL],
+            false => [min + LEVEL / 2, max + LEVEL / 2],
         };
         Chooser {
             bias: sampler.bias,
@@ -233,8 +236,13 @@ mod tests {
                     for preclamp in [false, true] {
                         for base in [0.0, 1.5] {
                             let sampler = Sampler { preclamp, ..sampler(mip, min, max) };
-                            let chooser =
-                                Chooser::new(&sampler, Rules::Gen8, last, 0, (base * 256.0) as i32);
+                            let chooser = Chooser::new(
+                                &sampler,
+                                Rules::default(),
+                                last,
+                                0,
+                                (base * 256.0) as i32,
+                            );
                             for step in -600..2000 {
                                 let given = f64::from(step) / 256.0;
                                 let lod = if preclamp { given.min(max).max(min) } else { given };
@@ -270,12 +278,13 @@ mod tests {
     /// Oracle: the pseudocode of 003:2787-2827, in floats.
     #[test]
     fn pseudocode_of_g45() {
+        let rules = Rules { preclamps_to_levels: true, nearest_has_whole_bounds: true };
         for mip in [MipFilter::None, MipFilter::Nearest, MipFilter::Linear] {
             for (min, max) in [(0.0, 14.0), (1.5, 3.25), (0.0, 0.25), (2.75, 1.0), (0.5, 0.5)] {
                 for (last, preclamp) in [(0u32, false), (0, true), (1, true), (5, false), (5, true)]
                 {
                     let sampler = Sampler { preclamp, base: 128, ..sampler(mip, min, max) };
-                    let chooser = Chooser::new(&sampler, Rules::G45, last, 0, 0);
+                    let chooser = Chooser::new(&sampler, rules, last, 0, 0);
                     let (max, min) = (f64::min(max, last.into()), f64::min(min, last.into()));
                     for step in -600..2000 {
                         let mut lod = f64::from(step) / 256.0;
@@ -307,7 +316,7 @@ mod tests {
     #[test]
     fn a_map_of_one_level_is_minified_too() {
         let sampler = Sampler { preclamp: true, ..sampler(MipFilter::None, 0.0, 14.0) };
-        let chooser = Chooser::new(&sampler, Rules::Gen8, 0, 0, 0);
+        let chooser = Chooser::new(&sampler, Rules::default(), 0, 0, 0);
         assert_eq!(
             [-1, 0, 1, 700].map(|lod| chooser.choose(lod).magnified),
             [true, true, false, false]
@@ -319,7 +328,7 @@ mod tests {
     #[test]
     fn trilinear_quality() {
         let sampler = Sampler { least_share: 64, ..sampler(MipFilter::Linear, 0.0, 14.0) };
-        let chooser = Chooser::new(&sampler, Rules::Gen8, 4, 0, 0);
+        let chooser = Chooser::new(&sampler, Rules::default(), 4, 0, 0);
         assert_eq!(
             chooser.choose(256 + 63),
             Choice { level: 1, next: 1, share: 0, magnified: false }

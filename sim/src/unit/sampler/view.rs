@@ -153,7 +153,7 @@ impl Default for Extras {
             resource_lod: 0,
             base_level: 0,
             ewa: true,
-            rules: Rules::Gen8,
+            rules: Rules::default(),
             outside: None,
             border: Value::default(),
             key: None,

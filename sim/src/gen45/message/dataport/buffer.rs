@@ -2,7 +2,7 @@
 
 use crate::assumptions::OFFSETS_ADD_BEYOND_32_BITS;
 use crate::eu::regions::Registers;
-use crate::gen45::message::bindings::STATELESS;
+use crate::gen45::message::bindings::{ADDRESSES, STATELESS};
 use crate::gen45::message::payload::Payload;
 use crate::gen45::message::port::Port;
 use crate::machine::fault::Fault;
@@ -46,7 +46,8 @@ impl Buffer {
         let index = index as u8;
         if index == STATELESS {
             let bindings = &port.bindings;
-            let base = bindings.general_base + header.immediate_buffer_base_address.get();
+            let offset = header.immediate_buffer_base_address.get();
+            let base = bindings.general_base.wrapping_add(offset) & ADDRESSES;
             let end = match bindings.general_bound {
                 0 => 1 << 32,
                 bound => bound,
@@ -87,7 +88,7 @@ impl Buffer {
             out.fill(0);
             return Ok(0);
         }
-        vm.read(self.base.wrapping_add(offset), out)?;
+        vm.read(self.base.wrapping_add(offset) & ADDRESSES, out)?;
         Ok(out.len() as u64)
     }
 
@@ -99,7 +100,7 @@ impl Buffer {
         if !self.contains(offset, bytes.len()) {
             return Ok(0);
         }
-        vm.write(self.base.wrapping_add(offset), bytes)?;
+        vm.write(self.base.wrapping_add(offset) & ADDRESSES, bytes)?;
         Ok(bytes.len() as u64)
     }
 }

@@ -3,10 +3,11 @@
 //!
 //! [`buffer`] finds the buffer of a message. [`owords`] has the messages with one or two blocks of
 //! owords, [`scattered`] those with an offset for each channel, [`media`] those with a rectangle of
-//! bytes, [`streamed`] the writes of vertices by the geometry shader. Render target writes are in
+//! bytes, [`loop_filter`] those with controls of a video filter, [`streamed`] the writes of vertices by the geometry shader. Render target writes are in
 //! [`super::target`].
 
 pub mod buffer;
+pub mod loop_filter;
 pub mod media;
 pub mod owords;
 pub mod scattered;
@@ -47,9 +48,7 @@ pub fn read(
         Read::RENDER_TARGET_UNORM_READ => {
             Err(port.missing("render target UNORM reads", message, "003:4493, without a section"))
         }
-        Read::AVC_LOOP_FILTER_READ => {
-            Err(port.missing("AVC loop filter reads", message, "003:5290"))
-        }
+        Read::AVC_LOOP_FILTER_READ => loop_filter::read(port, registers, message),
         other => {
             let why = format!("a data port read of type {}, which is reserved", other.bits());
             Err(port.illegal(why, message))

@@ -2,6 +2,7 @@
 
 use crate::eu::Message;
 use crate::eu::regions::Registers;
+use crate::gen45::message::bindings::ADDRESSES;
 use crate::gen45::message::payload::Payload;
 use crate::gen45::message::port::Port;
 use crate::machine::fault::Fault;
@@ -72,7 +73,7 @@ fn store(
     for (n, channel) in channels.into_iter().enumerate().take(count) {
         if mask >> n & 1 == 1 {
             let value = (channel.get() as u32).to_le_bytes();
-            port.exec.vm.write(at.wrapping_add(4 * n as u64), &value)?;
+            port.exec.vm.write(at.wrapping_add(4 * n as u64) & ADDRESSES, &value)?;
             bytes += 4;
         }
     }

@@ -10,6 +10,7 @@ pub mod kinds;
 pub mod state;
 pub mod views;
 
+use super::bindings::ADDRESSES;
 use super::payload::Payload;
 use super::port::Port;
 use crate::eu::Message;
@@ -70,7 +71,8 @@ pub fn message(
     request.offset = [header.u_offset, header.v_offset, header.r_offset].map(|n| n.get() as i32);
     let samples = matches!(kind.action, Action::Sample(_));
     let table = port.bindings.general_base.wrapping_add(header.sampler_state_pointer.get());
-    let sampler = samples.then(|| table.wrapping_add(STATE * descriptor.sampler_index.get()));
+    let sampler =
+        samples.then(|| table.wrapping_add(STATE * descriptor.sampler_index.get()) & ADDRESSES);
     let index = descriptor.binding_table_index.get() as u8;
     let view = port.bindings.view(port.exec, index, sampler)?;
     if let Some(why) = refused(view, kind.action) {

@@ -2,9 +2,10 @@
 
 use super::state;
 use crate::assumptions::{
-    G45_LOADS_OUTSIDE_HAVE_ALPHA_ZERO_FOR_BYTES, G45_PRECLAMP_DEPENDS_ON_THE_LEVELS,
+    G45_LOADS_OUTSIDE_HAVE_ALPHA_ZERO_FOR_BYTES, G45_NEAREST_LEVELS_HAVE_WHOLE_BOUNDS,
+    G45_PRECLAMP_DEPENDS_ON_THE_LEVELS,
 };
-use crate::gen45::message::bindings::Bindings;
+use crate::gen45::message::bindings::{ADDRESSES, Bindings};
 use crate::gen45::state::State;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
@@ -72,9 +73,9 @@ impl Bindings {
         })?;
         let mut extras = Extras {
             faces: faces(&surface_state),
-            rules: match G45_PRECLAMP_DEPENDS_ON_THE_LEVELS {
-                true => Rules::G45,
-                false => Rules::Gen8,
+            rules: Rules {
+                preclamps_to_levels: G45_PRECLAMP_DEPENDS_ON_THE_LEVELS,
+                nearest_has_whole_bounds: G45_NEAREST_LEVELS_HAVE_WHOLE_BOUNDS,
             },
             mono: [sampler_state.monochrome_filter_width, sampler_state.monochrome_filter_height]
                 .map(|extent| extent.get() as u32),
@@ -90,7 +91,7 @@ impl Bindings {
             let mut dwords = [0; SamplerBorderColorState::DWORDS];
             // In the mode DX9, the colour has one dword.
             let used = if sampler.dx9 { 1 } else { dwords.len() };
-            let at = self.general_base.wrapping_add(sampler.border);
+            let at = self.general_base.wrapping_add(sampler.border) & ADDRESSES;
             exec.vm
                 .read(at, bytemuck::cast_slice_mut(&mut dwords[..used]))
                 .map_err(|fault| exec.page(fault, "border colour"))?;
