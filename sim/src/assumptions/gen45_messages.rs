@@ -9,7 +9,7 @@ assumptions! {
         choice "The nearest single. The errors are below all maximum errors.";
         reason "The algorithm of hardware is not published.";
 
-    const G45_PARTIAL_PRECISION_IS_FULL: bool = true;
+    documentation G45_PARTIAL_PRECISION_IS_FULL;
         question "What is the result with Precision = Partial?";
         choice "The same as with full precision.";
         reason "The bit is a hint that allows larger errors (003:5880).";

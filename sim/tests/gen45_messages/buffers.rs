@@ -1,8 +1,8 @@
 //! Messages of the data port to buffers (003:4533-4907, 5250-5288). Oracle: an array of bytes that
 //! the tests change dword by dword.
 
-use crate::texture::Texture;
 use crate::rig::{ANSWER, BASE, DATA, Rig, Send, before, u};
+use crate::texture::Texture;
 use genxml::core::{Address, MinusOne};
 use genxml::eu::instruction::SharedFunction;
 use genxml::gen45::enums::SurfaceType;
@@ -107,7 +107,8 @@ fn oword_blocks() {
                     ..OWordBlockWriteDescriptor::new()
                 };
                 let mut payload = vec![header(global)];
-                payload.extend((0..registers).map(|n| std::array::from_fn(|d| (16 * n + d) as u32)));
+                payload
+                    .extend((0..registers).map(|n| std::array::from_fn(|d| (16 * n + d) as u32)));
                 rig.send(&Send { mask, ..write(descriptor.pack()[0], payload) }).unwrap();
                 let mut expected = contents.clone();
                 for n in 0..registers {

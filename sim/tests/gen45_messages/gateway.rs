@@ -89,7 +89,8 @@ fn messages_between_threads() {
     );
     assert!(rig.local.shared.mail.iter().all(|mail| mail.notify == Some(0)));
     // Data must be aligned to its length.
-    let unaligned = send(GatewayFunction::FORWARD_MSG, true, forward(13, 0xabc, 2, Length::_1_DWORD));
+    let unaligned =
+        send(GatewayFunction::FORWARD_MSG, true, forward(13, 0xabc, 2, Length::_1_DWORD));
     assert!(rig.refusal(&unaligned).contains("not a multiple of 4"));
     // The reserved function, and a gateway that is too large.
     rig.send(&send(GatewayFunction::from_bits(3), true, [0; 8])).unwrap();
@@ -101,7 +102,8 @@ fn messages_between_threads() {
     let ends = Send { eot: true, ..send(GatewayFunction::OPEN_GATEWAY, false, open(7, 0, 1)) };
     rig.send(&ends).unwrap();
     assert!(rig.local.shared.gateways.is_empty());
-    let long = MessageGatewayDescriptor { response_length: u(1), ..MessageGatewayDescriptor::new() };
+    let long =
+        MessageGatewayDescriptor { response_length: u(1), ..MessageGatewayDescriptor::new() };
     let send = Send::new(SharedFunction::Gateway, long.pack()[0], vec![[0; 8]]);
     assert!(rig.refusal(&send).contains("response of 1"));
 }

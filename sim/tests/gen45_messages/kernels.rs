@@ -71,9 +71,9 @@ fn message(rig: &mut Rig, stage: &str, name: &str, given: &HashMap<&str, u64>) -
                 integer_type: ExtendedMathMessageDescriptorIntegerType::from_bits(get("int")),
                 precision: ExtendedMathMessageDescriptorPrecision::from_bits(get("prec")),
                 saturate: get("sat") == 1,
-                source_structure: ExtendedMathMessageDescriptorSourceStructure::from_bits(
-                    get("scalar"),
-                ),
+                source_structure: ExtendedMathMessageDescriptorSourceStructure::from_bits(get(
+                    "scalar",
+                )),
                 ..ExtendedMathMessageDescriptor::new()
             };
             (SharedFunction::Math, descriptor.pack()[0])
@@ -89,8 +89,10 @@ fn message(rig: &mut Rig, stage: &str, name: &str, given: &HashMap<&str, u64>) -
             (SharedFunction::Urb, descriptor.pack()[0])
         }
         "sampler" => {
-            let descriptor =
-                SamplerMessageDescriptor { message_type: u(get("type")), ..SamplerMessageDescriptor::new() };
+            let descriptor = SamplerMessageDescriptor {
+                message_type: u(get("type")),
+                ..SamplerMessageDescriptor::new()
+            };
             (SharedFunction::Sampler, descriptor.pack()[0])
         }
         "dpread" => {

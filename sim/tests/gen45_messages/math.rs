@@ -22,7 +22,11 @@ fn descriptor(function: Fc, responses: u64) -> ExtendedMathMessageDescriptor {
 }
 
 fn send(descriptor: ExtendedMathMessageDescriptor, payload: Vec<[u32; 8]>) -> Send {
-    Send { mask: 0xff, channels: 8, ..Send::new(SharedFunction::Math, descriptor.pack()[0], payload) }
+    Send {
+        mask: 0xff,
+        channels: 8,
+        ..Send::new(SharedFunction::Math, descriptor.pack()[0], payload)
+    }
 }
 
 /// The results of a function for up to eight values of each operand.
@@ -214,7 +218,9 @@ fn layouts() {
     let mut rig = Rig::new();
     let a: [u32; 8] = std::array::from_fn(|n| f32::to_bits(1.0 + n as f32));
     let inverse = |n: usize| (1.0 / (1.0 + n as f32)).to_bits();
-    for (mask, scalar) in [(0xffu32, false), (0x5a, false), (0x01, true), (0xf2, true), (0xff, true)] {
+    for (mask, scalar) in
+        [(0xffu32, false), (0x5a, false), (0x01, true), (0xf2, true), (0xff, true)]
+    {
         let structure = if scalar { Structure::SCALAR } else { Structure::VECTOR };
         let descriptor = ExtendedMathMessageDescriptor {
             source_structure: structure,
@@ -224,8 +230,7 @@ fn layouts() {
         rig.send(&Send { mask, ..send(descriptor, vec![a]) }).unwrap();
         for n in 0..8 {
             let from = if scalar { if n < 4 { 0 } else { 4 } } else { n };
-            let expected =
-                if mask >> n & 1 == 1 { inverse(from) } else { before(ANSWER, n) };
+            let expected = if mask >> n & 1 == 1 { inverse(from) } else { before(ANSWER, n) };
             assert_eq!(rig.answer(0)[n], expected, "channel {n} of {mask:#x}");
         }
     }

@@ -186,8 +186,10 @@ fn refused() {
     let data_cache = Send::new(SharedFunction::DataPortRead, descriptor.pack()[0], payload);
     let text = rig.refusal(&data_cache);
     assert!(text.contains("data cache"), "{text}");
-    let descriptor =
-        MediaBlockWriteDescriptor { binding_table_index: u(INDEX), ..MediaBlockWriteDescriptor::new() };
+    let descriptor = MediaBlockWriteDescriptor {
+        binding_table_index: u(INDEX),
+        ..MediaBlockWriteDescriptor::new()
+    };
     let write = |payload| Send {
         response: false,
         ..Send::new(SharedFunction::DataPortWrite, descriptor.pack()[0], payload)

@@ -55,7 +55,15 @@ pub struct Send {
 
 impl Send {
     pub fn new(function: SharedFunction, descriptor: u32, payload: Vec<[u32; 8]>) -> Send {
-        Send { function, descriptor, mask: 0xffff, channels: 16, payload, response: true, eot: false }
+        Send {
+            function,
+            descriptor,
+            mask: 0xffff,
+            channels: 16,
+            payload,
+            response: true,
+            eot: false,
+        }
     }
 
     /// The descriptor with the message length.

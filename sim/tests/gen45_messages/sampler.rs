@@ -4,7 +4,9 @@ use crate::rig::{ANSWER, BASE, Rig, SAMPLERS, Send, before, u};
 use crate::texture::{INDEX, Texture, load_sampler, sampler};
 use genxml::core::{Address, MinusOne, UFix};
 use genxml::eu::instruction::SharedFunction;
-use genxml::gen45::enums::{SurfaceType, TextureCoordinateMode, ThreeDPrefilterOperation, TileWalk};
+use genxml::gen45::enums::{
+    SurfaceType, TextureCoordinateMode, ThreeDPrefilterOperation, TileWalk,
+};
 use genxml::gen45::message_headers::SamplerMessageHeader;
 use genxml::gen45::messages::SamplerMessageDescriptor;
 use genxml::gen45::state_surface::{
@@ -96,9 +98,7 @@ fn every_texel() {
                             SurfaceType::SURFTYPE_1D => {
                                 ([u, slice as f32, 0.0], Some([x, slice, 0]))
                             }
-                            SurfaceType::SURFTYPE_2D => {
-                                ([u, v, slice as f32], Some([x, y, slice]))
-                            }
+                            SurfaceType::SURFTYPE_2D => ([u, v, slice as f32], Some([x, y, slice])),
                             SurfaceType::SURFTYPE_3D => {
                                 ([u, v, part(slice, slices)], Some([x, y, slice]))
                             }
@@ -138,8 +138,17 @@ fn loads_outside() {
     let mut rig = Rig::new();
     Texture::new(SurfaceType::SURFTYPE_2D, [12, 9, 4], 3).load(&mut rig);
     for outside in [
-        [12, 0, 0, 0], [-1, 0, 0, 0], [0, 9, 0, 0], [0, -1, 0, 0], [0, 0, 4, 0], [0, 0, -1, 0],
-        [0, 0, 0, 3], [6, 0, 0, 1], [0, 4, 0, 1], [0, 0, 0, -1], [i32::MAX, 0, 0, 0],
+        [12, 0, 0, 0],
+        [-1, 0, 0, 0],
+        [0, 9, 0, 0],
+        [0, -1, 0, 0],
+        [0, 0, 4, 0],
+        [0, 0, -1, 0],
+        [0, 0, 0, 3],
+        [6, 0, 0, 1],
+        [0, 4, 0, 1],
+        [0, 0, 0, -1],
+        [i32::MAX, 0, 0, 0],
         [i32::MIN, i32::MIN, i32::MIN, i32::MIN],
     ] {
         assert_eq!(load(&mut rig, [outside, [1, 2, 3, 0]]), [[0.0; 4], [1.0, 2.0, 3.0, 0.0]]);
@@ -207,7 +216,8 @@ fn levels_of_detail() {
         assert_eq!(found, [[level; 8]; 2], "step {step}, bias {bias:?}, {state:?}");
     };
     let nearest = sampler(false, Mip::NEAREST);
-    for (step, level) in [(0.25, 0.0), (1.0, 0.0), (2.0, 1.0), (4.0, 2.0), (8.0, 3.0), (64.0, 5.0)] {
+    for (step, level) in [(0.25, 0.0), (1.0, 0.0), (2.0, 1.0), (4.0, 2.0), (8.0, 3.0), (64.0, 5.0)]
+    {
         check(step, None, false, nearest, level);
         check(step, None, true, nearest, 0.0);
         check(step, None, false, sampler(false, Mip::NONE), 0.0);
@@ -264,19 +274,19 @@ fn parts_of_a_surface() {
     };
     rig.bind(INDEX, &state.pack());
     let point = |slice: f32, lod: f32| [0.9, 0.9, slice, lod];
-    assert_eq!(sample_l(&mut rig, [point(0.0, 0.0), point(1.0, 1.0)]), [
-        [3.0, 3.0, 3.0, 2.0],
-        [1.0, 1.0, 4.0, 3.0]
-    ]);
+    assert_eq!(
+        sample_l(&mut rig, [point(0.0, 0.0), point(1.0, 1.0)]),
+        [[3.0, 3.0, 3.0, 2.0], [1.0, 1.0, 4.0, 3.0]]
+    );
     // Both are clamped.
-    assert_eq!(sample_l(&mut rig, [point(7.0, 9.0), point(-3.0, -3.0)]), [
-        [1.0, 1.0, 4.0, 3.0],
-        [3.0, 3.0, 3.0, 2.0]
-    ]);
-    assert_eq!(load(&mut rig, [[2, 1, 1, 0], [1, 1, 0, 1]]), [
-        [2.0, 1.0, 4.0, 2.0],
-        [1.0, 1.0, 3.0, 3.0]
-    ]);
+    assert_eq!(
+        sample_l(&mut rig, [point(7.0, 9.0), point(-3.0, -3.0)]),
+        [[1.0, 1.0, 4.0, 3.0], [3.0, 3.0, 3.0, 2.0]]
+    );
+    assert_eq!(
+        load(&mut rig, [[2, 1, 1, 0], [1, 1, 0, 1]]),
+        [[2.0, 1.0, 4.0, 2.0], [1.0, 1.0, 3.0, 3.0]]
+    );
     assert_eq!(load(&mut rig, [[0, 0, 2, 0], [0, 0, 0, 2]]), [[0.0; 4]; 2]);
 }
 
@@ -336,8 +346,7 @@ fn outside_of_the_map() {
     for (mode, above, below) in modes {
         let state = SamplerState { tcx_address_control_mode: mode, ..sampler(false, Mip::NONE) };
         load_sampler(&mut rig, 1, &state);
-        let found =
-            sample_l(&mut rig, [[9.5 / 8.0, 0.5, 0.0, 0.0], [-2.5 / 8.0, 0.5, 0.0, 0.0]]);
+        let found = sample_l(&mut rig, [[9.5 / 8.0, 0.5, 0.0, 0.0], [-2.5 / 8.0, 0.5, 0.0, 0.0]]);
         assert_eq!([found[0][0], found[1][0]], [above, below], "{mode:?}");
     }
     let border = SamplerState {

@@ -106,9 +106,8 @@ fn payload(lanes: usize, names: &str, steep: &str) -> Vec<[u32; 8]> {
             .collect();
     }
     let rows = lanes / 8;
-    let row = |name: &str, row: usize| {
-        std::array::from_fn(|n| value(name, 8 * row + n, names, steep))
-    };
+    let row =
+        |name: &str, row: usize| std::array::from_fn(|n| value(name, 8 * row + n, names, steep));
     names_list.iter().flat_map(|name| (0..rows).map(move |n| row(name, n))).collect()
 }
 
@@ -253,8 +252,7 @@ fn killed_pixels() {
     let texels = [0u32, 100, 150, 200].map(|red| 0xff00_0000 | red << 16);
     rig.put(crate::rig::DATA, &texels);
     let texture = Texture { columns: 16, ..Texture::new(SurfaceType::SURFTYPE_2D, [4, 1, 1], 1) };
-    let state =
-        SurfaceState { surface_format: SurfaceFormat::B8G8R8A8_UNORM, ..texture.state() };
+    let state = SurfaceState { surface_format: SurfaceFormat::B8G8R8A8_UNORM, ..texture.state() };
     rig.bind(INDEX, &state.pack());
     let keyed = SamplerState {
         chroma_key_enable: true,
@@ -274,7 +272,10 @@ fn killed_pixels() {
     rig.send(&message(1, 5, &[row, [0; 8], [0; 8]])).unwrap();
     assert_eq!(rig.answer(4)[0], 0xffff_ff99);
     assert_eq!(rig.answer(4)[1], before(ANSWER + 4, 1));
-    assert_eq!(rig.answer(0).map(f32::from_bits)[..4], [0.0, 100.0, 150.0, 200.0].map(|n| n / 255.0));
+    assert_eq!(
+        rig.answer(0).map(f32::from_bits)[..4],
+        [0.0, 100.0, 150.0, 200.0].map(|n| n / 255.0)
+    );
     let black = SamplerState {
         chroma_key_mode: SamplerStateChromaKeyMode::KEYFILTER_REPLACE_BLACK,
         ..keyed

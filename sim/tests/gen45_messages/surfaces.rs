@@ -100,7 +100,10 @@ fn refused() {
     let linear = Texture { tiling: None, ..tiled }.state();
     let array = Texture { depth: 2, tiling: None, ..tiled }.state();
     let cases = [
-        (SurfaceState { surface_format: SurfaceFormat::from_bits(0x1ff), ..good }, "Surface Format"),
+        (
+            SurfaceState { surface_format: SurfaceFormat::from_bits(0x1ff), ..good },
+            "Surface Format",
+        ),
         (SurfaceState { surface_type: SurfaceType::from_bits(5), ..good }, "Surface Type"),
         (SurfaceState { surface_pitch: MinusOne::new(1000).unwrap(), ..good }, "Surface Pitch"),
         (SurfaceState { surface_base_address: Address::new(64).unwrap(), ..good }, "Base Address"),

@@ -62,7 +62,8 @@ fn rows() -> Vec<Row> {
 
 /// The number that a test writes to a part of a slot.
 fn number(part: &str, slot: usize) -> u32 {
-    let code = ["R", "G", "B", "A", "s0R", "s0G", "s0B", "s0A", "s1R", "s1G", "s1B", "s1A", "sZ", "dZ"];
+    let code =
+        ["R", "G", "B", "A", "s0R", "s0G", "s0B", "s0A", "s1R", "s1G", "s1B", "s1A", "sZ", "dZ"];
     1000 * (1 + code.iter().position(|other| *other == part).unwrap() as u32) + slot as u32
 }
 
@@ -87,7 +88,8 @@ fn header(row: &Row, alpha: bool) -> Header {
 /// The registers of a row: header, then numbers by part and slot.
 fn payload(row: &Row, header: Header) -> Vec<[u32; 8]> {
     let dwords = header.pack();
-    let mut payload = vec![std::array::from_fn(|n| dwords[n]), std::array::from_fn(|n| dwords[8 + n])];
+    let mut payload =
+        vec![std::array::from_fn(|n| dwords[n]), std::array::from_fn(|n| dwords[8 + n])];
     for name in &row.registers {
         payload.push(match *name {
             "RGBA" => std::array::from_fn(|n| if n < 4 { 1000 * (n as u32 + 1) } else { 9 }),
@@ -212,7 +214,8 @@ fn refused() {
         }
     }
     let mut with = |kind: u64, header: Header, expected: &str| {
-        let row = Row { kind, source: false, stencil: false, destination: false, registers: vec![] };
+        let row =
+            Row { kind, source: false, stencil: false, destination: false, registers: vec![] };
         let text = rig.refusal(&send(&row, header));
         assert!(text.contains(expected), "{text}");
     };

@@ -85,9 +85,7 @@ impl Texture {
                     + row % 32 * 16
                     + x % 16
             }
-            Some(_) => {
-                (row / 8 * (pitch / 512) + x / 512) * 4096 + row % 8 * 512 + x % 512
-            }
+            Some(_) => (row / 8 * (pitch / 512) + x / 512) * 4096 + row % 8 * 512 + x % 512,
         }
     }
 

@@ -170,7 +170,12 @@ fn refused() {
     check(UrbMessageDescriptor { allocate: true, ..USED }, true, good.clone(), "allocate");
     check(UrbMessageDescriptor { used: false, ..USED }, false, good.clone(), "without using");
     let reserved = UrbSwizzle::from_bits(3);
-    check(UrbMessageDescriptor { swizzle_control: reserved, ..USED }, false, good.clone(), "swizzle");
+    check(
+        UrbMessageDescriptor { swizzle_control: reserved, ..USED },
+        false,
+        good.clone(),
+        "swizzle",
+    );
     let transpose = UrbMessageDescriptor { swizzle_control: UrbSwizzle::URB_TRANSPOSE, ..USED };
     check(transpose, false, payload([handle, 0], 2), "multiple of 3");
     check(UrbMessageDescriptor { offset: u(1), ..transpose }, false, good.clone(), "even");
@@ -186,15 +191,12 @@ fn refused() {
 fn sections() {
     let mut rig = rig(Unit::Vs, 64, 2);
     let urb = rig.urb();
-    let found =
-        [Unit::Vs, Unit::Gs, Unit::Clip, Unit::Sf, Unit::Vfe, Unit::Cs].map(|unit| urb.section(unit));
+    let found = [Unit::Vs, Unit::Gs, Unit::Clip, Unit::Sf, Unit::Vfe, Unit::Cs]
+        .map(|unit| urb.section(unit));
     assert_eq!(found, [0..128, 128..144, 144..164, 164..196, 196..196, 196..384]);
     // Only the fences whose bit is set move.
-    let one = UrbFence {
-        sf_unit_urb_reallocation_request: true,
-        sf_fence: u(200),
-        ..UrbFence::new()
-    };
+    let one =
+        UrbFence { sf_unit_urb_reallocation_request: true, sf_fence: u(200), ..UrbFence::new() };
     urb.fence(&one).unwrap();
     assert_eq!((urb.section(Unit::Sf), urb.section(Unit::Cs)), (164..200, 200..384));
     let bad = UrbFence { cs_fence: u(385), ..fences() };

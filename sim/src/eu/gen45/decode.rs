@@ -123,7 +123,7 @@ fn operation(i: &Instruction, offset: u32) -> Decoded<Vec<Uop>> {
     let [first, second] = halves::of(i);
     let (first, second) = (single(&first, offset, false)?, single(&second, offset, true)?);
     Ok(match halves::join(&first, &second) {
-        Some(both) => vec![Uop { plan: choose::plan(&both), ..both }],
+        Some(both) => vec![Uop { plan: plan(&both), ..both }],
         None => vec![first, second],
     })
 }
@@ -218,9 +218,8 @@ fn send(i: &Instruction, offset: u32) -> Decoded<Vec<Uop>> {
         Some(Register::Grf { number, .. }) if number > 127 => {
             return Err(illegal(format!("response r{number}")));
         }
-        // Kernels of the clipper let extended math replace a component of a vector.
-        Some(Register::Grf { number, byte }) => {
-            Response::Register(u16::from(number) * REGISTER as u16 + u16::from(byte))
+        Some(Register::Grf { number, .. }) => {
+            Response::Register(u16::from(number) * REGISTER as u16)
         }
         Some(Register::Indirect { address, offset }) => {
             Response::Indirect { address: address & 7, immediate: offset }

@@ -56,14 +56,20 @@ impl Environment for Port<'_, '_> {
         if payload.at(payload.sent) > MRF + MRF_BYTES {
             return Err(self.illegal("the payload continues after m15".into(), message));
         }
-        if let Some(first) = message.response
+        // Only extended math can write a part of a register: the destination's subregister is the
+        // first channel.
+        let aligned = message.response.map(|first| first / REGISTER * REGISTER);
+        if let Some(first) = aligned
             && first + payload.returned * REGISTER > GRF_BYTES
         {
             return Err(self.illegal("the response continues after r127".into(), message));
         }
+        if message.function == SharedFunction::Math {
+            return math::message(self, registers, message);
+        }
+        let message = &Message { response: aligned, ..*message };
         match message.function {
             SharedFunction::Sampler => sampler::message(self, registers, message),
-            SharedFunction::Math => math::message(self, registers, message),
             SharedFunction::DataPortRead => dataport::read(self, registers, message),
             SharedFunction::DataPortWrite => dataport::write(self, registers, message),
             SharedFunction::Urb => urb::message(self, registers, message),

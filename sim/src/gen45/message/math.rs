@@ -3,18 +3,17 @@
 use super::payload::Payload;
 use super::port::Port;
 use crate::assumptions::{
-    G45_COSINES_FOLLOW_SINES_OF_ALL_CHANNELS, G45_PARTIAL_PRECISION_IS_FULL,
-    G45_POWERS_HAVE_AN_EXPONENT_FOR_EACH_CHANNEL,
+    G45_COSINES_FOLLOW_SINES_OF_ALL_CHANNELS, G45_POWERS_HAVE_AN_EXPONENT_FOR_EACH_CHANNEL,
 };
 use crate::eu::Message;
 use crate::eu::math::{divide_signed, divide_unsigned, float};
 use crate::eu::regions::{CR0, REGISTER, Registers};
+use crate::eu::thread::grf_offset;
 use crate::eu::uop::MathFunction;
 use crate::machine::fault::Fault;
 use genxml::gen45::eu_registers::{ControlRegister, ControlRegisterFloatingPointMode};
 use genxml::gen45::messages::{
     ExtendedMathMessageDescriptor, ExtendedMathMessageDescriptorIntegerType as IntegerType,
-    ExtendedMathMessageDescriptorPrecision as Precision,
     ExtendedMathMessageDescriptorSourceStructure as Structure, Fc,
 };
 
@@ -144,9 +143,6 @@ pub fn message(
         alternative: control.floating_point_mode == ControlRegisterFloatingPointMode::ALTERNATIVE,
         saturate: descriptor.saturate,
     };
-    if descriptor.precision == Precision::PARTIAL && !G45_PARTIAL_PRECISION_IS_FULL {
-        return Err(port.missing("partial precision", message, "003:5880"));
-    }
     let signed = descriptor.integer_type == IntegerType::SIGNED;
     let scalar = descriptor.source_structure == Structure::SCALAR;
     for row in 0..rows {
@@ -175,7 +171,8 @@ pub fn message(
                     true => n * rows + row,
                     false => row * function.results() + n,
                 };
-                registers.set_u32(answer + register * REGISTER + 4 * channel, result);
+                let at = grf_offset(answer, register * REGISTER + 4 * channel);
+                registers.set_u32(at & !3, result);
             }
         }
     }

@@ -7,12 +7,14 @@
 //!    clips; [`produced`] takes what their threads put out;
 //! 3. [`raster_state`] is the state of the next stages; [`sf`] sets up primitives: its threads
 //!    compute the planes of attributes;
-//! 4. [`wm`] rasterises and runs pixel shaders; [`early`] decides when depth and stencil are
-//!    tested; [`output`] tests, blends and writes pixels; [`depth`] is the depth buffer.
+//! 4. [`wm`] rasterises and runs pixel shaders, [`ps`] makes their payloads; [`early`] decides when
+//!    depth and stencil are tested; [`output`] tests, blends and writes pixels; [`depth`] tests
+//!    them in the [`depth_buffer`].
 
 pub mod clip;
 pub mod common;
 pub mod depth;
+pub mod depth_buffer;
 pub mod draw;
 pub mod early;
 pub mod fetch;
@@ -20,6 +22,7 @@ pub mod gs;
 pub mod objects;
 pub mod output;
 pub mod produced;
+pub mod ps;
 pub mod raster_state;
 pub mod sf;
 pub mod unit;

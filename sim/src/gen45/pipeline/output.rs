@@ -5,7 +5,8 @@
 //! and depth test. The remaining ones are blended and written.
 
 use super::common::latched;
-use super::depth::{DepthStencil, Quad};
+use super::depth::DepthStencil;
+use super::depth_buffer::Quad;
 use crate::assumptions::{
     G45_ALPHA_IS_TESTED_AS_IT_IS_STORED, G45_ANTIALIAS_ALPHA_COMES_BEFORE_THE_ALPHA_TEST,
 };

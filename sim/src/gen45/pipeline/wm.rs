@@ -2,9 +2,10 @@
 //! to the colour calculator (gen45_facts 10).
 
 use super::common::count;
-use super::depth::Quad;
+use super::depth_buffer::Quad;
 use super::early::Early;
 use super::output::{Output, Slots, Targets};
+use super::ps::{Layout, MAX_SPANS, Span};
 use super::raster_state::RasterState;
 use super::sf::Primitive;
 use super::unit::{UNIT, Unit, UnitState};
@@ -19,48 +20,21 @@ use crate::pixel::coordinates::Rect;
 use crate::pixel::raster;
 use crate::render::primitives::Kind;
 use crate::render::tiles::Bins;
-use crate::unit::render_cache::SLOTS;
-use genxml::gen45::message_payloads::RenderTargetStencilAndAntialiasAlphaPayload;
 use genxml::gen45::registers::{PsDepthCount, PsInvocationCount};
 use genxml::gen45::state_units::{ColorCalcState, WmState};
-use genxml::gen45::thread_payloads::{
-    PsDestinationDepthPayload, PsSourceDepthPayload, PsStencilAndAntialiasAlphaPayload,
-    PsThreadPayload, PsThreadPayloadFrontBackFacingPolygon as Facing, PsThreadPayloadSubspan,
-};
-use genxml_core::{Address, U, UFix};
 use std::ops::Range;
-
-/// Maximum number of subspans of a thread.
-const MAX_SPANS: usize = 4;
-/// Dwords of the payload before the constants, at most.
-const HEAD: usize = PsThreadPayload::DWORDS
-    + PsSourceDepthPayload::DWORDS
-    + PsStencilAndAntialiasAlphaPayload::DWORDS
-    + PsDestinationDepthPayload::DWORDS;
 
 /// State of the windower and colour calculator for a draw.
 #[derive(Clone, Debug)]
 pub struct Windower {
-    early: Early,
+    layout: Layout,
     output: Output,
     /// First dword of the plane of depth in a setup entry.
     depth_plane: usize,
-    /// Offset of COLOR_CALC_STATE from General State Base Address.
-    color_calc: u64,
     /// Number of subspans of a thread.
     spans: usize,
-    /// The payload has a register of antialias alpha, also for primitives without it.
-    antialias: bool,
     counts_invocations: bool,
     counts_depth: bool,
-}
-
-/// A subspan that waits for a thread.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-struct Span {
-    quad: Quad,
-    /// Its pixels that are drawn, a bit each.
-    lanes: u8,
 }
 
 /// Counts of pixels.
@@ -111,12 +85,10 @@ impl Windower {
             _ => return Err(exec.unimplemented("dispatch of 32 pixels", "gen45_facts 10.2")),
         };
         let windower = Windower {
-            early: Early::of(wm, cc),
+            layout: Layout { early: Early::of(wm, cc), color_calc, antialias },
             output: Output::resolve(exec, cc)?,
             depth_plane: wm.depth_coefficient_urb_read_offset.get() as usize * UNIT,
-            color_calc,
             spans,
-            antialias,
             counts_invocations: wm.statistics_enable,
             counts_depth: cc.statistics_enable,
         };
@@ -259,7 +231,7 @@ impl PixelPipe {
         };
         let z = [at(0), at(1), at(2), at(3)];
         let quad = Quad { x: quad.x, y: quad.y, back: setup.back, z };
-        if windower.early.promoted || self.unit.is_none() {
+        if windower.layout.early.promoted || self.unit.is_none() {
             lanes = windower.output.depth.test(exec, &quad, lanes, true)?;
             self.counts.passed += u64::from(lanes.count_ones());
             if lanes == 0 {
@@ -291,7 +263,9 @@ impl PixelPipe {
             self.waiting.drain(..taken);
             let lanes = |n: usize, span: &Span| u32::from(span.lanes) << (4 * n);
             let mask = spans.iter().enumerate().fold(0, |mask, (n, it)| mask | lanes(n, it));
-            payload(exec, windower, unit, primitive, entry, &spans, mask)?;
+            let layout = &windower.layout;
+            let depth = &windower.output.depth;
+            layout.payload(exec, depth, unit, primitive, entry, &spans, mask)?;
             exec.spend(4 * taken as u64 * watchdog::SHADED_PIXEL)?;
             exec.device.observed.add(Counter::PixelThreads, 1);
             self.counts.invocations += u64::from(mask.count_ones());
@@ -299,7 +273,7 @@ impl PixelPipe {
             let enabled = if G45_PIXEL_THREADS_RUN_WHOLE_SUBSPANS { whole } else { mask };
             unit.run(exec, enabled)?;
             let quads = spans.map(|span| span.quad);
-            let mut slots = Slots::new(quads, mask as u16, windower.early.promoted);
+            let mut slots = Slots::new(quads, mask as u16, windower.layout.early.promoted);
             let mut writes = std::mem::take(&mut unit.local.writes);
             for write in &mut writes {
                 let Unit { bindings, .. } = unit;
@@ -368,88 +342,3 @@ impl Work for Screen<'_> {
         pipe.merge(&report);
     }
 }
-
-/// Makes the payload of a thread for the pixels `mask` of `spans`.
-fn payload(
-    exec: &Exec<'_>,
-    windower: &Windower,
-    unit: &mut Unit,
-    primitive: &Primitive,
-    entry: &[u32],
-    spans: &[Span; MAX_SPANS],
-    mask: u32,
-) -> Result<(), Fault> {
-    let Windower { early, .. } = windower;
-    let smooth = primitive.setup.smooth.as_ref();
-    let header = unit.header();
-    let [start_x, start_y] = primitive.start;
-    let start = PsThreadPayload {
-        pixel_enables: U::from_bits(mask.into()),
-        dispatched_pixel_enables: U::from_bits(mask.into()),
-        color_calculator_state_pointer: Address::from_bits(windower.color_calc & !0x3f),
-        per_thread_scratch_space: header.scratch_code,
-        sampler_state_pointer: header.samplers,
-        binding_table_pointer: header.binding_table,
-        fftid: header.fftid,
-        scratch_space_base_pointer: header.scratch,
-        start_x,
-        start_y,
-        subspan: spans.map(|span| PsThreadPayloadSubspan {
-            x: U::from_bits(span.quad.x.into()),
-            y: U::from_bits(span.quad.y.into()),
-        }),
-        antialias_alpha_present_to_render_target: smooth.is_some(),
-        destination_stencil_present_to_render_target: early.destination_stencil,
-        destination_depth_present_to_render_target: early.destination_depth,
-        source_depth_present_to_render_target: early.source_depth_sent,
-        primitive_topology_type: U::from_bits(primitive.code.bits()),
-        front_back_facing_polygon: match primitive.setup.back {
-            true => Facing::BACK_FACING,
-            false => Facing::FRONT_FACING,
-        },
-        ..PsThreadPayload::new()
-    };
-    let mut head = [0; HEAD];
-    let mut length = 0;
-    let mut push = |dwords: &[u32]| {
-        head[length..length + dwords.len()].copy_from_slice(dwords);
-        length += dwords.len();
-    };
-    push(&start.pack());
-    if early.source_depth {
-        let source_depth = std::array::from_fn(|slot| spans[slot / 4].quad.z[slot % 4]);
-        push(&PsSourceDepthPayload { source_depth }.pack());
-    }
-    let (mut depths, mut stencils) = ([0; SLOTS], [0; SLOTS]);
-    if early.destination_depth || early.destination_stencil {
-        for (n, span) in spans.iter().enumerate().filter(|(_, span)| span.lanes != 0) {
-            let (depth, stencil) = windower.output.depth.stored(exec, &span.quad)?;
-            depths[4 * n..4 * n + 4].copy_from_slice(&depth);
-            stencils[4 * n..4 * n + 4].copy_from_slice(&stencil);
-        }
-    }
-    if early.destination_stencil || windower.antialias {
-        let covered = |slot: usize| {
-            let Some(smooth) = smooth else { return U8_ONE };
-            let Quad { x, y, .. } = spans[slot / 4].quad;
-            let (x, y) = (x + (slot as u32 & 1), y + (slot as u32 >> 1 & 1));
-            let covered = smooth.coverage(x as f32 + 0.5, y as f32 + 0.5);
-            (covered * 255.0).round() as u64
-        };
-        let register = RenderTargetStencilAndAntialiasAlphaPayload {
-            destination_stencil: stencils.map(|it| U::from_bits(u64::from(it))),
-            antialias_alpha: std::array::from_fn(|slot| UFix::from_bits(covered(slot))),
-        };
-        push(&register.pack());
-    }
-    if early.destination_depth {
-        let destination_depth = depths.map(|it| U::from_bits(u64::from(it)));
-        push(&PsDestinationDepthPayload { destination_depth }.pack());
-    }
-    unit.begin(&head[..length]);
-    unit.push_entry(entry);
-    Ok(())
-}
-
-/// Alpha of a pixel that is covered as a whole.
-const U8_ONE: u64 = 255;

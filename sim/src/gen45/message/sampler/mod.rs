@@ -18,7 +18,7 @@ use crate::machine::fault::Fault;
 use crate::surface::format::{Class, Codec};
 use crate::surface::{Dimension, SurfaceKind};
 use crate::unit::sampler::View;
-use crate::unit::sampler::payload::{Action, Request};
+use crate::unit::sampler::payload::{Action, Request, Simd};
 use crate::unit::sampler::{load, sample};
 use genxml::gen45::message_headers::SamplerMessageHeader;
 use genxml::gen45::messages::SamplerMessageDescriptor;
@@ -65,7 +65,7 @@ pub fn message(
         return Err(payload.illegal(port, "all four channels are masked (003:3975)"));
     }
     request.present = (0..4).fold(0, |mask, n| mask | u8::from(!absent[n]) << n);
-    request.keeps_registers = true;
+    request.keeps_registers = *simd == Simd::Eight;
     request.zero_lod = header.force_lod_to_zero;
     request.offset = [header.u_offset, header.v_offset, header.r_offset].map(|n| n.get() as i32);
     let samples = matches!(kind.action, Action::Sample(_));
