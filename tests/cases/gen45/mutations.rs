@@ -6,6 +6,7 @@
 //!     GENXML_MUTATIONS=100000 cargo test -p genxml-cases --test all gen45::mutations
 
 use super::{BATCH, DATA, END, G45, SIZE};
+use genxml::core::reflect::Kind;
 use genxml::gen45::RenderPacket;
 use genxml_cases::Random;
 use std::time::Instant;
@@ -31,15 +32,19 @@ fn batch(random: &mut Random) -> Vec<u32> {
     let mut dwords = Vec::new();
     for _ in 0..1 + random.below(24) {
         let container = random.pick(&RenderPacket::INSTRUCTIONS);
-        // MI_BATCH_BUFFER_START needs an address, or the batch ends at once.
-        let mut header = container.opcode().unwrap_or_default();
-        let least = container.packet_dwords(header);
-        if random.below(8) == 0 {
-            header |= random.below(64) as u32;
+        let Kind::Instruction { opcode, opcode_mask, .. } = container.kind else { continue };
+        let least = container.dwords() as u32;
+        // The length is usually right, and the flags are usually 0.
+        let length = match random.below(8) {
+            0 => random.below(64) as u32,
+            _ => least.saturating_sub(2),
+        };
+        let flags = random.bits() as u32 & random.bits() as u32 & !opcode_mask & !0xff;
+        let mut header = opcode | if random.below(3) == 0 { flags } else { 0 };
+        if least > 1 {
+            header |= length;
         }
-        header |=
-            random.bits() as u32 & random.bits() as u32 & 0x003f_ff00 * random.below(2) as u32;
-        let length = RenderPacket::length(header).unwrap_or(least).clamp(1, 80);
+        let length = RenderPacket::length(header).unwrap_or(1).clamp(1, 80);
         dwords.push(header);
         for _ in 1..length {
             dwords.push(match random.below(4) {

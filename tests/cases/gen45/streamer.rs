@@ -13,7 +13,7 @@ use genxml::gen45::commands_mi::{
     MiUserInterrupt,
 };
 use genxml::gen45::registers::{PsDepthCount, VsInvocationCount};
-use genxml_core::Packed;
+use genxml_cases::push;
 
 fn pipe_control(operation: PostSync, address: u64, data: u64) -> [u32; 4] {
     PipeControl {
@@ -35,8 +35,8 @@ fn load_registers(registers: &[(u32, u32)]) -> Vec<u32> {
         .collect();
     let packet =
         MiLoadRegisterImm { register: (&registers[..]).into(), ..MiLoadRegisterImm::new() };
-    let mut dwords = vec![0; packet.dwords()];
-    packet.write(&mut dwords);
+    let mut dwords = Vec::new();
+    push(&mut dwords, &packet);
     dwords
 }
 
@@ -80,11 +80,12 @@ fn stores() {
     let store = |address: u64, data: &[u64]| {
         let data: Vec<U<32>> = data.iter().map(|&dword| U::from_bits(dword)).collect();
         let packet = MiStoreDataImm {
+            address: Address::from_bits(address),
             data_dword: (&data[..]).into(),
-            ..MiStoreDataImm::new(Address::from_bits(address))
+            ..MiStoreDataImm::new()
         };
-        let mut dwords = vec![0; packet.dwords()];
-        packet.write(&mut dwords);
+        let mut dwords = Vec::new();
+        push(&mut dwords, &packet);
         dwords
     };
     g45.gpu.mmio_write(0x2080, DATA as u32).unwrap();
