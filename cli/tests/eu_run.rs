@@ -147,7 +147,9 @@ fn kernels_of_g45() {
     let (code, short, _) = run("short.bin", &[]);
     assert_eq!(code, 0, "{short}");
     let (_, long, _) = run("kernel.asm", &[]);
-    let registers = |text: &str| text.lines().filter(|line| line.starts_with('r')).map(str::to_owned).collect::<Vec<_>>();
+    let registers = |text: &str| {
+        text.lines().filter(|line| line.starts_with('r')).map(str::to_owned).collect::<Vec<_>>()
+    };
     assert_eq!(registers(&short), registers(&long));
     let (code, _, error) = finish(genx(["eu", "run", &bin, "--gen", "9"]));
     assert!(code == 2 && error.contains("only kernels of broadwell"), "{error}");

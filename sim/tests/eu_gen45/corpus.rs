@@ -75,7 +75,7 @@ fn changed_kernels() {
         let mut bytes = bytes.clone();
         for _ in 0..1 + random.bits() % 6 {
             // Most changes are near the start, where every thread comes.
-            let reach = if random.bits() % 2 == 0 { 128 } else { bytes.len() };
+            let reach = if random.one_in(2) { 128 } else { bytes.len() };
             let at = random.bits() as usize % bytes.len().min(reach);
             bytes[at] ^= 1 << (random.bits() % 8);
         }
