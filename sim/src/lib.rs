@@ -27,9 +27,8 @@
 //! * [`mod@unit`]: shared functions;
 //! * [`blt`]: the blitter; [`media`]: dispatch of threads; [`render`]: the 3D pipeline; [`video`]:
 //!   the video decoder; [`vebox`]: video enhancement;
-//! * `gen45`, with the feature of this name: state, pipeline and shared functions of G45;
 //! * [`cs`]: command streamers;
-//! * `gen45`: the G45, with the feature of the same name;
+//! * `gen45`: the G45, with the feature of this name;
 //! * [`inspect`]: summaries, pictures, tables and traces for tools;
 //! * [`gpu`]: engines, contexts and submission.
 //!

@@ -60,7 +60,6 @@ const CRATES: &[Layers] = &[
             &["pixel"],
             &["unit"],
             &["blt", "media", "render", "vebox", "video"],
-            &["gen45"],
             &["cs"],
             &["gen45"],
             &["inspect"],

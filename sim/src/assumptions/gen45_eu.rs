@@ -38,6 +38,19 @@ assumptions! {
         reason "The manual says that the type of the destination counts (003:13340), but kernels of \
             Mesa send `r0` as dwords with a destination of words and need all dwords.";
 
+    documentation COMPRESSED_MESSAGES_ARE_TWO;
+        question "What does a compressed message do?";
+        choice "It stands for two messages, like other compressed instructions. Both have the same \
+            first message register.";
+        reason "The manual calls it undefined (003:13396), but Mesa sends vectors of 16 channels to \
+            the math unit so, with one register each way.";
+
+    documentation ADDITION_OVERFLOWS_TO_INFINITY;
+        question "What is a sum that is too great for a single?";
+        choice "An infinity, as for products.";
+        reason "The table of products says so (003:12460). That of sums calls the result finite \
+            (003:10853), but ALT mode replaces infinite sums (003:7226).";
+
     const PACKED_BYTES_MOVE_LIKE_WORDS: bool = true;
         question "In a compressed instruction with a destination of dwords, where is the second \
             half of bytes with a stride of 2?";

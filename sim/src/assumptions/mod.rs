@@ -90,6 +90,8 @@ mod gen45;
 mod gen45_eu;
 #[cfg(feature = "gen45")]
 mod gen45_messages;
+#[cfg(feature = "gen45")]
+mod gen45_pipeline;
 mod geometry;
 mod memory;
 mod messages;
@@ -115,6 +117,8 @@ pub use gen45::*;
 pub use gen45_eu::*;
 #[cfg(feature = "gen45")]
 pub use gen45_messages::*;
+#[cfg(feature = "gen45")]
+pub use gen45_pipeline::*;
 pub use geometry::*;
 pub use memory::*;
 pub use messages::*;
@@ -136,6 +140,8 @@ use gen45::GEN45;
 use gen45_eu::GEN45_EU;
 #[cfg(feature = "gen45")]
 use gen45_messages::GEN45_MESSAGES;
+#[cfg(feature = "gen45")]
+use gen45_pipeline::GEN45_PIPELINE;
 use motion::MOTION;
 use vebox::VEBOX;
 use video::VIDEO;
@@ -163,6 +169,8 @@ pub const AREAS: &[Area] = &[
     GEN45,
     #[cfg(feature = "gen45")]
     GEN45_EU,
+    #[cfg(feature = "gen45")]
+    GEN45_PIPELINE,
     #[cfg(feature = "gen45")]
     GEN45_MESSAGES,
     FAULTS,

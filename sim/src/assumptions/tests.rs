@@ -157,12 +157,13 @@ const FAULTS: &[(&str, &[&str])] = &[
     ("cs/counters.rs", &["COUNTERS_OF_ONE_CONTEXT"]),
     ("cs/mi.rs", &["CORE_MODE_OF_CONTEXTS"]),
     ("cs/semaphore.rs", &["THE_SECOND_VIDEO_ENGINE"]),
+    ("eu/decode.rs", &["VERY_LONG_KERNELS"]),
     (
         "eu/decode8.rs",
         &[
-            "VERY_LONG_KERNELS",
             "MASKS_OF_SMOV",
             "MASKS_OF_SMOV",
+            "OTHER_ARCHITECTURE_REGISTERS",
             "OTHER_ARCHITECTURE_REGISTERS",
             "OTHER_ARCHITECTURE_REGISTERS",
             "OTHER_ARCHITECTURE_REGISTERS",
@@ -171,6 +172,11 @@ const FAULTS: &[(&str, &[&str])] = &[
         ],
     ),
     ("eu/run.rs", &["THREADS_THAT_WAIT_FOREVER"]),
+    ("gen45/commands.rs", &["PACKETS_OF_THE_G45_BESIDES_DRAWING"]),
+    ("gen45/pipeline/depth_buffer.rs", &["CUBES_OF_DEPTH_ON_THE_G45"]),
+    ("gen45/pipeline/draw.rs", &["ADJACENCY_ON_THE_G45"]),
+    ("gen45/pipeline/fetch.rs", &["RARE_VERTEX_FETCH_ON_THE_G45"; 2]),
+    ("gen45/pipeline/wm.rs", &["THREADS_OF_32_PIXELS_ON_THE_G45"]),
     (
         "gen45/message/dataport/mod.rs",
         &["G45_MESSAGES_WITH_A_NAME_ONLY", "G45_MESSAGES_WITH_A_NAME_ONLY"],

@@ -22,15 +22,16 @@ use super::decode::{self, Fetched};
 use super::extended::remainder_target;
 use super::kernel::Kernel;
 use super::regions::{
-    A0, ACC_FILE, CE0, CR0, DBG0, FLAGS, GRF_BYTES, IP, MASK0, MRF, MS0, MSD0, N0, REGISTER,
-    Registers, SP, SR0, TDR0, TM0, wrap,
+    A0, ACC_FILE, CE0, CR0, DBG0, FLAGS, GRF_BYTES, IP, MASK0, MRF, MRF_BYTES, MS0, MSD0, N0,
+    REGISTER, Registers, SP, SR0, TDR0, TM0, wrap,
 };
 use super::stop::{Stop, Trap};
 use super::thread::{Environment, Launch, Message, Thread};
 use super::uop::{MathFunction, Op, Opcode, Target, Type, Uop};
 use crate::machine::fault::{Fault, Place, Refusal};
 use genxml::engine::EngineId;
-use genxml::gen8::messages::MessageDescriptor;
+use genxml_eu::Generation;
+use genxml_eu::message::lengths_on;
 use std::collections::BTreeSet;
 
 /// A thread, its kernel and the memory that the kernel comes from.
@@ -413,8 +414,7 @@ fn collect(
     if let Some(message) = message
         && let Some(first) = message.response
     {
-        let registers =
-            MessageDescriptor::unpack_lossy(&[message.descriptor]).response_length.get() as usize;
+        let registers = lengths(message).1;
         let end = (first + registers * REGISTER).min(GRF_BYTES);
         for at in (first..end).step_by(4) {
             let location = Location::File(at as u16);
@@ -476,15 +476,15 @@ impl Environment for Alone {
     }
 
     fn send(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault> {
-        let descriptor = MessageDescriptor::unpack_lossy(&[message.descriptor]);
-        let end = |first: usize, length: u64| {
-            let end = first + length as usize * REGISTER;
-            if end <= GRF_BYTES { Ok(end) } else { Err(self.trap(behind_the_file(), message.ip)) }
+        let (sent, returned) = lengths(message);
+        let end = |first: usize, length: usize| {
+            let (end, limit) = (first + length * REGISTER, limit(first));
+            if end <= limit { Ok(end) } else { Err(self.trap(behind_the_file(), message.ip)) }
         };
-        let payload = message.payload..end(message.payload, descriptor.message_length.get())?;
+        let payload = message.payload..end(message.payload, sent)?;
         let payload = payload.step_by(4).map(|at| registers.u32(at)).collect();
         if let Some(first) = message.response {
-            let response = first..end(first, descriptor.response_length.get())?;
+            let response = first..end(first, returned)?;
             registers.grf_mut()[response].fill(0);
         }
         self.messages.push((*message, payload));
@@ -500,6 +500,18 @@ impl Environment for Alone {
     }
 }
 
+/// Number of registers that a message sends and returns. A payload in message registers is of G45.
+fn lengths(message: &Message) -> (usize, usize) {
+    let generation = if message.payload >= MRF { Generation::Gen45 } else { Generation::Gen8 };
+    let (sent, returned) = lengths_on(generation, message.descriptor);
+    (sent as usize, returned as usize)
+}
+
+/// The end of the registers that follow byte `first` of the file.
+fn limit(first: usize) -> usize {
+    if first >= MRF { MRF + MRF_BYTES } else { GRF_BYTES }
+}
+
 fn behind_the_file() -> Trap {
-    Refusal::illegal("a message extends past r127").into()
+    Refusal::illegal("a message extends past the last register").into()
 }

@@ -622,6 +622,7 @@ fn send(i: &Instruction) -> Decoded<SendInfo> {
         payload: u16::from(number) * REGISTER as u16,
         response,
         dependent: i.opcode == Opcode::Sendc,
+        position: 0,
     })
 }
 

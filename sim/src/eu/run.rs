@@ -357,7 +357,8 @@ impl Thread {
 
     /// Sends a message.
     fn send<E: Environment>(&mut self, u: &Uop, mask: u32, world: &mut E) -> Result<Done, Fault> {
-        let Some(SendInfo { function, eot, descriptor, payload, response, dependent }) = u.send
+        let Some(SendInfo { function, eot, descriptor, payload, response, dependent, position }) =
+            u.send
         else {
             return Err(world.trap(Refusal::illegal("send without a message").into(), u.offset));
         };
@@ -380,7 +381,7 @@ impl Thread {
             function,
             eot,
             descriptor,
-            mask,
+            mask: mask << (position & 31),
             no_mask: u.no_mask,
             channels: u.size,
             first: u.first,

@@ -44,7 +44,9 @@ pub struct Message {
     pub eot: bool,
     /// All 32 bits of the descriptor.
     pub descriptor: u32,
-    /// Mask of the enabled channels. Bit 0 is the first channel of the send.
+    /// Mask of the enabled channels. Bit 0 is the first channel of the send. On G45, bit n is for
+    /// element n of the response register: the subregister and the channel enables of the
+    /// destination count (003:13372).
     pub mask: u32,
     /// True if the send ignores the execution mask (NoMask).
     pub no_mask: bool,

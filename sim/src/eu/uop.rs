@@ -136,6 +136,8 @@ pub struct SendInfo {
     pub response: Response,
     /// True for `sendc`, which waits until other threads have ended.
     pub dependent: bool,
+    /// G45: the element of the response register that belongs to the first channel.
+    pub position: u8,
 }
 
 /// First register of a response.

@@ -7,7 +7,7 @@
 //!   of both pipelines; [`blit`]: 2D commands, which the render engine executes;
 //! * [`urb`]: the unified return buffer and the constants in it;
 //! * [`message`]: the shared functions, which receive the messages of threads;
-//! * [`mod@pipeline`]: draws.
+//! * [`mod@pipeline`]: draws, from 3DPRIMITIVE to pixels.
 //!
 //! The G45 has one address space for all contexts, the global table, and no blitter engine.
 

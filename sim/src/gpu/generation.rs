@@ -18,19 +18,19 @@ pub enum Generation {
 }
 
 impl Generation {
-    /// The generation with a number of Mesa's `verx10`, such as 80 and 45; `None` if the model does
-    /// not have it.
+    /// The generation with a number: ten times the generation, such as 80 and 45; captures call
+    /// Gen8 also 8. `None` if the model does not have it.
     pub fn of_number(number: u32) -> Option<Generation> {
         match number {
-            80 => Some(Generation::Gen8),
+            8 | 80 => Some(Generation::Gen8),
             #[cfg(feature = "gen45")]
             45 => Some(Generation::G45),
             _ => None,
         }
     }
 
-    /// True if contexts have no page tables of their own.
-    pub(super) fn global_only(self) -> bool {
+    /// True if contexts have no page tables of their own: all use the global table.
+    pub fn is_global_only(self) -> bool {
         self != Generation::Gen8
     }
 

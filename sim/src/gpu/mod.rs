@@ -102,13 +102,30 @@ impl Gpu {
     /// # Errors
     /// [`OutOfMemory`] if its page tables do not fit.
     pub fn create_context(&mut self) -> Result<ContextId, OutOfMemory> {
-        let global_only = self.generation.global_only();
+        let context = self.new_context()?;
+        self.contexts.push(context);
+        Ok(ContextId::of(self.contexts.len() - 1))
+    }
+
+    /// Makes a context as it was after [`create_context`](Self::create_context). Frees its page
+    /// tables.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if new page tables do not fit. The context is unchanged.
+    pub fn renew_context(&mut self, id: ContextId) -> Result<(), OutOfMemory> {
+        let new = self.new_context()?;
+        let old = std::mem::replace(&mut self.contexts[id.index()], new);
+        old.space.destroy(&mut self.memory);
+        Ok(())
+    }
+
+    fn new_context(&mut self) -> Result<Context, OutOfMemory> {
+        let global_only = self.generation.is_global_only();
         let space = match global_only {
             true => AddressSpace::with_root4(0),
             false => AddressSpace::new(&mut self.memory)?,
         };
-        self.contexts.push(Context { global_only, ..Context::new(space) });
-        Ok(ContextId::of(self.contexts.len() - 1))
+        Ok(Context { global_only, ..Context::new(space) })
     }
 
     /// The context's page tables, latched packets and registers.

@@ -17,7 +17,8 @@ use crate::eu::ops;
 use crate::eu::regions::{MASK0, MRF, MS0, REGISTER};
 use crate::eu::uop::{Branch, ExecType, Op, Opcode, Response, SendInfo, Shape, Target, Uop};
 use genxml_eu::instruction::{
-    self as isa, Compression, Descriptor, Destination, Gen4Controls, Instruction, Operand, Register,
+    self as isa, AccessMode, Compression, Descriptor, Destination, Gen4Controls, Instruction,
+    Operand, Register,
 };
 use genxml_eu::ops::Traits;
 
@@ -44,7 +45,15 @@ fn parts(i: &Instruction, offset: u32) -> Decoded<Vec<Uop>> {
     let one = match i.opcode {
         Opcode::Illegal => Uop { op: Op::Isa(Opcode::Illegal), ..Uop::nop(offset) },
         Opcode::Nop | Opcode::Nenop => Uop::nop(offset),
-        Opcode::Send => return send(i, offset),
+        Opcode::Send if i.gen4.compression == Compression::None => return send(i, offset),
+        // Two messages: the second has the next registers (gen45_facts 12.2).
+        Opcode::Send => {
+            let [first, mut second] = halves::of(i);
+            second.gen4.message_register = second.gen4.message_register.wrapping_add(1);
+            let mut parts = send(&first, offset)?;
+            parts.extend(send(&second, offset)?);
+            return Ok(parts);
+        }
         Opcode::Do
         | Opcode::If
         | Opcode::Iff
@@ -99,7 +108,7 @@ fn stack(i: &Instruction, offset: u32) -> Decoded<Uop> {
         return Err(illegal("without a mask stack"));
     }
     let mask = if i.opcode == Opcode::Mrest { Some(target) } else { source };
-    let is_mask = |at: u16| usize::from(at).wrapping_sub(MASK0) < 8 && at % 2 == 0;
+    let is_mask = |at: u16| usize::from(at).wrapping_sub(MASK0) < 8 && at.is_multiple_of(2);
     if i.opcode != Opcode::Pop && !mask.is_some_and(is_mask) {
         return Err(illegal("without a mask"));
     }
@@ -114,7 +123,7 @@ fn operation(i: &Instruction, offset: u32) -> Decoded<Vec<Uop>> {
     let [first, second] = halves::of(i);
     let (first, second) = (single(&first, offset, false)?, single(&second, offset, true)?);
     Ok(match halves::join(&first, &second) {
-        Some(both) => vec![Uop { plan: choose::plan(&both), ..both }],
+        Some(both) => vec![Uop { plan: plan(&both), ..both }],
         None => vec![first, second],
     })
 }
@@ -195,8 +204,15 @@ pub(super) fn plan(u: &Uop) -> Plan {
     }
 }
 
-/// A message, and the move to its first message register.
+/// A message, and the move to its first message register. Mesa's kernels have compressed messages
+/// to the math unit, which stand for two messages like other compressed instructions.
 fn send(i: &Instruction, offset: u32) -> Decoded<Vec<Uop>> {
+    if i.gen4.compression != Compression::None {
+        let [first, second] = halves::of(i);
+        let mut parts = send(&first, offset)?;
+        parts.extend(send(&second, offset)?);
+        return Ok(parts);
+    }
     let Some(send) = i.send else { return Err(illegal("no message")) };
     let response = match i.destination.map(|destination| destination.register) {
         Some(Register::Grf { number, .. }) if number > 127 => {
@@ -216,8 +232,20 @@ fn send(i: &Instruction, offset: u32) -> Decoded<Vec<Uop>> {
         return Err(illegal(format!("a descriptor at byte {byte} of a0")));
     }
     let payload = (MRF + usize::from(i.gen4.message_register & 15) * REGISTER) as u16;
+    let mut lanes = u32::MAX;
+    let mut position = 0;
+    if let Some(destination) = i.destination {
+        if i.access_mode == AccessMode::Align16 {
+            lanes = u32::from(destination.write_mask & 15) * 0x1111_1111;
+        }
+        if let Register::Grf { byte, .. } | Register::Arf { byte, .. } = destination.register {
+            position = byte / destination.ty.size().max(1);
+        }
+    }
+    let controls = controls(i, Opcode::Send, offset);
     let message = Uop {
         condition: None,
+        lanes: controls.lanes & lanes,
         send: Some(SendInfo {
             function: send.function,
             eot: send.end_of_thread,
@@ -225,8 +253,9 @@ fn send(i: &Instruction, offset: u32) -> Decoded<Vec<Uop>> {
             payload,
             response,
             dependent: false,
+            position,
         }),
-        ..controls(i, Opcode::Send, offset)
+        ..controls
     };
     let mut parts = Vec::new();
     if let Operand::Register(source) = &i.sources[0]

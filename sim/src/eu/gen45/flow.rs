@@ -236,29 +236,31 @@ impl Thread {
                 self.set_mask(Mask::Active, rest);
                 rest == 0
             }
-            Opcode::Msave | Opcode::Push => {
-                self.push(Stack::at(destination(u)), self.scalar(&u.src[0]));
-                if opcode == Opcode::Msave
-                    && let Shape::Scalar(offset) = u.src[0].shape
-                {
-                    self.regs.set_u16(usize::from(offset), all(enabled));
-                }
-                false
-            }
-            Opcode::Mrest => {
-                let Shape::Scalar(from) = u.src[0].shape else { return Ok(false) };
-                let stack = Stack::at(usize::from(from));
-                self.regs.set_u16(destination(u), self.top(stack));
-                self.pop(stack, 1);
-                false
-            }
-            Opcode::Pop => {
-                let levels = (self.scalar(&u.src[0]) & 15) as u8;
-                self.pop(Stack::at(destination(u)), levels);
+            Opcode::Msave | Opcode::Mrest | Opcode::Push | Opcode::Pop => {
+                self.explicit(u, opcode, all(enabled));
                 false
             }
             _ => return Err(Refusal::illegal(format!("{opcode} is not a branch of G45")).into()),
         })
+    }
+
+    /// Executes an instruction that names a mask stack. `enabled` are the enabled channels.
+    fn explicit(&mut self, u: &Uop, opcode: Opcode, enabled: u16) {
+        let value = self.scalar(&u.src[0]);
+        match (opcode, &u.src[0].shape) {
+            (Opcode::Mrest, Shape::Scalar(from)) => {
+                let stack = Stack::at(usize::from(*from));
+                self.regs.set_u16(destination(u), self.top(stack));
+                self.pop(stack, 1);
+            }
+            (Opcode::Pop, _) => self.pop(Stack::at(destination(u)), (value & 15) as u8),
+            (_, shape) => {
+                self.push(Stack::at(destination(u)), value);
+                if let (Opcode::Msave, Shape::Scalar(mask)) = (opcode, shape) {
+                    self.regs.set_u16(usize::from(*mask), enabled);
+                }
+            }
+        }
     }
 
     /// The first element of a source, cut to 16 bits.
