@@ -147,10 +147,11 @@ static void textures(void)
 	glFrustum(-1, 1, -1, 1, 1, 30);
 	glTexEnvi(GL_TEXTURE_ENV, GL_TEXTURE_ENV_MODE, GL_MODULATE);
 	glBegin(GL_QUADS);
+	/* Values that depend linearly on the place, because renderers divide quads differently. */
 	glColor3f(1, 0.5f, 0.5f), glTexCoord2f(0, 0), glVertex3f(-2, -1, -1.2f);
 	glTexCoord2f(3, 0), glVertex3f(2, -1, -1.2f);
-	glColor3f(0.5f, 1, 1), glTexCoord2f(3, 6), glVertex3f(4, 1, -12);
-	glTexCoord2f(0, 6), glVertex3f(-4, 1, -12);
+	glColor3f(0.5f, 1, 1), glTexCoord2f(3, 6), glVertex3f(2, 1, -12);
+	glTexCoord2f(0, 6), glVertex3f(-2, 1, -12);
 	glEnd();
 	glDisable(GL_TEXTURE_2D);
 }
@@ -159,7 +160,7 @@ static void loops(void)
 {
 	static const char *vertex =
 		"varying vec2 at; void main() { gl_Position = gl_Vertex; at = gl_Vertex.xy;\n"
-		"for (int i = 0; i < 3; i++) if (at.x > 0.0) at.y *= 1.0 + 0.125 * float(i); }";
+		"for (int i = 0; i < 3; i++) if (at.x > -2.0) at.y *= 1.0 + 0.125 * float(i); }";
 	static const char *fragment =
 		"varying vec2 at; uniform float most; void main() { vec2 z = vec2(0.0); float n = 0.0;\n"
 		"while (n < most) { z = vec2(z.x * z.x - z.y * z.y, 2.0 * z.x * z.y) + at;\n"
@@ -246,7 +247,7 @@ static void shapes(void)
 		glPointSize(1 + 2 * i);
 		glBegin(GL_POINTS);
 		glColor3f(i / 5.0f, 1, 1 - i / 5.0f);
-		glVertex2f(-0.8f + 0.3f * i, -0.5f);
+		glVertex2f((6.5f + 9 * i) / 32 - 1, 16.5f / 32 - 1);
 		glEnd();
 	}
 	/* Only lines along an axis: other lines may cover other pixels. */

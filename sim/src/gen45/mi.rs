@@ -179,8 +179,9 @@ fn exists(exec: &Exec<'_>, field: &'static str, offset: u64) -> Result<(), Fault
     let has = |container: &genxml::core::reflect::Container| match container.kind {
         Kind::Register { offset: first, count, stride, .. } => {
             let within = offset.wrapping_sub(first.into());
-            let stride = u64::from(stride.max(1));
-            within / stride < u64::from(count) && within % stride < 4 * container.dwords() as u64
+            let bytes = 4 * container.dwords() as u64;
+            let stride = if count > 1 { u64::from(stride).max(bytes) } else { bytes };
+            within / stride < u64::from(count) && within % stride < bytes
         }
         _ => false,
     };

@@ -111,7 +111,7 @@ fn stores() {
         (store(DATA, &[1, 2, 3]), "DWord Length"),
         (store(DATA, &[]), "DWord Length"),
         (store(DATA + 4, &[1, 2]), "multiple of 8"),
-        (store(0x100, &[1]), "0x100"),
+        (store(0x100, &[1]), "write to 0x0000_0000_0100"),
     ] {
         let fault = g45.fault(&dwords);
         assert!(fault.contains("MI_STORE_DATA_IMM") && fault.contains(text), "{fault}");
@@ -177,7 +177,7 @@ fn bad_packets_are_faults() {
     let media = [0x7100_0002, 0, 0, 0];
     let cases: [(&[u32], &str); 7] = [
         (&select, "Pipeline Selection"),
-        (&fence.pack(), "VS Fence = 385"),
+        (&fence.pack(), "VS Fence = 0x181"),
         (&load_registers(&[(0x22200, 1)]), "Register Offset"),
         (&media, "MEDIA_OBJECT"),
         (&[0x7a10_0002, 0, 0, 0], "0x7a100002"),
