@@ -1,9 +1,7 @@
 //! `genx asm`: assembles a kernel.
 
-use crate::assembly::{Language, assembled, read_text};
+use crate::assembly::{Language, assembled, generation, language, read_text};
 use crate::output::{Error, Exit, bad_input, stdout};
-use crate::tables::gpu;
-use genxml::decode::generation_name;
 use genxml_eu::Generation;
 use genxml_eu::asm::{Compaction, Options};
 use genxml_eu::syntax::Syntax;
@@ -48,23 +46,10 @@ pub struct Args {
     no_compact: bool,
 }
 
-/// Parses --gen.
-fn generation(text: &str) -> Result<Generation, String> {
-    let number = gpu(text)?;
-    let known = Generation::of(number).filter(|generation| *generation <= Generation::Gen8);
-    known.ok_or_else(|| {
-        let of = generation_name(number);
-        format!("kernels of {of} cannot be assembled, only those of Gen4, Gen4.5, Gen5 and Gen8")
-    })
-}
-
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Result<Exit, Error> {
     let text = read_text(&args.file)?;
-    let detected = || match args.r#gen.has_message_registers() {
-        true => Syntax::Mesa,
-        false => Syntax::detect(&text),
-    };
+    let detected = || language(args.r#gen, &text);
     let syntax = args.syntax.map_or_else(detected, Syntax::from);
     let compaction = match (args.compact, args.no_compact) {
         (true, _) => Compaction::All,

@@ -3,7 +3,10 @@
 
 use crate::input::read_bytes;
 use crate::output::{Error, bad_input};
+use crate::tables::gpu;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use genxml::decode::generation_name;
+use genxml_eu::Generation;
 use genxml_eu::asm::{AsmError, Assembly, Options, assemble};
 use genxml_eu::syntax::Syntax;
 use std::io::{IsTerminal, stderr};
@@ -39,6 +42,16 @@ pub enum Form {
     Asm,
 }
 
+/// The generation of a GPU whose kernels can be assembled and checked.
+pub fn generation(text: &str) -> Result<Generation, String> {
+    let number = gpu(text)?;
+    let known = Generation::of(number).filter(|generation| *generation <= Generation::Gen8);
+    known.ok_or_else(|| {
+        let of = generation_name(number);
+        format!("no kernels of {of}, only those of Gen4, Gen4.5, Gen5 and Gen8")
+    })
+}
+
 /// Reads the text of a file or of standard input.
 pub fn read_text(path: &Path) -> Result<String, Error> {
     let bytes = read_bytes(path)?;
@@ -51,15 +64,30 @@ pub fn form_of(path: &Path, form: Option<Form>) -> Form {
     form.unwrap_or_else(|| by_name(path))
 }
 
-/// Reads the instructions of a file. Without `form`, the suffix of the name selects it (see
-/// `by_name`).
+/// Reads the instructions of a Gen8 kernel from a file. Without `form`, the suffix of the name
+/// selects it (see `by_name`).
 pub fn read_kernel(path: &Path, form: Option<Form>) -> Result<Vec<u8>, Error> {
+    read_kernel_on(Generation::Gen8, path, form)
+}
+
+/// The language of `text`, a kernel of `generation`.
+pub fn language(generation: Generation, text: &str) -> Syntax {
+    if generation.has_message_registers() { Syntax::Mesa } else { Syntax::detect(text) }
+}
+
+/// As [`read_kernel`], for a kernel of `generation`.
+pub fn read_kernel_on(
+    generation: Generation,
+    path: &Path,
+    form: Option<Form>,
+) -> Result<Vec<u8>, Error> {
     match form_of(path, form) {
         Form::Binary => read_bytes(path),
         Form::Hex => hex(path, &read_text(path)?),
         Form::Asm => {
             let text = read_text(path)?;
-            Ok(assembled(path, &text, Syntax::detect(&text), &Options::default())?.bytes)
+            let options = Options { generation, ..Options::default() };
+            Ok(assembled(path, &text, language(generation, &text), &options)?.bytes)
         }
     }
 }

@@ -16,6 +16,9 @@ const LIBRARY: &str = "libgenxml_drm_shim.so";
 /// iHD and i965) find a Broadwell. They draw, compute, decode video (AVC, MPEG-2, JPEG, VP8; with
 /// i965 also VC-1) and encode video (AVC, MPEG-2) on it.
 ///
+/// With `--device g45` or `--device gm45` they find a G45 (Gen4.5) or its mobile variant. Mesa's
+/// crocus draws on it with OpenGL 2.1 and OpenGL ES 2.0. It decodes no video.
+///
 /// A library is preloaded into the command and its child processes. It replaces the libc functions
 /// that open and use the device. This needs no kernel module, device file or privilege. Programs
 /// that call the kernel without libc (static programs, Go programs) do not see the device.
@@ -39,11 +42,13 @@ const LIBRARY: &str = "libgenxml_drm_shim.so";
   genx shim --mode 320x240 --frames out -- kmscube -c 10     pictures in out/kmscube.*/frame*.png
   genx shim --check -- clinfo                  check every batch with the rules engine
   genx shim --device GT3 --stats -- ./compute
+  genx shim --device g45 -- eglinfo -B         crocus, OpenGL 2.1
   genx shim -- env LIBVA_DRIVER_NAME=iHD ffmpeg -hwaccel vaapi \\
       -hwaccel_device /dev/dri/renderD128 -i x.mp4 -f framemd5 -     decode video
   genx shim --doctor                           list the installed drivers")]
 pub struct Args {
-    /// GT1, GT2, GT3, or the PCI id of a Broadwell in hexadecimal. Default: 0x1616, a GT2
+    /// GT1, GT2, GT3, G45, GM45, or the PCI id of a Broadwell or G45 in hexadecimal. Default:
+    /// 0x1616, a GT2
     #[arg(long, value_name = "ID", value_parser = device)]
     device: Option<String>,
     /// The preferred display mode, up to 8192x8192@1000; no mode of the display is larger. Without
@@ -104,16 +109,17 @@ pub struct Args {
 
 /// Checks a device name or id for the library.
 fn device(word: &str) -> Result<String, String> {
-    let is_size = ["gt1", "gt2", "gt3"].contains(&word.to_ascii_lowercase().as_str());
+    let names = ["gt1", "gt2", "gt3", "g45", "gm45"];
+    let is_name = names.contains(&word.to_ascii_lowercase().as_str());
     let id = u32::from_str_radix(word.trim_start_matches("0x"), 16).ok();
     match id.and_then(Platform::of_pci_id) {
-        _ if is_size => Ok(word.to_owned()),
+        _ if is_name => Ok(word.to_owned()),
         // All Broadwells that were sold have names that start with GT.
         Some(platform) if platform.device.starts_with("GT") => Ok(word.to_owned()),
-        _ => Err(
-            "use GT1, GT2, GT3, or the PCI id of a Broadwell in hexadecimal, for example 0x1616"
-                .into(),
-        ),
+        Some(platform) if platform.generation == 45 => Ok(word.to_owned()),
+        _ => Err("use GT1, GT2, GT3, G45, GM45, or the PCI id of a Broadwell or G45 in \
+                  hexadecimal, for example 0x1616"
+            .into()),
     }
 }
 

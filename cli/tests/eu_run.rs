@@ -97,3 +97,77 @@ fn unusable_input() {
         assert!(error.contains(text), "{error}");
     }
 }
+
+/// A branch on each channel, a loop, and a message. The counts of jumps are in units of 16 bytes.
+const G45: &str = "
+    cmp.l.f0.0(8)   null<1>D        g1<8,8,1>D      3D              { align1 };
+    (+f0.0) if(8)   Jump: 2                                         { align1 };
+    mov(8)          g2<1>D          7D                              { align1 };
+    endif(8)        Pop: 1                                          { align1 };
+    do(8)                                                           { align1 };
+    add(8)          g3<1>D          g3<8,8,1>D      1D              { align1 };
+    cmp.l.f0.0(8)   null<1>D        g3<8,8,1>D      g1<8,8,1>D      { align1 };
+    (+f0.0) while(8) Jump: -2                                       { align1 };
+    mov(8)          m4<1>D          g2<8,8,1>D                      { align1 };
+    send(8) 3       null<1>UD       g0<8,8,1>UD     0x86208000
+                                urb MsgDesc: 0 urb_write complete mlen 2 rlen 0 { align1 nomask EOT };
+";
+
+#[test]
+fn kernels_of_g45() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    fs::write(path("kernel.asm"), G45).unwrap();
+    let values = ["--gen", "g45", "--grf", "r1=1,2,3,4,5,6,7,8", "--simd", "8", "--dump", "r2-r3"];
+    let run = |name: &str, more: &[&str]| {
+        let file = path(name);
+        finish(genx(["eu", "run", &file].iter().chain(&values).chain(more)))
+    };
+    let (code, out, error) = run("kernel.asm", &["--trace"]);
+    assert_eq!(code, 0, "{out}{error}");
+    for line in [
+        "r2   00000007 00000007 00000000 00000000 00000000 00000000 00000000 00000000",
+        "r3   00000001 00000002 00000003 00000004 00000005 00000006 00000007 00000008",
+        "m4   00000007 00000007 00000000",
+        "to urb 0x06208000 (urb MsgDesc: 0 urb_write complete mlen 2 rlen 0), end of thread",
+        "amask 00ff  imask 00ff  lmask 00ff  cmask 00ff  istack 0000  lstack 0000",
+        "    m4.0 d 0:7 1:7 2:0",
+    ] {
+        assert!(out.contains(line), "{line}\n{out}");
+    }
+    let (_, json, _) = run("kernel.asm", &["--json", "--break", "0x20"]);
+    let value: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(value["masks"]["imask"], "0003");
+    assert_eq!(value["masks"]["istack"], "0001");
+    // The compact form is shorter and does the same.
+    let (asm, bin) = (path("kernel.asm"), path("short.bin"));
+    let args = ["asm", &asm, "--gen", "g45", "--compact", "-o", &bin];
+    assert_eq!(finish(genx(args)).0, 0);
+    assert!(fs::metadata(&bin).unwrap().len() < 160);
+    let (code, short, _) = run("short.bin", &[]);
+    assert_eq!(code, 0, "{short}");
+    let (_, long, _) = run("kernel.asm", &[]);
+    let registers = |text: &str| {
+        text.lines().filter(|line| line.starts_with('r')).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(registers(&short), registers(&long));
+    let (code, _, error) = finish(genx(["eu", "run", &bin, "--gen", "9"]));
+    assert!(code == 2 && error.contains("only kernels of broadwell"), "{error}");
+}
+
+#[test]
+fn rules_of_g45() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("kernel.asm").to_str().unwrap().to_owned();
+    fs::write(&path, G45).unwrap();
+    let (code, out, _) = finish(genx(["eu", "validate", &path, "--gen", "g45"]));
+    assert_eq!(code, 0, "{out}");
+    fs::write(&path, G45.replacen("cmp.l.f0.0", "cmp", 1)).unwrap();
+    for of in ["g45", "gen4", "5"] {
+        let (code, out, _) = finish(genx(["eu", "validate", &path, "--gen", of]));
+        assert!(code == 1 && out.contains("EU4-CONDITION"), "{out}");
+    }
+    let (_, out, _) = finish(genx(["eu", "validate", "--list", "--gen", "g45"]));
+    assert!(out.contains("EU4-MRF"), "{out}");
+    assert_eq!(finish(genx(["eu", "validate", "--explain", "EU4-MRF"])).0, 0);
+}

@@ -3,6 +3,7 @@
 //! The tokens are converted back to text for the assembler, one line for each source line. A
 //! position in an assembler message is mapped back to the token at that position.
 
+use genxml_eu::Generation;
 use genxml_eu::asm::{AsmError, Assembly, Compaction, Options, assemble};
 use genxml_eu::syntax::Syntax;
 use genxml_eu::validate::{self, Severity};
@@ -16,10 +17,10 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
     let mut tokens: Vec<TokenTree> = input.into_iter().collect();
     let attributes = Attributes::take(&mut tokens)?;
     let text = Text::of(tokens)?;
-    let options = Options { compaction: attributes.compaction, ..Options::default() };
-    let kernel = assemble(&text.source, attributes.syntax, &options)
+    let Attributes { syntax, compaction, generation, allowed } = attributes;
+    let kernel = assemble(&text.source, syntax, &Options { compaction, generation })
         .map_err(|errors| text.errors(&errors))?;
-    check(&kernel, &text, &attributes.allowed)?;
+    check(&kernel, &text, generation, &allowed)?;
     let dwords = kernel.dwords();
     Ok(quote!([#(#dwords),*]))
 }
@@ -35,6 +36,7 @@ pub fn refused(errors: &Error) -> TokenStream {
 struct Attributes {
     syntax: Syntax,
     compaction: Compaction,
+    generation: Generation,
     /// Rules of the validator that the kernel may break.
     allowed: Vec<String>,
 }
@@ -45,6 +47,7 @@ impl Attributes {
         let mut attributes = Attributes {
             syntax: Syntax::Iga,
             compaction: Compaction::AsWritten,
+            generation: Generation::Gen8,
             allowed: Vec::new(),
         };
         while let [TokenTree::Punct(hash), TokenTree::Punct(mark), TokenTree::Group(group), ..] =
@@ -58,6 +61,11 @@ impl Attributes {
         Ok(attributes)
     }
 
+    /// Selects a generation whose kernels are in Mesa's language.
+    fn older(&mut self, generation: Generation) {
+        (self.generation, self.syntax) = (generation, Syntax::Mesa);
+    }
+
     fn apply(&mut self, group: &Group) -> Result<()> {
         let words: Vec<TokenTree> = group.stream().into_iter().collect();
         let name = words.first().map(ToString::to_string).unwrap_or_default();
@@ -65,18 +73,24 @@ impl Attributes {
             ("iga", [_]) => self.syntax = Syntax::Iga,
             ("mesa", [_]) => self.syntax = Syntax::Mesa,
             ("compact", [_]) => self.compaction = Compaction::All,
+            ("gen4", [_]) => self.older(Generation::Gen4),
+            ("g45", [_]) => self.older(Generation::Gen45),
+            ("gen5", [_]) => self.older(Generation::Gen5),
             ("allow", [_, TokenTree::Group(rules)]) => {
                 let rules = rules.stream();
                 let rule: LitStr = syn::parse2(rules)?;
-                if validate::rule(&rule.value()).is_none() {
+                let mut known = [Generation::Gen8, Generation::Gen45].into_iter();
+                if !known
+                    .any(|of| validate::rules_on(of).iter().any(|known| known.id == rule.value()))
+                {
                     let message = format!("there is no rule `{}`", rule.value());
                     return Err(Error::new(rule.span(), message));
                 }
                 self.allowed.push(rule.value());
             }
             _ => {
-                let message =
-                    "expected `#![iga]`, `#![mesa]`, `#![compact]` or `#![allow(\"RULE\")]`";
+                let message = "expected `#![iga]`, `#![mesa]`, `#![g45]`, `#![gen4]`, `#![gen5]`, \
+                    `#![compact]` or `#![allow(\"RULE\")]`";
                 return Err(Error::new(group.span(), message));
             }
         }
@@ -228,8 +242,8 @@ fn combined(errors: impl Iterator<Item = Error>) -> Option<Error> {
 
 /// Returns an error for a kernel that hardware refuses or that has undefined behaviour. Violations
 /// of the rules in `allowed` are not errors.
-fn check(kernel: &Assembly, text: &Text, allowed: &[String]) -> Result<()> {
-    let findings = validate::kernel(&kernel.bytes);
+fn check(kernel: &Assembly, text: &Text, generation: Generation, allowed: &[String]) -> Result<()> {
+    let findings = validate::kernel_on(generation, &kernel.bytes).unwrap_or_default();
     let broken = findings.iter().filter(|finding| finding.rule.severity == Severity::Error);
     let broken = broken.filter(|finding| !allowed.iter().any(|id| id == finding.rule.id));
     let errors = broken.map(|finding| {

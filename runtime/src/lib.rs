@@ -216,6 +216,7 @@ pub use genxml_macros::batch;
 /// | attribute | meaning |
 /// |---|---|
 /// | `#![mesa]`, `#![iga]` | the language; IGA's by default |
+/// | `#![g45]`, `#![gen4]`, `#![gen5]` | a kernel of these GPUs, in Mesa's language |
 /// | `#![compact]` | every instruction that has an 8-byte form uses it, except branches |
 /// | `#![allow("EU-...")]` | the kernel may break this rule |
 #[cfg(feature = "eu")]

@@ -28,6 +28,7 @@
 //! * [`blt`]: the blitter; [`media`]: dispatch of threads; [`render`]: the 3D pipeline; [`video`]:
 //!   the video decoder; [`vebox`]: video enhancement;
 //! * [`cs`]: command streamers;
+//! * `gen45`: the G45, with the feature of this name;
 //! * [`inspect`]: summaries, pictures, tables and traces for tools;
 //! * [`gpu`]: engines, contexts and submission.
 //!
@@ -36,7 +37,7 @@
 //!
 //! # Features
 //!
-//! Both are on by default. Without them, a first build takes less time.
+//! `dumps` and `fast` are on by default. Without them, a first build takes less time.
 //!
 //! * `dumps`: the modules `replay`, `aub`, `error_state` and `inspect::picture`, and the feature
 //!   `std` of `genxml`, which has the decoder.
@@ -44,6 +45,7 @@
 //!   ([`eu::fast`]), and machine code for kernels that run for long. Both run several times as
 //!   fast. Results are the same without them. The environment variable `GENX_EU` can turn the
 //!   machine code off, or compare it with the fast path: [`eu::compile::Strategy`].
+//! * `gen45`: a [`Gpu`] can also be a G45 ([`gpu::Generation`]), a machine of the generation 4.5.
 
 pub mod assumptions;
 #[cfg(feature = "dumps")]
@@ -53,6 +55,8 @@ pub mod cs;
 #[cfg(feature = "dumps")]
 pub mod error_state;
 pub mod eu;
+#[cfg(feature = "gen45")]
+pub mod gen45;
 pub mod gpu;
 pub mod inspect;
 pub mod machine;

@@ -6,7 +6,7 @@
 //! faults, unless another object is mapped there. Objects keep their contents from submission to
 //! submission until they are freed. A context keeps its latched state and registers.
 
-use crate::gpu::{ContextId, Gpu};
+use crate::gpu::{ContextId, Generation, Gpu};
 use crate::machine::events::Observer;
 use crate::machine::fault::Fault;
 use crate::machine::stats::Stats;
@@ -36,7 +36,10 @@ pub struct Replay<'a> {
     capture: &'a Capture,
     next: usize,
     gpu: Gpu,
-    contexts: BTreeMap<u32, ReplayContext>,
+    contexts: BTreeMap<u32, ContextId>,
+    /// The objects in the page tables of each context; if all contexts use the global table, only
+    /// those of number 0.
+    mapped: BTreeMap<u32, BTreeMap<u64, (ObjectId, Frames)>>,
     buffers: Vec<Option<Buffer>>,
 }
 
@@ -44,13 +47,6 @@ pub struct Replay<'a> {
 struct Buffer {
     frames: Frames,
     size: u64,
-}
-
-/// A context of the capture, with the objects that its last submission mapped, by address.
-#[derive(Debug)]
-struct ReplayContext {
-    id: ContextId,
-    mapped: BTreeMap<u64, (ObjectId, Frames)>,
 }
 
 /// The result of one event of a capture.
@@ -77,14 +73,17 @@ pub enum Step<'a> {
 }
 
 impl<'a> Replay<'a> {
-    /// A run on a new GPU, before the first event.
+    /// A run on a new GPU, before the first event. The GPU is of the generation that the capture
+    /// names, or Gen8 if the model does not have that generation.
     pub fn new(capture: &'a Capture) -> Self {
+        let generation = Generation::of_number(capture.device().generation).unwrap_or_default();
         Replay {
             capture,
             next: 0,
             // Room for the largest capture and its page tables.
-            gpu: Gpu::with_memory(Memory::with_limit(MAX_OBJECTS + (1 << 30))),
+            gpu: Gpu::of(generation, Memory::with_limit(MAX_OBJECTS + (1 << 30))),
             contexts: BTreeMap::new(),
+            mapped: BTreeMap::new(),
             buffers: vec![None; capture.object_count()],
         }
     }
@@ -97,7 +96,7 @@ impl<'a> Replay<'a> {
     /// The GPU's context for context number `context` of the capture; `None` before the first
     /// submission of that context.
     pub fn context(&self, context: u32) -> Option<ContextId> {
-        self.contexts.get(&context).map(|context| context.id)
+        self.contexts.get(&context).copied()
     }
 
     /// The current bytes of an object; empty if it does not exist at this event.
@@ -169,35 +168,45 @@ impl<'a> Replay<'a> {
             }
             wanted.insert(object.address, (object.object, buffer.frames));
         }
-        if !self.contexts.contains_key(&exec.context) {
-            let id = self.gpu.create_context()?;
-            self.contexts.insert(exec.context, ReplayContext { id, mapped: BTreeMap::new() });
-        }
-        let Some(context) = self.contexts.get_mut(&exec.context) else {
-            unreachable!("the context was inserted above")
+        let id = match self.contexts.get(&exec.context) {
+            Some(id) => *id,
+            None => {
+                let id = self.gpu.create_context()?;
+                self.contexts.insert(exec.context, id);
+                id
+            }
         };
-        for (address, mapping) in &context.mapped {
+        let space = match self.gpu.generation().is_global_only() {
+            true => 0,
+            false => exec.context,
+        };
+        let mapped = self.mapped.entry(space).or_default();
+        for (address, mapping) in &*mapped {
             if wanted.get(address) != Some(mapping) {
-                self.gpu.unmap(context.id, *address, mapping.1.count);
+                self.gpu.unmap(id, *address, mapping.1.count);
             }
         }
         for (address, mapping) in &wanted {
-            if context.mapped.get(address) != Some(mapping) {
-                self.gpu.map(context.id, *address, mapping.1)?;
+            if mapped.get(address) != Some(mapping) {
+                self.gpu.map(id, *address, mapping.1)?;
             }
         }
-        context.mapped = wanted;
-        Ok(context.id)
+        *mapped = wanted;
+        Ok(id)
     }
 
     fn free(&mut self, object: ObjectId) {
         let Some(buffer) = self.buffers.get_mut(object.0 as usize).and_then(Option::take) else {
             return;
         };
-        for context in self.contexts.values_mut() {
-            context.mapped.retain(|&address, &mut (mapped, frames)| {
-                if mapped == object {
-                    self.gpu.unmap(context.id, address, frames.count);
+        for (space, mapped) in &mut self.mapped {
+            // With the global table, any context gives access to the table.
+            let context = self.contexts.get(space).or_else(|| self.contexts.values().next());
+            mapped.retain(|&address, &mut (mapped, frames)| {
+                if mapped == object
+                    && let Some(&context) = context
+                {
+                    self.gpu.unmap(context, address, frames.count);
                 }
                 mapped != object
             });

@@ -5,6 +5,7 @@ mod blitter;
 mod dataport;
 mod engines;
 mod fields;
+mod gen45;
 mod geometry;
 mod groups;
 mod memory;

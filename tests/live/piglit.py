@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs a random sample of piglit's shader tests on the model, as Mesa's iris driver sees it.
+"""Runs a random sample of piglit's shader tests on the model, as Mesa's iris driver sees it, or with
+--device g45 as Mesa's crocus driver sees it.
 
 The sample is drawn with a fixed seed from tests/spec and generated_tests/spec, or with --programs
 from the programs that need no arguments. Tests that do not pass on llvmpipe are replaced by the
@@ -38,6 +39,8 @@ def arguments():
     parser.add_argument("--genx", default=os.environ.get("GENX", str(built)), help="path of genx (also: GENX)")
     parser.add_argument("--piglit", type=pathlib.Path, default=PIGLIT, help="where piglit is installed")
     parser.add_argument("--count", type=int, default=600, help="number of tests")
+    parser.add_argument("--device", help="the GPU, for genx shim; g45 needs --glsl 1.20")
+    parser.add_argument("--glsl", type=float, help="run only tests that require at most this version of GLSL, and no OpenGL ES 3")
     parser.add_argument("--programs", action="store_true", help="run programs of piglit's bin folder instead of shader tests")
     parser.add_argument("--seed", type=int, default=2026, help="another seed draws another sample")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="number of parallel tests")
@@ -63,6 +66,19 @@ def runner(piglit, test):
     return piglit / "bin" / "shader_runner"
 
 
+def version(piglit, test):
+    """The version of GLSL that a test requires: 1.10 without one, 9 for OpenGL ES 3."""
+    for line in (piglit / test).read_text(errors="replace").splitlines():
+        match = re.match(r"\s*GLSL\s+(ES\s+)?[<>=]+\s*([\d.]+)(\s+es)?", line, re.I)
+        if match:
+            if match.group(1) or match.group(3):
+                return 1.0 if float(match.group(2)) <= 1.0 else 9.0
+            return float(match.group(2))
+        if line.startswith("[") and "require" not in line:
+            break
+    return 1.1
+
+
 def run(options, test, model):
     """Result, seconds and output of a test."""
     path = options.piglit / test
@@ -72,7 +88,8 @@ def run(options, test, model):
     program = [str(path)] if path.parent.name == "bin" else [str(runner(options.piglit, path)), str(path)]
     command = program + ["-auto", "-fbo"]
     if model:
-        command = [options.genx, "shim", "--"] + command
+        device = ["--device", options.device] if options.device else []
+        command = [options.genx, "shim", *device, "--"] + command
     else:
         environment["LIBGL_ALWAYS_SOFTWARE"] = "1"
     start = time.monotonic()
@@ -143,6 +160,8 @@ def sample(options):
             for part in ("tests/spec", "generated_tests/spec")
             for path in (options.piglit / part).rglob("*.shader_test")
         )
+    if options.glsl and not options.programs:
+        names = [name for name in names if version(options.piglit, name) <= options.glsl]
     if not names:
         sys.exit(f"no tests below {options.piglit}: is piglit installed?")
     random.Random(options.seed).shuffle(names)

@@ -61,7 +61,7 @@ test_vainfo_ihd() { profiles iHD; }
 gles3() {
 	client "$1" -lEGL -lGLESv2 && client compare &&
 		env -u MESA_LOADER_DRIVER_OVERRIDE LIBGL_ALWAYS_SOFTWARE=1 "./$1" reference.raw >reference.out 2>/dev/null &&
-		model "./$1" model.raw >out && grep -q "BDW GT2" stderr && cmp reference.out out
+		model "./$1" model.raw >out && grep -q "${gpu:-BDW GT2}" stderr && cmp reference.out out
 }
 crocus() { CROCUS_GEN8=1 MESA_LOADER_DRIVER_OVERRIDE=crocus "$@"; }
 # Pixels must be within 1, except half a percent of them, at edges.
@@ -144,7 +144,7 @@ test_devices() {
 # Writes the pictures that a command displays to one file: shown FILE SIZE COMMAND...
 # If `software` names a software renderer, Mesa renders with it, into dumb buffers.
 shown() {
-	local settings=() renderer="BDW GT2"
+	local settings=() renderer=${gpu:-BDW GT2}
 	rm -rf frames
 	[ -n "${software:-}" ] && renderer=$software settings=(MESA_LOADER_DRIVER_OVERRIDE=kms_swrast "GALLIUM_DRIVER=$software")
 	limit=300 options="--mode $2 --frames frames ${options:-}" model env "${settings[@]}" "${@:3}" >"$1.out" || return
@@ -203,6 +203,22 @@ test_glmark2_texture() { glmark2 320x240 texture:texture-filter=linear texture:t
 test_glmark2_scenes() {
 	glmark2 160x120 buffer bump clear conditionals desktop effect2d function ideas jellyfish loop pulsar shading shadow
 }
+# Runs a test on a G45, for which Mesa has crocus.
+g45() { gpu=G45/G43 options="--device g45" "$@"; }
+test_g45_scene() {
+	client gl21_scene -lEGL -lGL && client compare &&
+		LIBGL_ALWAYS_SOFTWARE=1 ./gl21_scene reference.raw >reference.out 2>/dev/null &&
+		g45 model ./gl21_scene model.raw >out && grep -q G45/G43 stderr && cmp reference.out out &&
+		./compare reference.raw model.raw 2 1
+}
+test_g45_mobile() { options="--device gm45" model eglinfo -B >out; grep -q "EGL driver name: crocus" out; }
+test_g45_kmscube() { silent && g45 pictures 320x240 1 1 kmscube -c 60; }
+test_g45_glmark2() { g45 glmark2 320x240 build texture:texture-filter=linear texture:texture-filter=mipmap shading; }
+test_g45_check() {
+	client gl21_scene -lEGL -lGL && options="--device g45 --check" model ./gl21_scene model.raw >out &&
+		grep -a "checked: 0 errors" stderr
+}
+test_g45_piglit() { GENX=$genx "$here/piglit.py" --device g45 --glsl 1.20 --count 40 --seed 1 >out && head -1 out; }
 test_two_clients() {
 	client opencl_vadd -lOpenCL || return
 	"$genx" shim -- ./opencl_vadd 20000 >one 2>/dev/null &

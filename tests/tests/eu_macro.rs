@@ -65,6 +65,27 @@ fn tokens_are_the_text() {
     assert_eq!(constant[..], kernel.dwords());
 }
 
+/// A kernel of G45 has its own fields, options and rules; jumps count in units of 16 bytes.
+#[test]
+fn kernels_of_g45() {
+    const LOOP: [u32; 12] = eu! {
+        #![g45]
+        add(16)         m4<1>F          g2<8,8,1>F      g4<8,8,1>F      { align1 compr4 };
+        (+f0.0) while(8) Jump: -1                                       { align1 };
+        pop(1)          ms0<1>UD        1UD                             { align1 };
+    };
+    let text = "
+        add(16)         m4<1>F          g2<8,8,1>F      g4<8,8,1>F      { align1 compr4 };
+        (+f0.0) while(8) Jump: -1                                       { align1 };
+        pop(1)          ms0<1>UD        1UD                             { align1 };
+    ";
+    let options = Options { generation: genxml::eu::Generation::Gen45, ..Options::default() };
+    let kernel = assemble(text, Syntax::Mesa, &options).unwrap();
+    assert_eq!(LOOP[..], kernel.dwords());
+    // Opcode, compression and size; the count of the jump (003:9799-9844, 13663).
+    assert_eq!((LOOP[0], LOOP[7] & 0xffff), (0x0080_2040, 0xffff));
+}
+
 #[test]
 fn compacted_on_request() {
     const WIDE: [u32; 8] = eu! {

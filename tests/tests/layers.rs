@@ -61,6 +61,7 @@ const CRATES: &[Layers] = &[
             &["unit"],
             &["blt", "media", "render", "vebox", "video"],
             &["cs"],
+            &["gen45"],
             &["inspect"],
             &["gpu"],
             &["aub", "error_state", "replay"],

@@ -1,15 +1,16 @@
 //! `genx eu run`: executes a kernel in one thread, without memory and other threads.
 
-use crate::assembly::{Form, read_kernel};
+use crate::assembly::{Form, generation, read_kernel_on};
 use crate::input::{address, read_bytes};
 use crate::output::{Error, Exit, bad_input, stdout};
-use genxml_eu::gen8::messages::MessageDescriptor;
+use genxml_eu::Generation;
+use genxml_eu::disasm::message_gen45;
 use genxml_eu::kernel::Located;
-use genxml_eu::message::{self, function_name};
+use genxml_eu::message::{self, function_name, lengths_on};
 use genxml_sim::Fault;
 use genxml_sim::eu::debug::{Alone, Executed, Halt, Location, Session, Write as Written};
-use genxml_sim::eu::decode8::{Fetched, fetch_from};
-use genxml_sim::eu::regions::{FLAGS, GRF_BYTES, REGISTER};
+use genxml_sim::eu::decode::{Fetched, fetch_on};
+use genxml_sim::eu::regions::{FLAGS, GRF_BYTES, MASK0, MRF, MSD0, REGISTER};
 use genxml_sim::eu::uop::Type;
 use genxml_sim::eu::{Launch, Message, Stop, Thread};
 use serde_json::{Value, json};
@@ -33,7 +34,8 @@ use std::str::FromStr;
   genx eu run kernel.asm --simd 8 --grf r4:f=1.5,-2 --trace
   echo 'add (8|M0) r2.0<1>:f r1.0<8;8,1>:f 1.0:f' | genx eu run - --form asm --grf r1:f=1,2 --max 1
   genx eu run kernel.bin --break 0x40 --json | jq .active
-  genx eu run kernel.bin --offset 0x80 --mask 0x5")]
+  genx eu run kernel.bin --offset 0x80 --mask 0x5
+  genx eu run kernel.asm --gen g45 --simd 16 --trace")]
 pub struct Args {
     /// The kernel; - for standard input
     file: PathBuf,
@@ -42,6 +44,9 @@ pub struct Args {
     /// and standard input, are binary
     #[arg(long, value_name = "FORM")]
     form: Option<Form>,
+    /// The GPU of the kernel: broadwell (8) or g45 (4.5)
+    #[arg(long, value_name = "GPU", default_value = "8", value_parser = executable)]
+    r#gen: Generation,
     /// Byte offset of the first instruction in FILE
     #[arg(long, value_name = "N", value_parser = address, default_value = "0")]
     offset: u64,
@@ -56,15 +61,15 @@ pub struct Args {
     /// The channels that the thread starts with, one bit each. Default: all channels of --simd
     #[arg(long, value_parser = address)]
     mask: Option<u64>,
-    /// Number of channels of the thread, if --mask is not given
+    /// Number of channels of the thread, if --mask is not given. G45 has at most 16
     #[arg(long, value_name = "N", default_value = "32", value_parser = ["1", "8", "16", "32"])]
     simd: String,
-    /// Initial value of cr0.0: 0x0001 alternative float mode, 0x0030 rounding mode, 0x0004 single
-    /// program flow
+    /// Initial value of cr0.0: 0x0001 alternative float mode, 0x0030 rounding mode (not G45), 0x0004
+    /// single program flow
     #[arg(long, value_name = "BITS", value_parser = address, default_value = "0")]
     control: u64,
     /// Initial value of cr0.1, the enabled exceptions: 0x8000 breakpoint, 0x2000 software, 0x1000
-    /// illegal opcode
+    /// illegal opcode, 0x0800 mask stacks (G45)
     #[arg(long, value_name = "BITS", value_parser = address, default_value = "0")]
     exceptions: u64,
     /// Byte offset of the system routine in FILE, for exceptions
@@ -89,7 +94,7 @@ pub struct Args {
 
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Result<Exit, Error> {
-    let code = read_kernel(&args.file, args.form)?;
+    let code = read_kernel_on(args.r#gen, &args.file, args.form)?;
     let start = i32::try_from(args.offset)
         .ok()
         .filter(|start| (*start as usize) < code.len())
@@ -103,7 +108,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     let launch = launch(args)?;
     // The thread counts offsets from its first instruction. Printed offsets count from the start of
     // the file.
-    let fetch = |offset: i32| -> Fetched { fetch_from(&code, offset.wrapping_add(start)) };
+    let fetch = |offset: i32| fetch_on(args.r#gen, &code, offset.wrapping_add(start));
     let mut session = Session::new(&launch, start as u32, fetch);
     for offset in &args.breakpoints {
         session.break_at((*offset as u32).wrapping_sub(start as u32));
@@ -173,6 +178,7 @@ fn launch(args: &Args) -> Result<Launch, Error> {
         payload[load.first..load.first + load.bytes.len()].copy_from_slice(&load.bytes);
     }
     Ok(Launch {
+        generation: args.r#gen,
         dispatch_mask: mask,
         vector_mask: groups * 15,
         control: bits("control", args.control)?,
@@ -184,6 +190,16 @@ fn launch(args: &Args) -> Result<Launch, Error> {
         payload,
         ..Launch::default()
     })
+}
+
+/// Parses --gen.
+fn executable(text: &str) -> Result<Generation, String> {
+    generation(text)
+        .ok()
+        .filter(|of| matches!(of, Generation::Gen8 | Generation::Gen45))
+        .ok_or_else(|| {
+            format!("`{text}`: only kernels of broadwell (8) and g45 (4.5) can be executed")
+        })
 }
 
 /// The result as text, and the exit code.
@@ -238,7 +254,7 @@ struct Report<'a> {
 impl Report<'_> {
     /// The instruction at an offset in the file, in assembly.
     fn assembly(&self, offset: u32) -> String {
-        match fetch_from(self.code, offset as i32) {
+        match fetch_on(self.args.r#gen, self.code, offset as i32) {
             Fetched::Instruction(instruction) => {
                 let text =
                     Located { position: offset.into(), instruction: *instruction }.to_string();
@@ -246,6 +262,11 @@ impl Report<'_> {
             }
             Fetched::Garbage(why) => format!("// {why}"),
         }
+    }
+
+    /// True for a kernel of G45.
+    fn older(&self) -> bool {
+        self.args.r#gen.has_message_registers()
     }
 
     /// Writes a line of the trace, and lines with the written values.
@@ -273,7 +294,7 @@ impl Report<'_> {
             writeln!(out)?;
         }
         if let Some(message) = executed.message {
-            writeln!(out, "    message to {}", words(message))?;
+            writeln!(out, "    message to {}", self.words(message))?;
         }
         Ok(())
     }
@@ -316,12 +337,12 @@ impl Report<'_> {
     fn text(&self, out: &mut dyn Write, end: &End<'_>) -> io::Result<()> {
         for (message, payload) in &end.world.messages {
             let at = message.ip.wrapping_add(self.start);
-            writeln!(out, "message at +{at:#06x} {:08x} to {}", message.mask, words(message))?;
+            writeln!(out, "message at +{at:#06x} {:08x} to {}", message.mask, self.words(message))?;
             for (n, register) in payload.chunks(8).enumerate() {
                 writeln!(out, "    {}", dwords(message.payload / REGISTER + n, register))?;
             }
         }
-        if end.world.messages.iter().any(|(message, _)| returns(message) > 0) {
+        if end.world.messages.iter().any(|(message, _)| self.returns(message) > 0) {
             writeln!(out, "note: there is no memory; the responses of messages are zero")?;
         }
         for register in self.registers(end) {
@@ -329,7 +350,13 @@ impl Report<'_> {
             writeln!(out, "{}", dwords(register, &values))?;
         }
         let [f0, f1]: [u32; 2] = end.thread.regs.dwords(FLAGS);
-        writeln!(out, "f0 {f0:08x}  f1 {f1:08x}  channels {:08x}", end.thread.active())?;
+        let channels = end.thread.active();
+        if self.older() {
+            let masks = masks(end.thread).map(|(name, mask)| format!("{name} {mask:04x}"));
+            writeln!(out, "f0 {f0:08x}  channels {channels:04x}  {}", masks.join("  "))?;
+        } else {
+            writeln!(out, "f0 {f0:08x}  f1 {f1:08x}  channels {channels:08x}")?;
+        }
         for (channel, offset) in &end.waiting {
             writeln!(out, "channel {channel} waits at +{:#06x}", offset.wrapping_add(self.start))?;
         }
@@ -359,10 +386,10 @@ impl Report<'_> {
                     "mask": format!("{:#010x}", message.mask),
                     "function": function_name(message.function),
                     "descriptor": format!("{:#010x}", message.descriptor),
-                    "text": message::words(message.function, message.descriptor).to_string(),
+                    "text": self.what(message),
                     "end_of_thread": message.eot,
                     "payload": payload.iter().map(|dword| format!("{dword:08x}")).collect::<Vec<_>>(),
-                    "registers_returned_as_zero": returns(message),
+                    "registers_returned_as_zero": self.returns(message),
                 })
             })
             .collect();
@@ -391,11 +418,57 @@ impl Report<'_> {
             "grf": registers,
             "messages": messages,
         });
+        if self.older() {
+            value["flags"] = json!({ "f0": format!("{f0:08x}") });
+            value["masks"] = masks(end.thread)
+                .into_iter()
+                .map(|(name, mask)| (name.to_owned(), Value::from(format!("{mask:04x}"))))
+                .collect();
+        }
         if self.args.trace {
             value["trace"] = Value::Array(self.trace.clone());
         }
         value
     }
+
+    fn returns(&self, message: &Message) -> u64 {
+        match message.response {
+            Some(_) => lengths_on(self.args.r#gen, message.descriptor).1,
+            None => 0,
+        }
+    }
+
+    /// Describes a message.
+    fn what(&self, message: &Message) -> String {
+        match self.older() {
+            true => message_gen45(message.descriptor),
+            false => message::words(message.function, message.descriptor).to_string(),
+        }
+    }
+
+    /// Formats receiver, descriptor and description: `hdc.dc1 0x040a8000 (media block write)`. Adds
+    /// `, end of thread` if the message ends the thread.
+    fn words(&self, message: &Message) -> String {
+        let (what, name) = (self.what(message), function_name(message.function));
+        let mut text = format!("{name} {:#010x} ({what})", message.descriptor);
+        if message.eot {
+            text.push_str(", end of thread");
+        }
+        text
+    }
+}
+
+/// The masks of a thread of G45, and the depths of its stacks.
+fn masks(thread: &Thread) -> [(&'static str, u16); 6] {
+    let word = |at: usize| thread.regs.u16(at);
+    [
+        ("amask", word(MASK0)),
+        ("imask", word(MASK0 + 2)),
+        ("lmask", word(MASK0 + 4)),
+        ("cmask", word(MASK0 + 6)),
+        ("istack", word(MSD0)),
+        ("lstack", word(MSD0 + 2)),
+    ]
 }
 
 /// Groups consecutive elements of one register and type, to print each group in one line.
@@ -407,28 +480,14 @@ fn groups(writes: &[Written]) -> impl Iterator<Item = &[Written]> {
     writes.chunk_by(move |a, b| a.ty == b.ty && register(a) == register(b))
 }
 
-fn returns(message: &Message) -> u64 {
-    match message.response {
-        Some(_) => MessageDescriptor::unpack_lossy(&[message.descriptor]).response_length.get(),
-        None => 0,
-    }
-}
-
-/// Formats receiver, descriptor and description: `hdc.dc1 0x040a8000 (media block write)`. Adds
-/// `, end of thread` if the message ends the thread.
-fn words(message: &Message) -> String {
-    let what = message::words(message.function, message.descriptor);
-    let mut text =
-        format!("{} {:#010x} ({what})", function_name(message.function), message.descriptor);
-    if message.eot {
-        text.push_str(", end of thread");
-    }
-    text
-}
-
 fn dwords(register: usize, values: &[u32]) -> String {
     let values: Vec<String> = values.iter().map(|value| format!("{value:08x}")).collect();
-    format!("{:<5}{}", format!("r{register}"), values.join(" "))
+    // Registers after r127 are message registers of G45.
+    let name = match register.checked_sub(MRF / REGISTER) {
+        Some(register) => format!("m{register}"),
+        None => format!("r{register}"),
+    };
+    format!("{name:<5}{}", values.join(" "))
 }
 
 /// The value of an element as text.

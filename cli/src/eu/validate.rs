@@ -1,10 +1,11 @@
 //! `genx eu validate`: checks a kernel against the rules of the manual.
 
-use crate::assembly::{Form, read_kernel};
+use crate::assembly::{Form, generation, read_kernel_on};
 use crate::output::{Error, Exit, bad_input, stdout};
 use genxml_codegen::suggest;
 use genxml_core::rule::Severity;
-use genxml_eu::validate::{Finding, Rule, kernel, rule, rules};
+use genxml_eu::Generation;
+use genxml_eu::validate::{Finding, Rule, kernel_on, rules_on};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -20,6 +21,7 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   genx eu validate kernel.bin
   genx eu validate kernel.asm --json | jq -r '.findings[].rule'
+  genx eu validate kernel.asm --gen g45
   genx eu validate --list
   genx eu validate --explain EU-REGION-VSTRIDE")]
 pub struct Args {
@@ -31,6 +33,9 @@ pub struct Args {
     /// and standard input, are binary
     #[arg(long, value_name = "FORM")]
     form: Option<Form>,
+    /// The GPU of the kernel: a generation (4, 4.5, 5 or 8) or a name (g45, broadwell)
+    #[arg(long, value_name = "GPU", default_value = "8", value_parser = generation)]
+    r#gen: Generation,
     /// Do not print warnings
     #[arg(short, long)]
     quiet: bool,
@@ -50,9 +55,9 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     if let Some(id) = &args.explain {
         return explain(id, args.json);
     }
-    let Some(file) = args.file.as_deref().filter(|_| !args.list) else { return list(args.json) };
-    let bytes = read_kernel(file, args.form)?;
-    let mut findings = kernel(&bytes);
+    let Some(file) = args.file.as_deref().filter(|_| !args.list) else { return list(args) };
+    let bytes = read_kernel_on(args.r#gen, file, args.form)?;
+    let mut findings = kernel_on(args.r#gen, &bytes).unwrap_or_default();
     if args.quiet {
         findings.retain(|finding| finding.rule.severity == Severity::Error);
     }
@@ -127,15 +132,16 @@ fn rule_json(rule: &Rule) -> Value {
     })
 }
 
-fn list(json: bool) -> Result<Exit, Error> {
-    if json {
-        let all: Vec<Value> = rules().map(rule_json).collect();
+fn list(args: &Args) -> Result<Exit, Error> {
+    let rules = rules_on(args.r#gen);
+    if args.json {
+        let all: Vec<Value> = rules.iter().map(|rule| rule_json(rule)).collect();
         stdout(|out| writeln!(out, "{:#}", Value::Array(all)))?;
         return Ok(Exit::Ok);
     }
-    let width = rules().map(|rule| rule.id.len()).max().unwrap_or(0);
+    let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
     stdout(|out| {
-        rules().try_for_each(|rule| {
+        rules.iter().try_for_each(|rule| {
             writeln!(out, "{:width$}  {:8} {}", rule.id, rule.severity.name(), rule.text)
         })
     })?;
@@ -143,8 +149,9 @@ fn list(json: bool) -> Result<Exit, Error> {
 }
 
 fn explain(id: &str, json: bool) -> Result<Exit, Error> {
-    let found = rule(id).ok_or_else(|| {
-        let hint = suggest::hint(id, rules().map(|rule| rule.id));
+    let all = || [Generation::Gen8, Generation::Gen45].into_iter().flat_map(rules_on);
+    let found = all().find(|rule| rule.id == id).ok_or_else(|| {
+        let hint = suggest::hint(id, all().map(|rule| rule.id));
         bad_input(format!(
             "there is no rule `{id}`; {}",
             hint.unwrap_or_else(|| "genx eu validate --list lists all rules".into())

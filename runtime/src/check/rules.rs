@@ -189,6 +189,12 @@ impl Rules {
         Rules { of_instructions, ..rules }
     }
 
+    /// The rules of G45.
+    #[cfg(feature = "gen45-tables")]
+    pub fn gen45() -> Rules {
+        Rules::new(Tables::gen45(), crate::gen45::CONTAINERS, crate::gen45::LASTS, &[])
+    }
+
     /// The rules of `containers`, from which `tables` were made, and the rules of `kernels`, which
     /// describe instructions and messages. `lasts` are the searches for earlier packets in these
     /// rules. The rules of the validator of instructions are not included, because it supports only

@@ -305,6 +305,10 @@ impl Follower<'_> {
             if value == 0 && none {
                 continue;
             }
+            // Units of Gen4 keep the pointer of an earlier state if they have no samplers.
+            if target == "SAMPLER_STATE" && record.stored(container, "Sampler Count") == Some(0) {
+                continue;
+            }
             if space == SpaceKind::Instruction {
                 self.kernel(at, depth)?;
             } else if let Some(id) = self.tables.named(target) {

@@ -2,7 +2,7 @@
 
 use genxml::gen8::messages::MessageDescriptor;
 use genxml_eu::decode::decode;
-use genxml_sim::eu::decode8::{Fetched, kernel};
+use genxml_sim::eu::decode::{Fetched, kernel};
 use genxml_sim::eu::fast::Operation;
 use genxml_sim::eu::regions::{GRF_BYTES, REGISTER, Registers};
 use genxml_sim::eu::{Environment, Kernel, Launch, Message, Thread, Trap};

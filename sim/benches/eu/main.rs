@@ -12,7 +12,7 @@ use genxml_eu::instruction::{
 };
 use genxml_eu::ops::Opcode;
 use genxml_sim::Fault;
-use genxml_sim::eu::decode8::{Fetched, kernel};
+use genxml_sim::eu::decode::{Fetched, kernel};
 use genxml_sim::eu::regions::Registers;
 use genxml_sim::eu::{Environment, Kernel, Launch, Message, Thread, Trap};
 

@@ -1,7 +1,7 @@
 //! The files through which drivers find a device: `/dev/dri`, the device's directory in `/sys`, and
 //! the directories in `/sys` that lead to it. They exist only in memory.
 
-use crate::device::config::{Config, Topology};
+use crate::device::config::{Chip, Config};
 use crate::device::{PRIMARY, RENDER};
 use std::collections::BTreeMap;
 
@@ -56,6 +56,8 @@ impl Tree {
     pub fn new(config: &Config) -> Tree {
         let mut tree = Tree(BTreeMap::new());
         let id = config.device;
+        let chip = config.chip();
+        let (subsystem, revision) = (u32::from(chip.subsystem), chip.revision);
         let text = |text: String| Node::File((text + "\n").into_bytes());
         let link = |target: &str| Node::Link(target.to_owned());
         for path in OURS {
@@ -67,24 +69,24 @@ impl Tree {
             ("vendor", 0x8086),
             ("device", id),
             ("subsystem_vendor", 0x8086),
-            ("subsystem_device", 0x2212),
+            ("subsystem_device", subsystem),
         ] {
             tree.add(&format!("{PCI}/{name}"), text(format!("{value:#06x}")));
         }
         tree.add(&format!("{PCI}/class"), text("0x030000".into()));
-        tree.add(&format!("{PCI}/revision"), text("0x09".into()));
+        tree.add(&format!("{PCI}/revision"), text(format!("{revision:#04x}")));
         tree.add(&format!("{PCI}/boot_vga"), text("1".into()));
         tree.add(&format!("{PCI}/enable"), text("1".into()));
         tree.add(&format!("{PCI}/irq"), text("16".into()));
         tree.add(&format!("{PCI}/numa_node"), text("-1".into()));
         tree.add(&format!("{PCI}/local_cpulist"), text("0".into()));
-        tree.add(&format!("{PCI}/config"), Node::File(pci_config(id)));
+        tree.add(&format!("{PCI}/config"), Node::File(pci_config(id, &chip)));
         tree.add(&format!("{PCI}/resource"), Node::File(pci_resources()));
         tree.add(
             &format!("{PCI}/uevent"),
             text(format!(
-                "DRIVER=i915\nPCI_CLASS=30000\nPCI_ID=8086:{id:04X}\nPCI_SUBSYS_ID=8086:2212\n\
-                 PCI_SLOT_NAME=0000:00:02.0\nMODALIAS=pci:v00008086d{id:08X}sv00008086sd00002212bc03sc00i00"
+                "DRIVER=i915\nPCI_CLASS=30000\nPCI_ID=8086:{id:04X}\nPCI_SUBSYS_ID=8086:{subsystem:04X}\n\
+                 PCI_SLOT_NAME=0000:00:02.0\nMODALIAS=pci:v00008086d{id:08X}sv00008086sd{subsystem:08X}bc03sc00i00"
             )),
         );
         tree.add(&format!("{PCI}/subsystem"), link("../../../bus/pci"));
@@ -143,7 +145,7 @@ impl Tree {
         // Parameters of i915. IGT reads and writes `reset` before it submits. What clients write is
         // lost. (Linux i915_params.h: the default of 3 resets single engines)
         tree.add("/sys/kernel/debug/dri/0/i915_params/reset", text("3".into()));
-        debug_assert!(Topology::of(id).is_some());
+        debug_assert!(Chip::of(id).is_some());
         tree
     }
 
@@ -252,19 +254,20 @@ fn is_ours(path: &str) -> bool {
 }
 
 /// The first 256 bytes of the PCI configuration space.
-fn pci_config(device: u32) -> Vec<u8> {
+fn pci_config(device: u32, chip: &Chip) -> Vec<u8> {
     let mut bytes = vec![0; 256];
     bytes[..2].copy_from_slice(&0x8086u16.to_le_bytes());
     bytes[2..4].copy_from_slice(&(device as u16).to_le_bytes());
     // I/O, memory and bus mastering are enabled.
     bytes[4] = 7;
-    // Bytes 8 to 11: revision 9, programming interface 0, subclass 0 (VGA), class 3 (display).
-    bytes[8..12].copy_from_slice(&[9, 0, 0, 3]);
+    // Bytes 8 to 11: revision, programming interface 0, subclass 0 (VGA), class 3 (display).
+    bytes[8..12].copy_from_slice(&[chip.revision, 0, 0, 3]);
     // The base addresses of the registers (0xf6000000) and the aperture (0xe0000000), 64 bits
     // each; then the ids of the subsystem.
     bytes[0x10..0x14].copy_from_slice(&0xf600_0004u32.to_le_bytes());
     bytes[0x18..0x1c].copy_from_slice(&0xe000_000cu32.to_le_bytes());
-    bytes[0x2c..0x30].copy_from_slice(&0x2212_8086u32.to_le_bytes());
+    bytes[0x2c..0x2e].copy_from_slice(&0x8086u16.to_le_bytes());
+    bytes[0x2e..0x30].copy_from_slice(&chip.subsystem.to_le_bytes());
     bytes
 }
 

@@ -220,4 +220,40 @@ assumptions! {
         reason "004:2664 has acc0 and acc1, and other numbers are reserved. From drivers it is \
             known that acc2 to acc9 keep more bits for the macros of division and square root, but \
             not which.";
+
+    documentation PACKETS_OF_THE_G45_BESIDES_DRAWING;
+        question "What do packets of the G45 do that no function executes, such as those of its \
+            media pipeline?";
+        choice "Fault.";
+        reason "crocus does not send them.";
+
+    documentation CUBES_OF_DEPTH_ON_THE_G45;
+        question "Where are the faces of a depth buffer of type CUBE on the G45?";
+        choice "Fault.";
+        reason "crocus renders to a face as to a two-dimensional buffer with an offset.";
+
+    documentation ADJACENCY_ON_THE_G45;
+        question "What do geometry shader and setup of the G45 do with topologies that have \
+            adjacent vertices?";
+        choice "Fault.";
+        reason "OpenGL has no geometry shaders on the G45, and no source describes the payload.";
+
+    documentation RARE_VERTEX_FETCH_ON_THE_G45;
+        question "Where does Indirect Vertex Count find the number of vertices, and what is the \
+            primitive ID that vertex fetch stores?";
+        choice "Fault.";
+        reason "Only Mesa's XML names both, and no driver uses them.";
+
+    documentation THREADS_OF_32_PIXELS_ON_THE_G45;
+        question "What is the payload of pixel shader threads of 32 pixels?";
+        choice "Fault.";
+        reason "All kernels of crocus work on 16 pixels. No source describes the payload.";
+
+    documentation G45_MESSAGES_WITH_A_NAME_ONLY;
+        question "What do messages of the G45 do whose layout or number the manual leaves out: \
+            sample_unorm, reads and writes of UNORM render targets, oword dual blocks of one oword \
+            in the high half?";
+        choice "Fault.";
+        reason "Tables name them (003:4065, 003:4493, 003:4629), and no section describes them. \
+            No driver for Linux sends them.";
 }

@@ -84,6 +84,14 @@ mod blitter;
 mod commands;
 mod eu;
 mod faults;
+#[cfg(feature = "gen45")]
+mod gen45;
+#[cfg(feature = "gen45")]
+mod gen45_eu;
+#[cfg(feature = "gen45")]
+mod gen45_messages;
+#[cfg(feature = "gen45")]
+mod gen45_pipeline;
 mod geometry;
 mod memory;
 mod messages;
@@ -103,6 +111,14 @@ pub use analytics::*;
 pub use blitter::*;
 pub use commands::*;
 pub use eu::*;
+#[cfg(feature = "gen45")]
+pub use gen45::*;
+#[cfg(feature = "gen45")]
+pub use gen45_eu::*;
+#[cfg(feature = "gen45")]
+pub use gen45_messages::*;
+#[cfg(feature = "gen45")]
+pub use gen45_pipeline::*;
 pub use geometry::*;
 pub use memory::*;
 pub use messages::*;
@@ -118,6 +134,14 @@ pub use video::*;
 
 use analytics::ANALYTICS;
 use faults::FAULTS;
+#[cfg(feature = "gen45")]
+use gen45::GEN45;
+#[cfg(feature = "gen45")]
+use gen45_eu::GEN45_EU;
+#[cfg(feature = "gen45")]
+use gen45_messages::GEN45_MESSAGES;
+#[cfg(feature = "gen45")]
+use gen45_pipeline::GEN45_PIPELINE;
 use motion::MOTION;
 use vebox::VEBOX;
 use video::VIDEO;
@@ -141,5 +165,13 @@ pub const AREAS: &[Area] = &[
     PIXELS,
     VIDEO,
     VEBOX,
+    #[cfg(feature = "gen45")]
+    GEN45,
+    #[cfg(feature = "gen45")]
+    GEN45_EU,
+    #[cfg(feature = "gen45")]
+    GEN45_PIPELINE,
+    #[cfg(feature = "gen45")]
+    GEN45_MESSAGES,
     FAULTS,
 ];

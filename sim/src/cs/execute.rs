@@ -17,6 +17,28 @@ use genxml::gen8::{BlitterPacket, RenderPacket, VideoEnhancePacket, VideoPacket}
 
 /// The packet type that a header selects, and the packet's length in dwords. `None` if the engine
 /// has no such packet.
+pub type Find = fn(EngineId, u32) -> Option<(&'static Container, usize)>;
+
+/// Executes one packet.
+pub type Execute = fn(&mut Exec<'_>, &[u32]) -> Result<Flow, Fault>;
+
+/// The packets of a generation.
+#[derive(Clone, Copy, Debug)]
+pub struct Commands {
+    /// Finds the packet type of a header.
+    pub find: Find,
+    /// Executes a packet.
+    pub execute: Execute,
+}
+
+/// The packets of Gen8.
+impl Default for Commands {
+    fn default() -> Self {
+        Commands { find, execute }
+    }
+}
+
+/// The [`Find`] of Gen8.
 pub(super) fn find(engine: EngineId, header: u32) -> Option<(&'static Container, usize)> {
     match engine {
         EngineId::Render => RenderPacket::find(header).zip(RenderPacket::length(header)),
@@ -193,6 +215,6 @@ fn not_implemented(exec: &Exec<'_>, header: u32) -> Fault {
 
 /// The fault for a packet whose dwords cannot be parsed.
 #[cold]
-fn malformed(exec: &Exec<'_>, error: &ParseError) -> Fault {
+pub fn malformed(exec: &Exec<'_>, error: &ParseError) -> Fault {
     Fault::Malformed { why: error.to_string().into(), at: exec.at }
 }

@@ -31,5 +31,6 @@ pub mod streamer;
 mod tests;
 pub mod urb;
 
+pub use execute::{Commands, malformed};
 pub use flow::Flow;
 pub use streamer::{Batch, Ring, Step, Streamer};

@@ -8,7 +8,7 @@
 //! levels. MI_BATCH_BUFFER_END goes back one level. A submission without a ring ends when its
 //! first-level batch ends.
 
-use super::execute;
+use super::execute::Commands;
 use super::flow::Flow;
 use super::status;
 use crate::assumptions::FIRST_LEVEL_START_LEAVES_SECOND_LEVEL;
@@ -154,6 +154,8 @@ pub enum Step {
 /// The position of a command streamer.
 #[derive(Clone, Debug, Default)]
 pub struct Streamer {
+    /// The packets of the GPU's generation.
+    commands: Commands,
     /// True if [`Event::Submission`] was emitted.
     told: bool,
     ring: Option<Ring>,
@@ -194,6 +196,12 @@ impl Streamer {
     /// A streamer at the head of a ring.
     pub fn ring(ring: Ring) -> Self {
         Streamer { ring: Some(ring), ..Streamer::default() }
+    }
+
+    /// The streamer for another generation than Gen8, whose packets are `commands`.
+    #[must_use]
+    pub fn with_commands(self, commands: Commands) -> Self {
+        Streamer { commands, ..self }
     }
 
     /// The streamer after a restore of its context: it executes `batches` first. If the context was
@@ -328,7 +336,7 @@ impl Streamer {
         exec.emit(&Event::Packet { at: exec.at, dwords: &self.dwords });
         exec.stats.packets += 1;
         exec.stats.engine_packets[exec.engine as usize] += 1;
-        let flow = execute::execute(exec, &self.dwords)?;
+        let flow = (self.commands.execute)(exec, &self.dwords)?;
         self.advance(exec)?;
         match flow {
             Flow::Next => {}
@@ -437,7 +445,7 @@ impl Streamer {
             .view(batch.global)
             .read_u32(batch.next)
             .map_err(|fault| exec.page(fault, "packet header"))?;
-        let Some((container, length)) = execute::find(engine, header) else {
+        let Some((container, length)) = (self.commands.find)(engine, header) else {
             return Err(Fault::UnknownPacket { header, at: exec.at });
         };
         exec.at.packet = container.name;

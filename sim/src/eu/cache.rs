@@ -1,12 +1,13 @@
 //! A cache of decoded kernels. An entry is valid until the memory that it was read from changes.
 
 use crate::eu::Kernel;
-use crate::eu::decode8;
-use crate::eu::decode8::Fetched;
+use crate::eu::decode;
+use crate::eu::decode::Fetched;
 use crate::machine::exec::Exec;
 use crate::machine::slots::UnitState;
 use crate::mem::{PageFault, Vm};
-use genxml::eu::decode::{decode as decode_instruction, length};
+use genxml::eu::Generation;
+use genxml::eu::decode::{decode_on as decode_instruction, length};
 use std::sync::Arc;
 
 /// Kernels that a context has decoded. The cache changes the speed, not the results: an entry is
@@ -50,18 +51,30 @@ fn fetch(vm: &Vm<'_>, address: u64, offset: i32) -> Fetch {
 /// The kernel at `address`, whose offset from Instruction Base Address is `ip_base`. Memory that
 /// cannot be read and bytes that are not an instruction are reported when a thread reaches them.
 pub fn decode(exec: &mut Exec<'_>, address: u64, ip_base: u32) -> Arc<Kernel> {
+    decode_on(Generation::Gen8, exec, address, ip_base)
+}
+
+/// As [`decode`], for instructions of `generation`. On G45, `ip_base` is the offset from General
+/// State Base Address.
+pub fn decode_on(
+    generation: Generation,
+    exec: &mut Exec<'_>,
+    address: u64,
+    ip_base: u32,
+) -> Arc<Kernel> {
     let vm = &exec.vm;
     let cache = &mut exec.state.slots.get_mut::<KernelCache>().0;
-    if let Some(at) =
-        cache.iter().position(|e| e.kernel.address == address && e.kernel.ip_base == ip_base)
-    {
+    let same = |kernel: &Kernel| {
+        kernel.address == address && kernel.ip_base == ip_base && kernel.generation == generation
+    };
+    if let Some(at) = cache.iter().position(|entry| same(&entry.kernel)) {
         if cache[at].source.iter().all(|(offset, bytes)| fetch(vm, address, *offset) == *bytes) {
             return cache[at].kernel.clone();
         }
         cache.remove(at);
     }
-    let mut entry =
-        Entry { kernel: Arc::new(Kernel::new(address, ip_base)), source: Arc::default() };
+    let kernel = Kernel::new(generation, address, ip_base);
+    let mut entry = Entry { kernel: Arc::new(kernel), source: Arc::default() };
     grow(vm, &mut entry, 0);
     let kernel = entry.kernel.clone();
     keep(cache, entry);
@@ -91,15 +104,16 @@ pub fn extend(exec: &mut Exec<'_>, kernel: &mut Arc<Kernel>, offset: i32) {
 }
 
 fn grow(vm: &Vm<'_>, Entry { kernel, source }: &mut Entry, start: i32) {
-    let address = kernel.address;
+    let (address, generation) = (kernel.address, kernel.generation);
     let source = Arc::make_mut(source);
-    decode8::extend(Arc::make_mut(kernel), start, |offset| {
+    decode::extend(Arc::make_mut(kernel), start, |offset| {
         let bytes = fetch(vm, address, offset);
         source.push((offset, bytes));
         match bytes {
             Err(fault) => Fetched::Garbage(format!("instruction fetch: {fault}")),
             Ok((dwords, compact)) => {
-                match decode_instruction(if compact { &dwords[..2] } else { &dwords }) {
+                let dwords = if compact { &dwords[..2] } else { &dwords[..] };
+                match decode_instruction(generation, dwords) {
                     Ok(instruction) => Fetched::Instruction(Box::new(instruction)),
                     Err(error) => Fetched::Garbage(error.problem.to_string()),
                 }

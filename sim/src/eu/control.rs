@@ -9,7 +9,7 @@
 use super::execute;
 use super::kernel::Kernel;
 use super::modes::Modes;
-use super::regions::{CE0, CR0, GRF_BYTES, IP, N0, REGISTER, SR0, TDR0, TM0};
+use super::regions::{CE0, CR0, GRF_BYTES, IP, MASK0, MS0, MSD0, N0, REGISTER, SR0, TDR0, TM0};
 use super::stop::{Interrupt, Stop, Trap};
 use super::thread::Thread;
 use super::uop::{NOWHERE, Shape, Target, Uop};
@@ -28,6 +28,10 @@ impl Thread {
     }
 
     fn set_control(&mut self, control: &ControlRegister) {
+        #[cfg(feature = "gen45")]
+        if self.modes.gen45 {
+            return self.set_control_gen45(control);
+        }
         self.regs.set_dwords(CR0, control.pack());
         self.modes = Modes::from_control(self.regs.u32(CR0));
     }
@@ -110,7 +114,7 @@ impl Thread {
         }
         match register {
             CR0 => return self.control_written(&control, u, kernel),
-            SR0 => {
+            SR0 if !self.modes.gen45() => {
                 let state = StateRegister::unpack_lossy(&self.regs.dwords(SR0));
                 self.regs.set_dwords(SR0, state.pack());
             }
@@ -132,6 +136,8 @@ impl Thread {
             N0 | TM0 | CE0 if MACHINE_REGISTERS_DROP_WRITES => {
                 self.regs.set_dwords(register, before)
             }
+            #[cfg(feature = "gen45")]
+            _ if self.modes.gen45 => self.written_gen45(register, before),
             _ => {}
         }
         self.flow.advance(u.next);
@@ -230,7 +236,12 @@ impl Thread {
     }
 
     /// Enters the system routine, which will return to `back`.
-    fn raise(&mut self, exception: Exception, back: u32, kernel: &Kernel) -> Result<(), Trap> {
+    pub(super) fn raise(
+        &mut self,
+        exception: Exception,
+        back: u32,
+        kernel: &Kernel,
+    ) -> Result<(), Trap> {
         let Some(routine) = self.system_routine else { return Err(Trap::Exception(exception)) };
         let address = kernel.ip_base.wrapping_add(back) & !7;
         let control = ControlRegister {
@@ -269,5 +280,7 @@ impl Thread {
 
 /// True if the byte `offset` of the file is in a machine register: writes to it have side effects.
 pub fn belongs_to_machine(offset: usize) -> bool {
-    offset >= GRF_BYTES && matches!(offset - offset % REGISTER, CR0 | SR0 | TDR0 | N0 | TM0 | CE0)
+    let register = offset - offset % REGISTER;
+    offset >= GRF_BYTES
+        && matches!(register, CR0 | SR0 | TDR0 | N0 | TM0 | CE0 | MASK0 | MS0 | MSD0)
 }

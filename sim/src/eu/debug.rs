@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use genxml_sim::eu::debug::{Alone, Halt, Session};
-//! use genxml_sim::eu::{Launch, decode8};
+//! use genxml_sim::eu::{Launch, decode};
 //!
 //! // mov (8|M0) r2.0<1>:ud 0x2a:ud, and the end of the thread.
 //! let code: [u32; 8] = [
@@ -11,26 +11,27 @@
 //! ];
 //! let bytes: Vec<u8> = code.iter().flat_map(|dword| dword.to_le_bytes()).collect();
 //! let launch = Launch { dispatch_mask: 0x0f, ..Launch::default() };
-//! let mut session = Session::new(&launch, 0, |offset| decode8::fetch_from(&bytes, offset));
+//! let mut session = Session::new(&launch, 0, |offset| decode::fetch_from(&bytes, offset));
 //! let halt = session.run(&mut Alone::default(), 1000, &mut ())?;
 //! assert_eq!(halt, Halt::End);
 //! assert_eq!(session.thread.regs.dwords::<8>(2 * 32), [42, 42, 42, 42, 0, 0, 0, 0]);
 //! # Ok::<(), genxml_sim::Fault>(())
 //! ```
 
-use super::decode8::{self, Fetched};
+use super::decode::{self, Fetched};
 use super::extended::remainder_target;
 use super::kernel::Kernel;
 use super::regions::{
-    A0, ACC_FILE, CE0, CR0, DBG0, FLAGS, GRF_BYTES, IP, N0, REGISTER, Registers, SP, SR0, TDR0,
-    TM0, wrap,
+    A0, ACC_FILE, CE0, CR0, DBG0, FLAGS, GRF_BYTES, IP, MASK0, MRF, MRF_BYTES, MS0, MSD0, N0,
+    REGISTER, Registers, SP, SR0, TDR0, TM0, wrap,
 };
 use super::stop::{Stop, Trap};
 use super::thread::{Environment, Launch, Message, Thread};
 use super::uop::{MathFunction, Op, Opcode, Target, Type, Uop};
 use crate::machine::fault::{Fault, Place, Refusal};
 use genxml::engine::EngineId;
-use genxml::gen8::messages::MessageDescriptor;
+use genxml_eu::Generation;
+use genxml_eu::message::lengths_on;
 use std::collections::BTreeSet;
 
 /// A thread, its kernel and the memory that the kernel comes from.
@@ -142,6 +143,10 @@ impl Location {
                     TDR0 => "tdr0".to_owned(),
                     SP => "sp".to_owned(),
                     DBG0 => "dbg0".to_owned(),
+                    MASK0 => "mask0".to_owned(),
+                    MS0 => "ms0".to_owned(),
+                    MSD0 => "msd0".to_owned(),
+                    message @ MRF..MASK0 => format!("m{}", (message - MRF) / REGISTER),
                     general => format!("r{}", general / REGISTER),
                 };
                 (name, byte)
@@ -152,13 +157,14 @@ impl Location {
 }
 
 impl<F: FnMut(i32) -> Fetched> Session<F> {
-    /// A session with a thread before its first instruction. `ip_base` is the value of `ip` at that
+    /// A session with a thread before its first instruction; the kernel is of the thread's
+    /// generation. `ip_base` is the value of `ip` at that
     /// instruction. `fetch` reads an instruction, by its byte offset from the first instruction
-    /// ([`decode8::fetch_from`]).
+    /// ([`decode::fetch_on`]).
     pub fn new(launch: &Launch, ip_base: u32, fetch: F) -> Self {
         Session {
             thread: Thread::new(launch),
-            kernel: Kernel::new(0, ip_base),
+            kernel: Kernel::new(launch.generation, 0, ip_base),
             fetch,
             breakpoints: BTreeSet::new(),
             mask: 0,
@@ -223,17 +229,15 @@ impl<F: FnMut(i32) -> Fetched> Session<F> {
             while let Some(stop) = self.thread.ready(&self.kernel, world)? {
                 match stop {
                     Stop::Decode(offset) => {
-                        decode8::extend(&mut self.kernel, offset, &mut self.fetch)
+                        decode::extend(&mut self.kernel, offset, &mut self.fetch)
                     }
                     stop => return Ok(Some(Halt::Wait(stop))),
                 }
             }
             let position = self.position();
-            let before = self.kernel.index(position).map(|index| {
-                let uop = self
-                    .kernel
-                    .behind_breakpoint(index)
-                    .unwrap_or(&self.kernel.uops[index as usize]);
+            let index = self.thread.flow.ip;
+            let before = self.kernel.uops.get(index as usize).map(|uop| {
+                let uop = self.kernel.behind_breakpoint(index).unwrap_or(uop);
                 (uop, places(uop, &self.thread), self.thread.regs.flags())
             });
             let mut tap = Tap { world, mask: self.mask, message: None, left: u64::MAX };
@@ -254,7 +258,7 @@ impl<F: FnMut(i32) -> Fetched> Session<F> {
                 None => return Ok(None),
                 Some(Stop::End) => return Ok(Some(Halt::End)),
                 Some(Stop::Decode(offset)) => {
-                    decode8::extend(&mut self.kernel, offset, &mut self.fetch);
+                    decode::extend(&mut self.kernel, offset, &mut self.fetch);
                     if done {
                         return Ok(None);
                     }
@@ -273,7 +277,7 @@ impl<F: FnMut(i32) -> Fetched> Session<F> {
             match stop {
                 Ok(Stop::End) => return Ok(Halt::End),
                 Ok(Stop::Decode(offset)) => {
-                    decode8::extend(&mut self.kernel, offset, &mut self.fetch)
+                    decode::extend(&mut self.kernel, offset, &mut self.fetch)
                 }
                 Ok(stop) => return Ok(Halt::Wait(stop)),
                 Err(_) if left == u64::MAX => return Ok(Halt::Limit),
@@ -410,8 +414,7 @@ fn collect(
     if let Some(message) = message
         && let Some(first) = message.response
     {
-        let registers =
-            MessageDescriptor::unpack_lossy(&[message.descriptor]).response_length.get() as usize;
+        let registers = lengths(message).1;
         let end = (first + registers * REGISTER).min(GRF_BYTES);
         for at in (first..end).step_by(4) {
             let location = Location::File(at as u16);
@@ -473,15 +476,15 @@ impl Environment for Alone {
     }
 
     fn send(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault> {
-        let descriptor = MessageDescriptor::unpack_lossy(&[message.descriptor]);
-        let end = |first: usize, length: u64| {
-            let end = first + length as usize * REGISTER;
-            if end <= GRF_BYTES { Ok(end) } else { Err(self.trap(behind_the_file(), message.ip)) }
+        let (sent, returned) = lengths(message);
+        let end = |first: usize, length: usize| {
+            let (end, limit) = (first + length * REGISTER, limit(first));
+            if end <= limit { Ok(end) } else { Err(self.trap(behind_the_file(), message.ip)) }
         };
-        let payload = message.payload..end(message.payload, descriptor.message_length.get())?;
+        let payload = message.payload..end(message.payload, sent)?;
         let payload = payload.step_by(4).map(|at| registers.u32(at)).collect();
         if let Some(first) = message.response {
-            let response = first..end(first, descriptor.response_length.get())?;
+            let response = first..end(first, returned)?;
             registers.grf_mut()[response].fill(0);
         }
         self.messages.push((*message, payload));
@@ -497,6 +500,18 @@ impl Environment for Alone {
     }
 }
 
+/// Number of registers that a message sends and returns. A payload in message registers is of G45.
+fn lengths(message: &Message) -> (usize, usize) {
+    let generation = if message.payload >= MRF { Generation::Gen45 } else { Generation::Gen8 };
+    let (sent, returned) = lengths_on(generation, message.descriptor);
+    (sent as usize, returned as usize)
+}
+
+/// The end of the registers that follow byte `first` of the file.
+fn limit(first: usize) -> usize {
+    if first >= MRF { MRF + MRF_BYTES } else { GRF_BYTES }
+}
+
 fn behind_the_file() -> Trap {
-    Refusal::illegal("a message extends past r127").into()
+    Refusal::illegal("a message extends past the last register").into()
 }

@@ -1,17 +1,15 @@
 //! Converts Gen8 instructions to uops: regions become byte offsets, jump distances become indices.
 //!
 //! Decoding never fails. An instruction that cannot be executed becomes a uop that stops the thread
-//! when it is reached. Decoding follows the control flow from the first instruction, so the bytes
-//! after a kernel do not matter. It continues after an illegal opcode, which is a `nop` while its
-//! exception is disabled.
+//! when it is reached. [`super::decode`] finds the instructions of a kernel.
 
 use super::control::belongs_to_machine;
 use super::convert::restricted_float;
 use super::fast::choose;
-use super::kernel::{Kernel, MAX_INSTRUCTIONS};
 use super::ops;
 use super::regions::{
-    A0, ACC_FILE, CE0, CR0, DBG0, FLAGS, GRF_BYTES, IP, N0, REGISTER, SP, SR0, TDR0, TM0,
+    A0, ACC_FILE, CE0, CR0, DBG0, FLAGS, GRF_BYTES, IP, MASK0, MRF, MRF_BYTES, MS0, MSD0, N0,
+    REGISTER, SP, SR0, TDR0, TM0,
 };
 use super::uop::{
     Branch, Condition, Dst, ExecType, Indirect, MAX_CHANNELS, NOWHERE, Op, Response, SendInfo,
@@ -30,131 +28,19 @@ use genxml_eu::instruction::{
 };
 use genxml_eu::ops::{Format, Opcode, Traits};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
-/// Maximum number of successive illegal opcodes that are decoded at once: a page of zeros. If a
-/// thread executes all of them, the next ones are decoded like the target of a computed jump.
-const MAX_PADDING: u32 = 256;
-
-/// Result of an instruction fetch.
-#[derive(Clone, Debug)]
-pub enum Fetched {
-    /// An instruction.
-    Instruction(Box<Instruction>),
-    /// Bytes that are not an instruction, with the reason.
-    Garbage(String),
-}
-
-/// Decodes the instructions that can be reached from offset 0. `fetch` reads the instruction at a
-/// byte offset.
-pub fn kernel(address: u64, ip_base: u32, fetch: impl FnMut(i32) -> Fetched) -> Kernel {
-    let mut kernel = Kernel::new(address, ip_base);
-    extend(&mut kernel, 0, fetch);
-    kernel
-}
-
-/// Adds the instructions that can be reached from offset `start`, the target of a computed jump.
-pub fn extend(kernel: &mut Kernel, start: i32, mut fetch: impl FnMut(i32) -> Fetched) {
-    let mut found: BTreeMap<i32, Uop> = BTreeMap::new();
-    let mut distances: BTreeMap<i32, isa::Branch> = BTreeMap::new();
-    let mut breakpoints = Vec::new();
-    let mut open = vec![start];
-    while let Some(mut offset) = open.pop() {
-        let mut padding = 0;
-        loop {
-            if found.contains_key(&offset) || kernel.index(offset as u32).is_some() {
-                break;
-            }
-            if kernel.uops.len() + found.len() >= MAX_INSTRUCTIONS {
-                found.insert(
-                    offset,
-                    Uop::refused(
-                        offset as u32,
-                        Refusal::missing("a kernel of more than 131,072 instructions", "-"),
-                    ),
-                );
-                break;
-            }
-            let instruction = match fetch(offset) {
-                Fetched::Instruction(instruction) => instruction,
-                Fetched::Garbage(why) => {
-                    found.insert(offset, Uop::refused(offset as u32, Refusal::illegal(why)));
-                    break;
-                }
-            };
-            let decoded = uop(&instruction, offset as u32);
-            padding = if decoded.op == Op::Isa(Opcode::Illegal) { padding + 1 } else { 0 };
-            let illegal = matches!(decoded.note.as_deref(), Some(Refusal::Illegal { .. }));
-            let ends = illegal || instruction.ends_thread() || padding == MAX_PADDING;
-            found.insert(offset, decoded);
-            if instruction.breakpoint {
-                breakpoints.push(offset);
-            }
-            if let Some(mut branch) = instruction.branch {
-                if instruction.opcode == Opcode::Calla {
-                    // An absolute address becomes a distance.
-                    branch.jip =
-                        branch.jip.wrapping_sub(kernel.ip_base as i32).wrapping_sub(offset);
-                }
-                open.push(offset.wrapping_add(branch.jip));
-                open.extend(branch.uip.map(|uip| offset.wrapping_add(uip)));
-                distances.insert(offset, branch);
-            }
-            if ends {
-                break;
-            }
-            offset = offset.wrapping_add(instruction.length() as i32);
-        }
-    }
-    let first = kernel.uops.len();
-    kernel.append(found.into_values());
-    let mut uops = std::mem::take(&mut kernel.uops);
-    let index = |offset: i32| kernel.index(offset as u32).unwrap_or(NOWHERE);
-    for u in &mut uops[first..] {
-        let offset = u.offset as i32;
-        u.next = index(offset.wrapping_add(i32::from(u.length)));
-        if let Some(branch) = distances.get(&offset) {
-            u.branch.jip = index(offset.wrapping_add(branch.jip));
-            u.branch.uip = branch.uip.map_or(u.branch.jip, |uip| index(offset.wrapping_add(uip)));
-        }
-    }
-    kernel.uops = uops;
-    for offset in breakpoints {
-        if let Some(index) = kernel.index(offset as u32) {
-            kernel.set_breakpoint(index);
-        }
-    }
-}
-
-/// The instruction at byte `offset` of `bytes`, for [`kernel`] and [`extend`].
-pub fn fetch_from(bytes: &[u8], offset: i32) -> Fetched {
-    let rest =
-        usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or_default();
-    let mut dwords = [0u32; 4];
-    let mut count = 0;
-    for (dword, chunk) in dwords.iter_mut().zip(rest.chunks_exact(4)) {
-        *dword = bytemuck::pod_read_unaligned(chunk);
-        count += 1;
-    }
-    match genxml_eu::decode(&dwords[..count]) {
-        _ if count == 0 => Fetched::Garbage("the code ends before this instruction".into()),
-        Ok(instruction) => Fetched::Instruction(Box::new(instruction)),
-        Err(error) => Fetched::Garbage(error.problem.to_string()),
-    }
-}
-
-type Decoded<T> = Result<T, Refusal>;
+pub(super) type Decoded<T> = Result<T, Refusal>;
 
 /// The error for something that the model does not implement. [`uop`] adds the operation and its
 /// page.
 #[cold]
-fn missing(what: impl Into<Cow<'static, str>>) -> Refusal {
+pub(super) fn missing(what: impl Into<Cow<'static, str>>) -> Refusal {
     Refusal::missing(what, "")
 }
 
 /// The error for something that the manual forbids. [`uop`] adds the operation.
 #[cold]
-fn illegal(why: impl Into<Cow<'static, str>>) -> Refusal {
+pub(super) fn illegal(why: impl Into<Cow<'static, str>>) -> Refusal {
     Refusal::illegal(why)
 }
 
@@ -164,17 +50,21 @@ pub fn uop(instruction: &Instruction, offset: u32) -> Uop {
     let uop = if opcode == Opcode::Illegal {
         illegal_opcode(instruction.illegal_code, offset)
     } else {
-        try_uop(instruction, offset).unwrap_or_else(|refusal| {
-            let refusal = match refusal {
-                Refusal::Missing { what, .. } => {
-                    Refusal::missing(format!("{opcode} {what}"), opcode.op().page)
-                }
-                Refusal::Illegal { why } => Refusal::illegal(format!("{opcode}: {why}")),
-            };
-            Uop::refused(offset, refusal)
-        })
+        try_uop(instruction, offset).unwrap_or_else(|refusal| refused(opcode, offset, refusal))
     };
     Uop { length: instruction.length() as u8, ..uop }
+}
+
+/// The uop of an instruction that cannot be executed.
+#[cold]
+pub(super) fn refused(opcode: Opcode, offset: u32, refusal: Refusal) -> Uop {
+    let refusal = match refusal {
+        Refusal::Missing { what, .. } => {
+            Refusal::missing(format!("{opcode} {what}"), opcode.op().page)
+        }
+        Refusal::Illegal { why } => Refusal::illegal(format!("{opcode}: {why}")),
+    };
+    Uop::refused(offset, refusal)
 }
 
 /// The uop of an opcode that has no operation. If the manual's list of opcodes names it, the thread
@@ -228,7 +118,7 @@ fn try_uop(i: &Instruction, offset: u32) -> Decoded<Uop> {
 }
 
 /// The uop of an instruction without its operands.
-fn controls(i: &Instruction, opcode: Opcode, offset: u32) -> Uop {
+pub(super) fn controls(i: &Instruction, opcode: Opcode, offset: u32) -> Uop {
     let n = usize::from(i.exec_size).clamp(1, MAX_CHANNELS);
     let (condition, select) = match opcode {
         Opcode::Sel | Opcode::Csel => (None, i.condition),
@@ -248,13 +138,13 @@ fn controls(i: &Instruction, opcode: Opcode, offset: u32) -> Uop {
         saturate: i.saturate,
         // Operations that always write the accumulator do it themselves.
         acc_write: i.acc_write && !opcode.op().traits.contains(Traits::WRITES_ACCUMULATOR),
-        branch: Branch { jip: NOWHERE, uip: NOWHERE, control: i.branch_ctrl },
+        branch: Branch { jip: NOWHERE, uip: NOWHERE, control: i.branch_ctrl, pops: 0 },
         ..Uop::nop(offset)
     }
 }
 
 /// Sets the destination and the sources. Returns the number of sources.
-fn operands(i: &Instruction, opcode: Opcode, u: &mut Uop) -> Decoded<usize> {
+pub(super) fn operands(i: &Instruction, opcode: Opcode, u: &mut Uop) -> Decoded<usize> {
     let n = usize::from(u.size);
     if let Some(destination) = &i.destination {
         // A call writes only the first two elements of its destination, whatever its size (2a
@@ -267,7 +157,7 @@ fn operands(i: &Instruction, opcode: Opcode, u: &mut Uop) -> Decoded<usize> {
     let mut sources: Vec<&Operand> = i.operands().collect();
     for (slot, operand) in u.src.iter_mut().zip(&sources) {
         *slot = source(i, operand, n)?;
-        if slot.abs && logic {
+        if slot.abs && logic && !i.generation.has_message_registers() {
             // In logic operations, `abs` has no effect and cancels `negate` (2b SrcMod).
             (slot.abs, slot.negate) = (false, false);
         }
@@ -291,7 +181,7 @@ fn operands(i: &Instruction, opcode: Opcode, u: &mut Uop) -> Decoded<usize> {
 }
 
 /// Checks the condition of comparisons and selections.
-fn check_condition(opcode: Opcode, u: &Uop) -> Decoded<()> {
+pub(super) fn check_condition(opcode: Opcode, u: &Uop) -> Decoded<()> {
     let condition = match opcode {
         Opcode::Cmp | Opcode::Cmpn if u.condition.is_none() => {
             return Err(illegal("a comparison needs a condition"));
@@ -325,7 +215,7 @@ fn extended(i: &Instruction) -> [u8; 4] {
 
 /// Converts word immediates to dwords where another source is a dword. This does not change the
 /// result.
-fn widen_immediates(sources: &mut [Src]) {
+pub(super) fn widen_immediates(sources: &mut [Src]) {
     for src in sources {
         if let Shape::Immediate(bits) = src.shape {
             match src.ty {
@@ -412,8 +302,19 @@ fn scalar_type(ty: DataType) -> Type {
 
 /// The offset of byte `byte` of an architecture register in the file, and the offset of the
 /// register's end.
-fn architecture(file: Arf, number: u8, byte: u8) -> Decoded<(usize, usize)> {
+fn architecture(i: &Instruction, file: Arf, number: u8, byte: u8) -> Decoded<(usize, usize)> {
+    let gen45 = cfg!(feature = "gen45") && i.generation.has_message_registers();
     let (start, bytes) = match file {
+        // G45 has its own registers under some numbers (003:7560), and smaller ones.
+        Arf::ChannelEnable if gen45 => (MASK0, 8),
+        Arf::MessageControl if gen45 => (MS0, 32),
+        Arf::StackPointer if gen45 => (MSD0, 4),
+        Arf::Address if gen45 => (A0, 16),
+        Arf::Flag if gen45 => (FLAGS, 4),
+        Arf::State if gen45 => (SR0, 8),
+        Arf::ThreadDependency | Arf::Timestamp | Arf::Debug if gen45 => {
+            return Err(missing(format!("with the register {file:?}")));
+        }
         Arf::Address => (A0, REGISTER),
         Arf::Flag => (FLAGS, 8),
         Arf::ChannelEnable => (CE0, 4),
@@ -428,8 +329,12 @@ fn architecture(file: Arf, number: u8, byte: u8) -> Decoded<(usize, usize)> {
         Arf::Debug => (DBG0, 8),
         _ => return Err(missing(format!("with the register {file:?}"))),
     };
-    let number =
-        if file == Arf::Flag { 4 * usize::from(number) } else { usize::from(number) * REGISTER };
+    let number = match file {
+        Arf::Flag => 4 * usize::from(number),
+        // `n1` of G45 is `n0.1` of Gen8.
+        Arf::Notification if gen45 => 4 * usize::from(number),
+        _ => usize::from(number) * REGISTER,
+    };
     let at = number + usize::from(byte);
     if at >= bytes {
         return Err(missing(format!("with byte {at} of the register {file:?}")));
@@ -474,6 +379,13 @@ fn target(
                 Target::Table(Box::new(table))
             }
         }
+        Register::Mrf { number, byte } if i.generation.has_message_registers() => {
+            let first = MRF + usize::from(number) * REGISTER + usize::from(byte);
+            if first + (n - 1) * stride * size + size > MRF + MRF_BYTES {
+                return Err(illegal(format!("bytes past m15 in destination m{number}")));
+            }
+            Target::File { offset: first as u16, stride: (stride * size) as u8 }
+        }
         // Gen8 has no message registers, so its decoder returns none.
         Register::Mrf { .. } => return Err(illegal("a message register")),
         Register::Arf { file: Arf::Null, .. } => Target::Null,
@@ -488,8 +400,9 @@ fn target(
             )?)
         }
         Register::Arf { file, number, byte } => {
-            let (first, end) = architecture(file, number, byte)?;
-            control = belongs_to_machine(first);
+            let (first, end) = architecture(i, file, number, byte)?;
+            control = belongs_to_machine(first)
+                || file == Arf::Address && i.generation.has_message_registers();
             if first + (n - 1) * stride * size + size > end {
                 return Err(missing(format!("to bytes past the end of the register {file:?}")));
             }
@@ -556,7 +469,7 @@ fn source(i: &Instruction, operand: &Operand, n: usize) -> Decoded<Src> {
             Shape::Accumulator(accumulator(number, table, n, size)?)
         }
         Register::Arf { file, number, byte } => {
-            let (first, end) = architecture(file, number, byte)?;
+            let (first, end) = architecture(i, file, number, byte)?;
             let table = table(i, source, first, size, 1 << 16)?;
             if table[..n].iter().any(|&offset| usize::from(offset) + size > end) {
                 return Err(missing(format!("with bytes past the end of the register {file:?}")));
@@ -709,11 +622,12 @@ fn send(i: &Instruction) -> Decoded<SendInfo> {
         payload: u16::from(number) * REGISTER as u16,
         response,
         dependent: i.opcode == Opcode::Sendc,
+        position: 0,
     })
 }
 
 /// Checks the operands of `wait` and of branches that read their target from a register.
-fn check_jump(i: &Instruction, opcode: Opcode, u: &Uop) -> Decoded<()> {
+pub(super) fn check_jump(i: &Instruction, opcode: Opcode, u: &Uop) -> Decoded<()> {
     match opcode {
         Opcode::Wait => match i.sources[0] {
             Operand::Register(isa::Source {

@@ -20,6 +20,8 @@ pub fn alu(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
     let rounded = thread.modes.rounding_mode() != Rounding::Nearest;
     let exact = rounded || u.condition == Some(Condition::Overflow);
     let body = match u.exec {
+        #[cfg(feature = "gen45")]
+        ExecType::Single if thread.modes.gen45 => row.toward_zero,
         ExecType::Single if !exact => row.single,
         ExecType::Half if !exact => row.half,
         ExecType::Double if !exact => row.double,

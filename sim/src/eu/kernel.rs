@@ -4,6 +4,7 @@
 use super::compile::Compilation;
 use super::fast::Plan;
 use super::uop::{Op, Uop};
+use genxml_eu::Generation;
 
 /// Maximum number of instructions of a kernel. The largest kernel known has about 10,000.
 pub const MAX_INSTRUCTIONS: usize = 1 << 17;
@@ -11,9 +12,11 @@ pub const MAX_INSTRUCTIONS: usize = 1 << 17;
 /// A kernel as uops.
 ///
 /// It holds the instructions that direct control flow can reach. A computed jump to other
-/// instructions adds them ([`super::decode8::extend`]). Indices of uops never change.
+/// instructions adds them ([`super::decode::extend`]). Indices of uops never change.
 #[derive(Clone, Debug, Default)]
 pub struct Kernel {
+    /// The generation of the instructions.
+    pub generation: Generation,
     /// Graphics address of the first instruction.
     pub address: u64,
     /// Value of `ip` at the first instruction: its offset from Instruction Base Address.
@@ -31,9 +34,9 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// A kernel without decoded instructions.
-    pub fn new(address: u64, ip_base: u32) -> Kernel {
-        Kernel { address, ip_base, ..Kernel::default() }
+    /// A kernel of a generation without decoded instructions.
+    pub fn new(generation: Generation, address: u64, ip_base: u32) -> Kernel {
+        Kernel { generation, address, ip_base, ..Kernel::default() }
     }
 
     /// Index of the uop at byte `offset` from the first instruction; `None` if nothing is decoded
@@ -56,10 +59,13 @@ impl Kernel {
         }
     }
 
-    /// Appends instructions that the kernel does not have yet.
-    pub(super) fn append(&mut self, uops: impl IntoIterator<Item = Uop>) {
-        for uop in uops {
-            self.offsets.push((uop.offset as i32, self.uops.len() as u32));
+    /// Appends instructions that the kernel does not have yet: their uops, each with its offset and
+    /// its number within its instruction.
+    pub(super) fn append(&mut self, uops: impl IntoIterator<Item = ((i32, u8), Uop)>) {
+        for ((offset, part), uop) in uops {
+            if part == 0 {
+                self.offsets.push((offset, self.uops.len() as u32));
+            }
             self.uops.push(uop);
         }
         self.offsets.sort_unstable();

@@ -1,8 +1,8 @@
 //! Execution units: threads, decoded kernels, operations.
 //!
 //! Reading order: [`uop`] defines a decoded instruction, [`types`] the types of its operands.
-//! [`decode8`] makes uops from Gen8 instructions, a [`kernel`] holds the uops of one program. A
-//! [`thread`] executes them: [`regions`] and [`acc`] are its registers, [`modes`] its modes,
+//! [`decode`] finds the instructions of a program, [`decode8`] makes uops from those of Gen8, a
+//! [`kernel`] holds them. A [`thread`] executes them: [`regions`] and [`acc`] are its registers, [`modes`] its modes,
 //! [`flow`] the instruction pointers of its channels, [`stop`] the reasons to stop. [`run`] is its
 //! loop. [`branch`] has the control flow instructions, [`control`] the machine registers and
 //! exceptions.
@@ -11,7 +11,8 @@
 //! operation: [`general`] and [`operands`] fetch the operands for its body and write the results.
 //! [`fast`] is the fast path. With the feature `fast`, `compile` makes machine code of the host.
 //! [`math`] and [`extended`] are the extended math unit, [`convert`] and [`soft`] convert between
-//! types. [`debug`] is a debugger for one thread.
+//! types. [`debug`] is a debugger for one thread. With the feature `gen45`, `gen45` has what is
+//! otherwise on G45: decoding, control flow with mask stacks, and some operations.
 
 pub mod acc;
 pub mod branch;
@@ -21,11 +22,14 @@ pub mod compile;
 pub mod control;
 pub mod convert;
 pub mod debug;
+pub mod decode;
 pub mod decode8;
 pub mod execute;
 pub mod extended;
 pub mod fast;
 pub mod flow;
+#[cfg(feature = "gen45")]
+pub mod gen45;
 pub mod general;
 pub mod kernel;
 pub mod math;

@@ -21,6 +21,9 @@ pub struct Modes {
     pub keep_half: bool,
     /// Rounding: 0 to nearest even, 1 up, 2 down, 3 to zero.
     pub rounding: u8,
+    /// True for the rules of G45.
+    #[cfg(feature = "gen45")]
+    pub(super) gen45: bool,
 }
 
 impl Modes {
@@ -36,7 +39,18 @@ impl Modes {
             keep_double: control.double_precision_denorms,
             keep_half: control.half_precision_denorms,
             rounding: control.rounding_mode.bits() as u8,
+            #[cfg(feature = "gen45")]
+            gen45: false,
         }
+    }
+
+    /// True for the rules of G45. Always false without the feature `gen45`.
+    #[inline(always)]
+    pub const fn gen45(&self) -> bool {
+        #[cfg(feature = "gen45")]
+        return self.gen45;
+        #[cfg(not(feature = "gen45"))]
+        false
     }
 
     /// True if operations replace subnormal numbers of `ty` by zero.

@@ -495,7 +495,7 @@ pub fn finish_copy(thread: &mut Thread, u: &Uop, mask: u32, values: &Lanes<u64>)
 
 /// True if a value, rounded to a float type or truncated to an integer type, is outside the range
 /// of the type. False for a NaN.
-fn leaves<T: Float>(ty: Type, value: T, rounding: Rounding) -> bool {
+pub(super) fn leaves<T: Float>(ty: Type, value: T, rounding: Rounding) -> bool {
     if ty.is_float() {
         return reformat(T::FORMAT, format(ty), value.pattern(), rounding).overflow;
     }

@@ -34,8 +34,20 @@ pub const TDR0: usize = CE0 + REGISTER;
 pub const SP: usize = TDR0 + REGISTER;
 /// `dbg0`: 8 bytes without a meaning to hardware.
 pub const DBG0: usize = SP + REGISTER;
+/// Bytes of the registers that Gen8 has.
+pub const GEN8_BYTES: usize = DBG0 + REGISTER;
+/// `m0` to `m15`: the message registers of G45 (003:7511).
+pub const MRF: usize = GEN8_BYTES;
+/// Bytes of the message registers.
+pub const MRF_BYTES: usize = 16 * REGISTER;
+/// `mask0` of G45: the active, if, loop and continue masks.
+pub const MASK0: usize = MRF + MRF_BYTES;
+/// `ms0` of G45: the mask stacks.
+pub const MS0: usize = MASK0 + REGISTER;
+/// `msd0` of G45: the depths of the mask stacks.
+pub const MSD0: usize = MS0 + REGISTER;
 /// Bytes of the whole register file.
-pub const FILE_BYTES: usize = DBG0 + REGISTER;
+pub const FILE_BYTES: usize = if cfg!(feature = "gen45") { MSD0 + REGISTER } else { GEN8_BYTES };
 /// Bytes of accumulator storage: `acc0` and `acc1`.
 pub const ACC_FILE: usize = 2 * REGISTER;
 
@@ -130,6 +142,18 @@ impl Registers {
     #[inline(always)]
     pub fn bytes_mut(&mut self) -> &mut [u8; FILE_BYTES] {
         &mut self.0
+    }
+
+    /// Sets all registers to zero; those that only G45 has, if `gen45`.
+    pub fn clear(&mut self, gen45: bool) {
+        let bytes = if gen45 { FILE_BYTES } else { GEN8_BYTES };
+        self.0[..bytes].fill(0);
+    }
+
+    /// The message registers of G45, as bytes.
+    #[cfg(feature = "gen45")]
+    pub fn mrf(&self) -> &[u8] {
+        &self.0[MRF..MRF + MRF_BYTES]
     }
 
     /// The general registers, as bytes.

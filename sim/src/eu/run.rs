@@ -5,6 +5,8 @@
 use super::compile;
 use super::execute;
 use super::fast::{self, Level, Operation};
+#[cfg(feature = "gen45")]
+use super::gen45;
 use super::kernel::Kernel;
 use super::ops;
 use super::regions::{A0, GRF_BYTES, REGISTER};
@@ -127,6 +129,10 @@ impl Thread {
                 self.flow.arrive(index);
             }
             let (offset, index) = (self.position(kernel), self.flow.ip);
+            // Exceptions are raised between instructions, not between the parts of one (G45).
+            if kernel.index(offset) != Some(index) {
+                return Ok(None);
+            }
             let breakpoint = kernel.behind_breakpoint(index).is_some();
             if !(self.pending.watch || breakpoint) || self.pending.again || self.passed {
                 return Ok(None);
@@ -319,6 +325,13 @@ impl Thread {
             Op::Isa(Opcode::Nop) => self.flow.advance(u.next),
             Op::Isa(Opcode::Illegal) => return self.illegal_opcode(u, kernel),
             Op::Isa(Opcode::Wait) => return self.wait(u),
+            #[cfg(feature = "gen45")]
+            Op::Gen45(opcode) => return self.instruction_gen45(u, opcode, mask, kernel),
+            #[cfg(feature = "gen45")]
+            Op::IgnoreContinueMask(ignored) => {
+                self.ignore_continue_mask(ignored);
+                self.flow.advance(u.next);
+            }
             Op::Isa(opcode) if ops::general(opcode).is_none() => {
                 return self.branch(u, opcode, mask, kernel);
             }
@@ -334,7 +347,10 @@ impl Thread {
                 }
                 match self.jump.take() {
                     Some(address) => {
-                        return self.jump_to(kernel, (address & !7).wrapping_sub(kernel.ip_base));
+                        // The worked examples of G45 drop four bits (003:14430).
+                        let dropped = if self.modes.gen45() { 15 } else { 7 };
+                        let target = (address & !dropped).wrapping_sub(kernel.ip_base);
+                        return self.jump_to(kernel, target);
                     }
                     None => self.flow.advance(u.next),
                 }
@@ -345,7 +361,8 @@ impl Thread {
 
     /// Sends a message.
     fn send<E: Environment>(&mut self, u: &Uop, mask: u32, world: &mut E) -> Result<Done, Fault> {
-        let Some(SendInfo { function, eot, descriptor, payload, response, dependent }) = u.send
+        let Some(SendInfo { function, eot, descriptor, payload, response, dependent, position }) =
+            u.send
         else {
             return Err(world.trap(Refusal::illegal("send without a message").into(), u.offset));
         };
@@ -354,14 +371,21 @@ impl Thread {
             self.pending.again = true;
             return Ok(Done::Pause);
         }
+        let descriptor = match descriptor {
+            Descriptor::Immediate(bits) => bits,
+            Descriptor::Address(byte) => self.regs.u32(A0 + usize::from(byte)),
+        };
+        #[cfg(feature = "gen45")]
+        let function = match self.modes.gen45 {
+            true => gen45::messages::receiver(descriptor, payload)
+                .map_err(|refusal| world.trap(refusal.into(), u.offset))?,
+            false => function,
+        };
         let message = Message {
             function,
             eot,
-            descriptor: match descriptor {
-                Descriptor::Immediate(bits) => bits,
-                Descriptor::Address(byte) => self.regs.u32(A0 + usize::from(byte)),
-            },
-            mask,
+            descriptor,
+            mask: mask << (position & 31),
             no_mask: u.no_mask,
             channels: u.size,
             first: u.first,

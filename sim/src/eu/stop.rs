@@ -14,6 +14,9 @@ pub(super) struct Pending {
     pub again: bool,
     /// True if exceptions must be checked before the next instruction.
     pub watch: bool,
+    /// G45: true if the current instruction raises the exception of a mask stack.
+    #[cfg(feature = "gen45")]
+    pub stacks: bool,
 }
 
 impl Pending {
@@ -29,7 +32,7 @@ pub enum Stop {
     /// The thread sent the message that ends it.
     End,
     /// The thread jumps to this byte offset from the kernel's first instruction, where nothing is
-    /// decoded yet. It can continue after [`super::decode8::extend`] has decoded the target.
+    /// decoded yet. It can continue after [`super::decode::extend`] has decoded the target.
     Decode(i32),
     /// The thread waits for a notification in this subregister of `n0`
     /// ([`super::thread::Thread::notify`]).

@@ -9,15 +9,18 @@ use super::stop::{Interrupt, Pending, Trap};
 use super::uop::{PredicateControl, Uop};
 use crate::assumptions::VERTICAL_PREDICATE_COMBINES_REGISTERS;
 use crate::machine::fault::Fault;
+use genxml_eu::Generation;
 use genxml_eu::gen8::eu_registers::{ControlRegister, StateRegister};
 use genxml_eu::instruction::SharedFunction;
 
 /// The initial state of a thread.
 #[derive(Clone, Debug, Default)]
 pub struct Launch {
+    /// The generation of the execution unit: Gen8, or G45 with the feature `gen45`.
+    pub generation: Generation,
     /// Dispatch mask: the channels that are enabled.
     pub dispatch_mask: u32,
-    /// Vector mask: the channels that are enabled if `control` has Vector Mask Enable.
+    /// Vector mask: the channels that are enabled if `control` has Vector Mask Enable. G45 has none.
     pub vector_mask: u32,
     /// Initial value of `cr0.0`.
     pub control: u32,
@@ -41,7 +44,9 @@ pub struct Message {
     pub eot: bool,
     /// All 32 bits of the descriptor.
     pub descriptor: u32,
-    /// Mask of the enabled channels. Bit 0 is the first channel of the send.
+    /// Mask of the enabled channels. Bit 0 is the first channel of the send. On G45, bit n is for
+    /// element n of the response register: the subregister and the channel enables of the
+    /// destination count (003:13372).
     pub mask: u32,
     /// True if the send ignores the execution mask (NoMask).
     pub no_mask: bool,
@@ -50,6 +55,8 @@ pub struct Message {
     /// The thread's channel that is the first one of the send.
     pub first: u8,
     /// Byte offset of the first payload register. The message length counts registers from there.
+    /// On G45 it is a message register ([`super::regions::MRF`]), which already has the copy of
+    /// source 0.
     pub payload: usize,
     /// Byte offset of the first response register, if there is a destination.
     pub response: Option<usize>,
@@ -128,7 +135,7 @@ impl Thread {
 
     /// Replaces a thread that has ended by a new one.
     pub fn restart(&mut self, launch: &Launch) {
-        self.regs.bytes_mut().fill(0);
+        self.regs.clear(launch.generation.has_message_registers());
         self.acc.reset();
         self.start(launch);
     }
@@ -137,6 +144,15 @@ impl Thread {
     fn start(&mut self, launch: &Launch) {
         let payload = launch.payload.len().min(GRF_BYTES);
         self.regs.grf_mut()[..payload].copy_from_slice(&launch.payload[..payload]);
+        self.jump = None;
+        // The thread starts at offset 0 of the kernel.
+        self.pending = Pending { goto: Some(0), ..Pending::default() };
+        self.system_routine = launch.system_routine;
+        (self.passed, self.executed) = (false, 0);
+        #[cfg(feature = "gen45")]
+        if launch.generation.has_message_registers() {
+            return self.start_gen45(launch);
+        }
         let [state, ids] = launch.state;
         let state =
             StateRegister::unpack_lossy(&[state, ids, launch.dispatch_mask, launch.vector_mask]);
@@ -151,11 +167,6 @@ impl Thread {
         let enabled =
             if control.vector_mask_enable { launch.vector_mask } else { launch.dispatch_mask };
         self.flow = Flow::new(enabled);
-        self.jump = None;
-        // The thread starts at offset 0 of the kernel.
-        self.pending = Pending { goto: Some(0), ..Pending::default() };
-        self.system_routine = launch.system_routine;
-        (self.passed, self.executed) = (false, 0);
     }
 
     /// Enables these channels instead of those of the dispatch or vector mask. Call before the
@@ -213,7 +224,7 @@ impl Thread {
         let bits = match u.predicate {
             None => return u32::MAX,
             Some(PredicateControl::Sequential) => (flags >> u.flag) as u32,
-            Some(control) => combined(flags, u, control),
+            Some(control) => combined(flags, u, control, self.modes.gen45()),
         };
         if u.invert { !bits } else { bits }
     }
@@ -221,11 +232,11 @@ impl Thread {
 
 /// The predicate of an instruction whose predicate control combines flag bits.
 #[cold]
-fn combined(flags: u64, u: &Uop, control: PredicateControl) -> u32 {
+fn combined(flags: u64, u: &Uop, control: PredicateControl, gen45: bool) -> u32 {
     // Groups are aligned blocks of the flag register, which has 32 bits.
     let register = (flags >> (u.flag & 32)) as u32;
     let shift = u.flag & 31;
-    let partner = if VERTICAL_PREDICATE_COMBINES_REGISTERS { 32 } else { 16 };
+    let partner = if VERTICAL_PREDICATE_COMBINES_REGISTERS && !gen45 { 32 } else { 16 };
     let grouped = |group: u8, holds: fn(u32, u32) -> bool| {
         let group = u32::from(group).clamp(1, 32);
         let ones = u32::MAX >> (32 - group);

@@ -19,6 +19,14 @@ pub enum Op {
     /// An operation of the instruction set. `sendc` is [`Opcode::Send`] here, `smov` is
     /// [`Opcode::Mov`]. [`Opcode::Illegal`] stands for every opcode without an operation.
     Isa(Opcode),
+    /// An operation that is otherwise on G45: see [`super::gen45::operations`] and
+    /// [`super::gen45::flow`].
+    #[cfg(feature = "gen45")]
+    Gen45(Opcode),
+    /// G45: the next instruction ignores the continue mask (NoCMask) if true; the end of this if
+    /// false.
+    #[cfg(feature = "gen45")]
+    IgnoreContinueMask(bool),
     /// The instruction has a breakpoint. [`super::Kernel::behind_breakpoint`] gives its uop.
     Breakpoint,
     /// The model cannot execute the instruction. [`Uop::note`] says why.
@@ -128,6 +136,8 @@ pub struct SendInfo {
     pub response: Response,
     /// True for `sendc`, which waits until other threads have ended.
     pub dependent: bool,
+    /// G45: the element of the response register that belongs to the first channel.
+    pub position: u8,
 }
 
 /// First register of a response.
@@ -156,6 +166,8 @@ pub struct Branch {
     pub uip: u32,
     /// The BranchCtrl bit.
     pub control: bool,
+    /// G45: number of masks that are popped off the if stack.
+    pub pops: u8,
 }
 
 /// A uop index that does not exist.
@@ -248,7 +260,7 @@ impl Uop {
             clock: false,
             dst: Dst { ty: Type::Ud, target: Target::Null, control: false },
             src: [const { Src::immediate(Type::Ud, 0) }; 3],
-            branch: Branch { jip: NOWHERE, uip: NOWHERE, control: false },
+            branch: Branch { jip: NOWHERE, uip: NOWHERE, control: false, pops: 0 },
             send: None,
             offset,
             length: 16,

@@ -5,6 +5,7 @@ pub mod context;
 pub mod engine;
 pub mod execlist;
 pub mod execute;
+pub mod generation;
 pub mod image;
 pub mod mmio;
 pub mod schedule;
@@ -12,6 +13,7 @@ pub mod submission_port;
 
 pub use context::ContextId;
 pub use execute::ExecuteError;
+pub use generation::Generation;
 pub use schedule::{Progress, Suspended};
 
 use crate::gpu::context::Context;
@@ -26,6 +28,7 @@ use std::collections::BTreeMap;
 /// The model of the GPU.
 #[derive(Debug)]
 pub struct Gpu {
+    pub(crate) generation: Generation,
     /// Physical memory.
     pub memory: Memory,
     /// The global table: rings, status pages and context images.
@@ -55,9 +58,15 @@ impl Gpu {
         Self::with_memory(Memory::new())
     }
 
-    /// A GPU with the given memory.
+    /// A Gen8 GPU with the given memory.
     pub fn with_memory(memory: Memory) -> Self {
+        Self::of(Generation::default(), memory)
+    }
+
+    /// A GPU of a generation, with the given memory.
+    pub fn of(generation: Generation, memory: Memory) -> Self {
         Gpu {
+            generation,
             memory,
             ggtt: AddressSpace::global(),
             contexts: Vec::new(),
@@ -69,6 +78,11 @@ impl Gpu {
             clock: 0,
             stats: Stats::default(),
         }
+    }
+
+    /// The generation of the GPU.
+    pub fn generation(&self) -> Generation {
+        self.generation
     }
 
     /// Sets the units of work (see [`crate::machine::watchdog`]) after which a submission counts as
@@ -88,9 +102,30 @@ impl Gpu {
     /// # Errors
     /// [`OutOfMemory`] if its page tables do not fit.
     pub fn create_context(&mut self) -> Result<ContextId, OutOfMemory> {
-        let space = AddressSpace::new(&mut self.memory)?;
-        self.contexts.push(Context::new(space));
+        let context = self.new_context()?;
+        self.contexts.push(context);
         Ok(ContextId::of(self.contexts.len() - 1))
+    }
+
+    /// Makes a context as it was after [`create_context`](Self::create_context). Frees its page
+    /// tables.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if new page tables do not fit. The context is unchanged.
+    pub fn renew_context(&mut self, id: ContextId) -> Result<(), OutOfMemory> {
+        let new = self.new_context()?;
+        let old = std::mem::replace(&mut self.contexts[id.index()], new);
+        old.space.destroy(&mut self.memory);
+        Ok(())
+    }
+
+    fn new_context(&mut self) -> Result<Context, OutOfMemory> {
+        let global_only = self.generation.is_global_only();
+        let space = match global_only {
+            true => AddressSpace::with_root4(0),
+            false => AddressSpace::new(&mut self.memory)?,
+        };
+        Ok(Context { global_only, ..Context::new(space) })
     }
 
     /// The context's page tables, latched packets and registers.
@@ -130,17 +165,30 @@ impl Gpu {
         buffer: Frames,
         writable: bool,
     ) -> Result<(), OutOfMemory> {
-        self.contexts[id.index()].space.map(&mut self.memory, address, buffer, writable)
+        let (memory, space) = self.space(id);
+        space.map(memory, address, buffer, writable)
     }
 
     /// Unmaps `pages` pages of a context from `address` on.
     pub fn unmap(&mut self, id: ContextId, address: u64, pages: u64) {
-        self.contexts[id.index()].space.unmap(&mut self.memory, address, pages);
+        let (memory, space) = self.space(id);
+        space.unmap(memory, address, pages);
+    }
+
+    /// The address space of a context: its own, or the global table if it has none.
+    fn space(&mut self, id: ContextId) -> (&mut Memory, &mut AddressSpace) {
+        let context = &mut self.contexts[id.index()];
+        let space = match context.global_only {
+            true => &mut self.ggtt,
+            false => &mut context.space,
+        };
+        (&mut self.memory, space)
     }
 
     /// Memory as the context sees it.
     pub fn vm(&mut self, id: ContextId) -> Vm<'_> {
-        Vm::new(&mut self.memory, &mut self.contexts[id.index()].space)
+        let (memory, space) = self.space(id);
+        Vm::new(memory, space)
     }
 
     /// Memory through the global table.

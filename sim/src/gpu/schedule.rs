@@ -335,7 +335,8 @@ impl Gpu {
                 unsaved: None,
                 loaded: Vec::new(),
                 context: job.context,
-                streamer: Streamer::batch(job.address, job.length),
+                streamer: Streamer::batch(job.address, job.length)
+                    .with_commands(self.generation.commands()),
                 budget: Budget::new(self.work_limit, self.clock),
             }));
         }
@@ -388,7 +389,7 @@ impl Gpu {
             unsaved: None,
             loaded: Vec::new(),
             context,
-            streamer: Streamer::ring(ring),
+            streamer: Streamer::ring(ring).with_commands(self.generation.commands()),
             budget: self.engines[id as usize].ring_budget.take().unwrap_or(budget),
         })
     }

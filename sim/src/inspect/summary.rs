@@ -1,8 +1,8 @@
 //! The state of a draw, for observers: a summary of the state that the pipeline resolves. Invalid
 //! state is not an error here: the draw itself reports it, and [`Summary::problems`] lists it.
 
-use crate::eu::decode8;
-use crate::eu::decode8::Fetched;
+use crate::eu::decode;
+use crate::eu::decode::Fetched;
 use crate::machine::drawing::Drawing;
 use crate::render::clip::ClipMode;
 use crate::render::depth::{self, DepthFormat, Plane, depth_plane, stencil_plane};
@@ -387,7 +387,7 @@ fn written(draw: &Drawing<'_>, address: u64, bindings: &mut BTreeSet<u8>) -> boo
         }
     };
     let mut readable = true;
-    decode8::kernel(address, 0, |offset| {
+    decode::kernel(address, 0, |offset| {
         let at = address.wrapping_add_signed(offset.into());
         let mut dwords = [0u32; 4];
         let mut read = draw.read(at, bytemuck::must_cast_slice_mut(&mut dwords[..2]));

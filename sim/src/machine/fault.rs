@@ -240,6 +240,9 @@ pub enum Exception {
     Software,
     /// `illegal`, or an operation that does not exist.
     IllegalOpcode,
+    /// G45: a mask stack has more than 12 masks, or an instruction popped more masks than there
+    /// were.
+    MaskStack,
 }
 
 impl fmt::Display for Exception {
@@ -249,6 +252,7 @@ impl fmt::Display for Exception {
             Exception::ExternalHalt => "external halt",
             Exception::Software => "software exception",
             Exception::IllegalOpcode => "illegal opcode",
+            Exception::MaskStack => "overflow or underflow of a mask stack",
         })
     }
 }

@@ -7,25 +7,29 @@ use genxml::gen8::{LATCH_DWORDS, LATCH_SLOTS};
 use genxml_core::Fixed;
 use genxml_core::latch::{Latch, Slots};
 
-/// The newest packet of each latched type; of types with several entries, of each entry.
+/// The newest packet of each latched type of Gen8.
+pub type Latched = LatchedOf<LATCH_DWORDS, LATCH_SLOTS>;
+
+/// The newest packet of each latched type of a specification; of types with several entries, of
+/// each entry. `DWORDS` and `SLOTS` are the sizes that the specification needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Latched(Box<Store>);
+pub struct LatchedOf<const DWORDS: usize, const SLOTS: usize>(Box<Store<DWORDS, SLOTS>>);
 
 /// Storage for all types and their entries. Dwords after the end of a packet are zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Store {
-    dwords: [u32; LATCH_DWORDS],
+struct Store<const DWORDS: usize, const SLOTS: usize> {
+    dwords: [u32; DWORDS],
     /// Lengths of the packets in dwords; 0 if there was no such packet.
-    lengths: [u16; LATCH_SLOTS],
+    lengths: [u16; SLOTS],
 }
 
-impl Default for Latched {
+impl<const DWORDS: usize, const SLOTS: usize> Default for LatchedOf<DWORDS, SLOTS> {
     fn default() -> Self {
-        Latched(Box::new(Store { dwords: [0; LATCH_DWORDS], lengths: [0; LATCH_SLOTS] }))
+        LatchedOf(Box::new(Store { dwords: [0; DWORDS], lengths: [0; SLOTS] }))
     }
 }
 
-impl Latched {
+impl<const DWORDS: usize, const SLOTS: usize> LatchedOf<DWORDS, SLOTS> {
     /// Replaces the packet of the same type and entry. The parser has checked that the packet is
     /// not longer than the longest of its type. `slots` describes the storage of the type.
     pub fn keep(&mut self, slots: Slots, packet: &[u32]) {

@@ -141,19 +141,66 @@ pub struct Blend {
     pub dither: Option<[u32; 2]>,
 }
 
+/// Blending of a render target as state describes it, whatever the target's format is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Blending {
+    /// The blending of colour and of alpha, if enabled.
+    pub equations: Option<[Equation; 2]>,
+    /// The range of clamps.
+    pub range: ClampRange,
+    /// Clamp source, destination and constant before blending.
+    pub clamps_all: bool,
+    /// Clamp the source before blending.
+    pub clamps_source: bool,
+    /// Clamp the result of blending.
+    pub clamps_result: bool,
+    /// Alpha of the source counts as 1.
+    pub alpha_to_one: bool,
+    /// Red, green, blue and alpha of the blend constant.
+    pub constant: [f32; 4],
+    /// The logic operation, if there is one. Then nothing is blended.
+    pub logic: Option<LogicOp>,
+    /// Channels that are written: red, green, blue and alpha from the lowest bit up.
+    pub channels: u8,
+    /// Colours are dithered, with these offsets of columns and rows.
+    pub dither: Option<[u32; 2]>,
+}
+
+impl Blending {
+    /// Blending of the render target of entry `index` (0 to 7) of BLEND_STATE.
+    pub fn of(state: &BlendState, index: usize, constants: &ColorCalcState) -> Blending {
+        let entry = &state.entry[index & 7];
+        let offsets = [state.x_dither_offset.get() as u32, state.y_dither_offset.get() as u32];
+        Blending {
+            equations: (entry.color_buffer_blend_enable && !entry.logic_op_enable)
+                .then(|| equations(state, entry)),
+            range: entry.color_clamp_range,
+            clamps_all: entry.pre_blend_color_clamp_enable,
+            clamps_source: entry.pre_blend_source_only_clamp_enable,
+            clamps_result: entry.post_blend_color_clamp_enable,
+            alpha_to_one: state.alpha_to_one_enable,
+            constant: [
+                constants.blend_constant_color_red,
+                constants.blend_constant_color_green,
+                constants.blend_constant_color_blue,
+                constants.blend_constant_color_alpha,
+            ],
+            logic: entry.logic_op_enable.then(|| LogicOp::of(entry.logic_op_function)),
+            channels: u8::from(!entry.write_disable_red)
+                | u8::from(!entry.write_disable_green) << 1
+                | u8::from(!entry.write_disable_blue) << 2
+                | u8::from(!entry.write_disable_alpha) << 3,
+            dither: state.color_dither_enable.then_some(offsets),
+        }
+    }
+}
+
 impl Blend {
-    /// Blending of the render target of entry `index` (0 to 7) of BLEND_STATE, with elements of
-    /// `format`.
+    /// Blending of a render target whose elements have `format`.
     ///
     /// Integer formats are not blended and not clamped here (2d p.37-39). Logic operations work on
     /// integer and normalized formats, except sRGB.
-    pub fn resolve(
-        state: &BlendState,
-        index: usize,
-        constants: &ColorCalcState,
-        format: &Format,
-    ) -> Blend {
-        let entry = &state.entry[index & 7];
+    pub fn new(blending: &Blending, format: &Format) -> Blend {
         let integers = format.numeric != Numeric::Float;
         let whole = |encoding| {
             matches!(encoding, Encoding::Unorm | Encoding::Snorm | Encoding::Uint | Encoding::Sint)
@@ -163,47 +210,48 @@ impl Blend {
                 .channels()
                 .iter()
                 .all(|channel| whole(channel.encoding) || channel.letter == Letter::X);
-        let ranges = match entry.color_clamp_range {
+        let ranges = match blending.range {
             ClampRange::COLORCLAMP_UNORM => [Range::UNORM; 4],
             ClampRange::COLORCLAMP_SNORM => [Range::SNORM; 4],
             _ => [0, 1, 2, 3].map(|channel| Range::of(format, channel)),
         };
         let logical = logical || !LOGIC_OPERATIONS_SKIP_FLOATS_AND_SRGB;
-        let logic =
-            (entry.logic_op_enable && logical).then(|| LogicOp::of(entry.logic_op_function));
-        let blends = entry.color_buffer_blend_enable && !entry.logic_op_enable && !integers;
-        let everything = entry.pre_blend_color_clamp_enable && !integers;
-        let sources = everything || entry.pre_blend_source_only_clamp_enable && !integers;
+        let equations = blending.equations.filter(|_| !integers);
+        let blends = equations.is_some();
+        let everything = blending.clamps_all && !integers;
+        let sources = everything || blending.clamps_source && !integers;
         // UNORM elements hold only values from 0 to 1. So a value needs no clamp to this range if
         // it was decoded from an element, or if it is encoded next.
         let spare = normalized(format) && ranges == [Range::UNORM; 4];
-        let constant = [
-            constants.blend_constant_color_red,
-            constants.blend_constant_color_green,
-            constants.blend_constant_color_blue,
-            constants.blend_constant_color_alpha,
-        ];
+        let constant = blending.constant;
         let clamped = [0, 1, 2, 3].map(|channel| {
             let mut lanes = [constant[channel]; SLOTS];
             ranges[channel].clamp(&mut lanes);
             lanes[0]
         });
         Blend {
-            equations: blends.then(|| equations(state, entry)),
+            equations,
             clamps_sources: sources && (blends || !spare),
             clamps_destination: everything && blends && !spare,
-            clamps_result: blends && entry.post_blend_color_clamp_enable && !spare,
+            clamps_result: blends && blending.clamps_result && !spare,
             ranges,
-            alpha_to_one: state.alpha_to_one_enable && !integers,
+            alpha_to_one: blending.alpha_to_one && !integers,
             constant: if everything { clamped } else { constant },
-            logic,
-            channels: u8::from(!entry.write_disable_red)
-                | u8::from(!entry.write_disable_green) << 1
-                | u8::from(!entry.write_disable_blue) << 2
-                | u8::from(!entry.write_disable_alpha) << 3,
-            dither: (state.color_dither_enable && !integers)
-                .then(|| [state.x_dither_offset.get() as u32, state.y_dither_offset.get() as u32]),
+            logic: blending.logic.filter(|_| logical),
+            channels: blending.channels,
+            dither: blending.dither.filter(|_| !integers),
         }
+    }
+
+    /// Blending of the render target of entry `index` (0 to 7) of BLEND_STATE, with elements of
+    /// `format`.
+    pub fn resolve(
+        state: &BlendState,
+        index: usize,
+        constants: &ColorCalcState,
+        format: &Format,
+    ) -> Blend {
+        Blend::new(&Blending::of(state, index, constants), format)
     }
 
     /// True if colours are blended.

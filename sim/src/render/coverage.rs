@@ -22,7 +22,7 @@ pub struct Coverage {
 
 /// The reference that alpha is compared with.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Reference {
+pub enum Reference {
     /// The reference is compared with alpha as a float.
     Float(f32),
     /// The reference is compared with alpha converted to 8 bits.
@@ -30,6 +30,11 @@ enum Reference {
 }
 
 impl Coverage {
+    /// An alpha test for pixels of one sample, if there is one.
+    pub fn alpha_test(test: Option<(Compare, Reference)>) -> Coverage {
+        Coverage { test, samples: 1, ..Coverage::default() }
+    }
+
     /// Alpha test and alpha to coverage for pixels of `samples` samples.
     pub fn resolve(
         state: &BlendState,

@@ -285,6 +285,7 @@ fn plane(
         qpitch: if volume { 0 } else { storage.qpitch },
         samples,
         interleaved: samples > 1,
+        ..Layout::default()
     };
     let level = layout.level(lod);
     let slices = match dimension {

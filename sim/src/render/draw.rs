@@ -16,6 +16,8 @@ use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::parallel;
 use crate::machine::watchdog;
+use crate::pixel::coordinates::Rect;
+use crate::pixel::interpolate::Attribute;
 use genxml::gen8::registers::{
     ClInvocationCount, ClPrimitivesCount, IaPrimitivesCount, IaVerticesCount,
 };
@@ -54,7 +56,7 @@ pub struct Pipeline {
     windower: Windower,
     pixels: PixelPipe,
     /// Primitives that are set up and not drawn yet.
-    bins: Bins,
+    bins: Bins<BinnedPrimitive, [Attribute; 4]>,
     /// Position in the line stipple pattern.
     stipple: u32,
     /// Primitives that setup made from one primitive. The field exists to reuse its memory.
@@ -388,7 +390,9 @@ impl Pipeline {
                 array_index,
                 stippled: input.stippled,
             };
-            self.bins.push(exec, raster, primitive, |setup| {
+            let pixels = primitive.setup.pixels(&raster.multisample.samples);
+            let pixels = raster.window(viewport, Rect::SCREEN).intersection(pixels);
+            self.bins.push(exec, pixels, primitive, |setup| {
                 if !self.pixels.is_without_shader() {
                     attributes.setup(input.vertices, &about, setup);
                 }

@@ -69,7 +69,7 @@ impl SetupPrimitive {
     }
 
     /// The setup primitive of a triangle, a part of one, or a rectangle.
-    pub(super) fn surface(convex: Convex, planes: Planes, back: bool) -> SetupPrimitive {
+    pub(crate) fn surface(convex: Convex, planes: Planes, back: bool) -> SetupPrimitive {
         let shape = Shape::Convex(convex);
         SetupPrimitive {
             kind: Kind::Surface,

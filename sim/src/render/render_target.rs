@@ -10,7 +10,7 @@ use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
 use crate::mem::{PageFault, Vm};
-use crate::render::blend::{Blend, Colors};
+use crate::render::blend::{Blend, Blending, Colors};
 use crate::surface::format::codec::ALL;
 use crate::surface::format::value::Value;
 use crate::surface::format::{Channel, Class, Encoding, Format, Letter, Numeric, convert};
@@ -171,6 +171,18 @@ impl RenderTarget {
         constants: &ColorCalcState,
         purpose: Purpose,
     ) -> Result<RenderTarget, BadSurface> {
+        RenderTarget::new(surface, &Blending::of(state, index, constants), purpose)
+    }
+
+    /// Resolves a surface with this blending.
+    ///
+    /// # Errors
+    /// [`BadSurface`] for formats and kinds of surfaces that cannot be rendered to.
+    pub fn new(
+        surface: &Surface,
+        blending: &Blending,
+        purpose: Purpose,
+    ) -> Result<RenderTarget, BadSurface> {
         let lod = surface.mip_count;
         if lod > 14 && surface.kind != SurfaceKind::Null {
             return Err(wrong("MIP Count / LOD", lod.into(), "levels are 0 to 14"));
@@ -183,7 +195,7 @@ impl RenderTarget {
         if codec.is_some() {
             check(surface, format)?;
         }
-        let blend = Blend::resolve(state, index, constants, format);
+        let blend = Blend::new(blending, format);
         if matches!(format.class, Class::PackedYuv { .. }) {
             yuv_target::check(surface, &blend)?;
         }

@@ -6,7 +6,6 @@
 //! threads. So pixel shader threads, their channels and all counts are always the same.
 
 use super::primitives::BinnedPrimitive;
-use super::raster_state::RasterState;
 use super::wm::{Counts, PixelPipe, PixelState};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
@@ -41,34 +40,47 @@ impl Tile {
     }
 }
 
-/// Primitives that wait for their tiles to be drawn.
-#[derive(Debug, Default)]
-pub struct Bins {
-    primitives: Vec<BinnedPrimitive>,
-    /// Setup data of the attributes of all primitives. Each primitive has the same number of
-    /// attributes.
-    attributes: Vec<[Attribute; 4]>,
+/// A tile that has primitives.
+#[derive(Clone, Debug)]
+pub struct BinnedTile {
+    /// The pixels of the tile.
+    pub pixels: Rect,
+    /// Its range of [`Bins::pairs`].
+    pairs: Range<usize>,
+}
+
+/// Primitives that wait for their tiles to be drawn. `P` is a primitive, `D` an item of its setup
+/// data.
+#[derive(Debug)]
+pub struct Bins<P, D> {
+    primitives: Vec<P>,
+    /// Setup data of all primitives. Each primitive has the same number of items.
+    data: Vec<D>,
     /// The tiles that each primitive touches, as pairs with the index of the primitive. Sorted by
     /// tile before drawing.
     pairs: Vec<(Tile, u32)>,
-    /// The tiles that have primitives, each with its range of `pairs`.
-    tiles: Vec<(Tile, Range<usize>)>,
+    /// The tiles that have primitives.
+    tiles: Vec<BinnedTile>,
 }
 
-impl Bins {
-    /// Adds a primitive; `setup` appends the data of its attributes.
+impl<P, D> Default for Bins<P, D> {
+    fn default() -> Self {
+        Bins { primitives: Vec::new(), data: Vec::new(), pairs: Vec::new(), tiles: Vec::new() }
+    }
+}
+
+impl<P, D> Bins<P, D> {
+    /// Adds a primitive that can cover `pixels` of the screen; `setup` appends its setup data.
     ///
     /// # Errors
     /// [`Fault::Hang`] if the budget is used up.
     pub fn push(
         &mut self,
         exec: &mut Exec<'_>,
-        raster: &RasterState,
-        primitive: BinnedPrimitive,
-        setup: impl FnOnce(&mut Vec<[Attribute; 4]>),
+        pixels: Rect,
+        primitive: P,
+        setup: impl FnOnce(&mut Vec<D>),
     ) -> Result<(), Fault> {
-        let pixels = primitive.setup.pixels(&raster.multisample.samples);
-        let pixels = raster.window(primitive.viewport, Rect::SCREEN).intersection(pixels);
         if pixels.is_empty() {
             return Ok(());
         }
@@ -85,7 +97,7 @@ impl Bins {
             }
         }
         self.primitives.push(primitive);
-        setup(&mut self.attributes);
+        setup(&mut self.data);
         Ok(())
     }
 
@@ -106,7 +118,7 @@ impl Bins {
         let mut start = 0;
         for tile in self.pairs.chunk_by(|one, other| one.0 == other.0) {
             let end = start + tile.len();
-            self.tiles.push((tile[0].0, start..end));
+            self.tiles.push(BinnedTile { pixels: tile[0].0.pixels(), pairs: start..end });
             start = end;
         }
     }
@@ -114,9 +126,24 @@ impl Bins {
     /// Removes all primitives.
     pub fn clear(&mut self) {
         self.primitives.clear();
-        self.attributes.clear();
+        self.data.clear();
         self.pairs.clear();
         self.tiles.clear();
+    }
+
+    /// The tiles that have primitives, from the upper left to the lower right. Call after
+    /// [`sort`](Self::sort).
+    pub fn tiles(&self) -> &[BinnedTile] {
+        &self.tiles
+    }
+
+    /// The primitives of a tile, in order, each with its setup data.
+    pub fn primitives(&self, tile: &BinnedTile) -> impl Iterator<Item = (&P, &[D])> {
+        let each = self.data.len() / self.primitives.len().max(1);
+        self.pairs[tile.pairs.clone()].iter().map(move |&(_, number)| {
+            let number = number as usize;
+            (&self.primitives[number], &self.data[number * each..(number + 1) * each])
+        })
     }
 }
 
@@ -126,7 +153,7 @@ pub struct Screen<'a> {
     /// State of the rasteriser and the stages after it.
     pub state: PixelState<'a>,
     /// The primitives, sorted by tile.
-    pub bins: &'a Bins,
+    pub bins: &'a Bins<BinnedPrimitive, [Attribute; 4]>,
 }
 
 impl Screen<'_> {
@@ -134,17 +161,12 @@ impl Screen<'_> {
         &self,
         exec: &mut Exec<'_>,
         pipe: &mut PixelPipe,
-        (tile, pairs): &(Tile, Range<usize>),
+        tile: &BinnedTile,
     ) -> Result<(), Fault> {
         let Screen { state, bins } = self;
-        let each = bins.attributes.len() / bins.primitives.len().max(1);
-        let tile = tile.pixels();
         pipe.begin_tile();
-        for &(_, number) in &bins.pairs[pairs.clone()] {
-            let number = number as usize;
-            let primitive = &bins.primitives[number];
-            let attributes = &bins.attributes[number * each..(number + 1) * each];
-            let window = state.raster.window(primitive.viewport, tile);
+        for (primitive, attributes) in bins.primitives(tile) {
+            let window = state.raster.window(primitive.viewport, tile.pixels);
             pipe.primitive(exec, state, primitive, attributes, window)?;
         }
         Ok(())
@@ -156,7 +178,7 @@ impl Work for Screen<'_> {
     type Report = (Vec<Program>, Counts);
 
     fn items(&self) -> u64 {
-        self.bins.tiles.len() as u64
+        self.bins.tiles().len() as u64
     }
 
     /// Draws a range of the tiles, which are in order from the upper left to the lower right.
@@ -169,7 +191,7 @@ impl Work for Screen<'_> {
         pipe: &mut PixelPipe,
         tiles: Range<u64>,
     ) -> Result<(), Fault> {
-        for tile in &self.bins.tiles[tiles.start as usize..tiles.end as usize] {
+        for tile in &self.bins.tiles()[tiles.start as usize..tiles.end as usize] {
             self.tile(exec, pipe, tile)?;
         }
         Ok(())

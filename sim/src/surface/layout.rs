@@ -42,6 +42,12 @@ pub struct Layout {
     /// True if the samples of a texel lie side by side (depth and stencil), false if each sample
     /// has its own slices.
     pub interleaved: bool,
+    /// True if each level of a cube map contains all its faces, as a level of a volume contains all
+    /// its slices (before Gen5). Otherwise each face contains all levels.
+    pub faces_in_levels: bool,
+    /// True if level 1 is on the right of level 0 and the other levels are below level 1; false if
+    /// level 1 is below level 0 (before Gen7).
+    pub levels_right: bool,
 }
 
 impl Default for Layout {
@@ -56,6 +62,8 @@ impl Default for Layout {
             qpitch: 0,
             samples: 1,
             interleaved: false,
+            faces_in_levels: false,
+            levels_right: false,
         }
     }
 }
@@ -78,13 +86,20 @@ pub struct Level {
 }
 
 impl Layout {
+    /// True if each level contains all its slices, false if each slice contains all its levels.
+    pub const fn by_level(&self) -> bool {
+        matches!(self.dimension, Dimension::Three) || self.faces_in_levels
+    }
+
     /// Size of a level in texels and slices.
     const fn size(&self, level: u32) -> [u32; 3] {
         const fn halve(extent: u32, level: u32) -> u32 {
             let extent = extent >> level;
             if extent == 0 { 1 } else { extent }
         }
-        [halve(self.width, level), halve(self.height, level), halve(self.depth, level)]
+        // Levels of a cube map have six faces each.
+        let depth = if self.faces_in_levels { 6 } else { halve(self.depth, level) };
+        [halve(self.width, level), halve(self.height, level), depth]
     }
 
     /// Width and height of a level in elements, aligned, all samples included.
@@ -115,10 +130,17 @@ impl Layout {
     pub const fn level(&self, number: u32) -> Level {
         let [width, height, depth] = self.size(number);
         let (mut x, mut y) = (0, 0);
-        if matches!(self.dimension, Dimension::Three) {
+        if self.by_level() {
             let mut above = 0;
             while above < number {
                 y += self.size(above)[2].div_ceil(1 << above) * self.aligned(above)[1];
+                above += 1;
+            }
+        } else if self.levels_right && number > 0 {
+            x = self.aligned(0)[0];
+            let mut above = 1;
+            while above < number {
+                y += self.aligned(above)[1];
                 above += 1;
             }
         } else if number > 0 {
@@ -138,7 +160,7 @@ impl Layout {
     /// First column and row of elements of one slice of a level. If samples are not interleaved,
     /// each sample has its own slices.
     pub const fn slice(&self, level: &Level, slice: u32, sample: u32) -> [u32; 2] {
-        if matches!(self.dimension, Dimension::Three) {
+        if self.by_level() {
             let [width, height] = self.aligned(level.number);
             let across = 1 << level.number;
             return [level.x + slice % across * width, level.y + slice / across * height];
@@ -169,15 +191,15 @@ impl Layout {
         while number < levels {
             let level = self.level(number);
             let [width, height] = self.aligned(number);
-            let [across, down] = match self.dimension {
-                Dimension::Three => {
+            let [across, down] = match self.by_level() {
+                true => {
                     let most = 1 << number;
                     [
                         if level.depth < most { level.depth } else { most },
                         level.depth.div_ceil(most),
                     ]
                 }
-                _ => [1, 1],
+                false => [1, 1],
             };
             let (right, bottom) = (level.x + across * width, level.y + down * height);
             columns = if right > columns { right } else { columns };
@@ -185,7 +207,7 @@ impl Layout {
             number += 1;
         }
         let planes = if self.interleaved { slices } else { slices * self.samples };
-        if planes > 1 && !matches!(self.dimension, Dimension::Three) {
+        if planes > 1 && !self.by_level() {
             rows += (planes - 1) * self.qpitch;
         }
         [columns, rows]

@@ -320,6 +320,7 @@ impl Surface {
             qpitch,
             samples,
             interleaved: interleaved && samples > 1,
+            ..Layout::default()
         };
         let surface = Surface {
             kind: SurfaceKind::Image,

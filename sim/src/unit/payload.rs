@@ -43,6 +43,18 @@ impl<'m> Payload<'m> {
         }
     }
 
+    /// A message with `sent` registers from byte `body` on, and `returned` registers of response.
+    /// For descriptors of another generation, which have other fields.
+    pub fn plain(
+        message: &'m Message,
+        name: &'static str,
+        body: usize,
+        sent: usize,
+        returned: usize,
+    ) -> Payload<'m> {
+        Payload { message, name, header: None, body, sent, returned }
+    }
+
     /// Checks that the message has `sent` registers after its header and a response of `back`
     /// registers. Too many registers are an error, like too few (G45 vol 4, 2.6.11). The response
     /// length may also be zero.

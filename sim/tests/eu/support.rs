@@ -10,7 +10,7 @@ use genxml_eu::syntax::Syntax;
 use genxml_sim::eu::Stop;
 use genxml_sim::eu::compile::Compilation;
 use genxml_sim::eu::debug::{Alone, Executed, Halt, Session};
-use genxml_sim::eu::decode8::{Fetched, fetch_from, kernel};
+use genxml_sim::eu::decode::{Fetched, fetch_from, kernel};
 use genxml_sim::eu::fast::Plan;
 use genxml_sim::eu::regions::Registers;
 use genxml_sim::eu::{Environment, Kernel, Launch, Message, Thread, Trap};

@@ -4,7 +4,7 @@
 
 mod command;
 mod faults;
-mod oracle;
+pub mod oracle;
 
 use command::{COMMANDS, Command, DATA, Takes};
 use genxml_cases::{Model, Random};

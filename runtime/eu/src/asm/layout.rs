@@ -2,14 +2,16 @@
 
 use super::assembly::{Compaction, Line, MAX_ERRORS, Options};
 use super::error::Fault;
-use super::parse::{Item, Span, SpannedTarget, Target};
+use super::parse::{Item, OperandSpans, Span, SpannedTarget, Target};
 use crate::decode_on;
-use crate::instruction::Branch;
+use crate::generation::Generation;
+use crate::instruction::{Arf, Branch, Instruction, Operand, Register};
 use crate::kernel::Located;
 use crate::ops::Opcode;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 
 /// Labels by name: the index of the instruction after the label, and the label's position in the
@@ -36,13 +38,39 @@ pub fn lay_out(items: &[Item], labels: &Labels, options: &Options) -> Result<Lai
         })
         .collect();
     let mut lengths = short.iter();
-    let positions = positions(items, |_| lengths.next().copied().unwrap_or_default());
+    let mut positions = positions(items, |_| lengths.next().copied().unwrap_or_default());
+    let mut filled = vec![false; items.len()];
+    if options.compaction == Compaction::All && options.generation == Generation::Gen45 {
+        faults.extend(items.iter().filter_map(moves));
+        (positions, filled) = fill(items, &short, labels, &written);
+    }
     let layout = Layout { labels, written: &written, positions: &positions };
     let mut output = LaidOut { bytes: Vec::new(), lines: Vec::new(), positions: Vec::new() };
     for (index, (item, short)) in items.iter().zip(&short).enumerate() {
         // The hint for an unknown label compares all labels, so the number of errors is limited.
         if faults.len() == MAX_ERRORS {
             break;
+        }
+        if filled[index] {
+            // The second 8 bytes of the compact instruction before.
+            let instruction = Instruction {
+                generation: options.generation,
+                ..Instruction::new(Opcode::Nenop, 1)
+            };
+            let form = instruction.compact().unwrap_or_default();
+            let position = output.bytes.len() as u64;
+            output.bytes.extend(form.iter().flat_map(|dword| dword.to_le_bytes()));
+            output.lines.push(Line {
+                located: Located {
+                    position,
+                    instruction: Instruction { compacted: true, ..instruction },
+                },
+                line: 0,
+                span: item.span.clone(),
+                spans: OperandSpans::default(),
+                jip: Span::default(),
+                uip: Span::default(),
+            });
         }
         match layout.encode(item, index, *short) {
             Ok(dwords) => {
@@ -73,6 +101,54 @@ pub fn lay_out(items: &[Item], labels: &Labels, options: &Options) -> Result<Lai
     }
     output.positions = positions;
     if faults.is_empty() { Ok(output) } else { Err(faults) }
+}
+
+/// The error for an instruction that computes with the instruction pointer, if instructions move.
+fn moves(item: &Item) -> Option<Fault> {
+    let pointer = |register: &Register| {
+        matches!(register, Register::Arf { file: Arf::InstructionPointer, .. })
+    };
+    let i = &item.instruction;
+    let reads = i
+        .operands()
+        .any(|operand| matches!(operand, Operand::Register(source) if pointer(&source.register)));
+    let writes = i.destination.is_some_and(|place| pointer(&place.register));
+    let found = item.jip.is_none() && (reads || writes);
+    found.then(|| {
+        let message =
+            format!("`{}` computes with `ip`, and compaction moves instructions", i.opcode);
+        Fault::new(item.span.clone(), message).hint("mark instructions with `compacted` instead")
+    })
+}
+
+/// Byte offsets of the instructions of G45, and of the end, and the instructions before which a
+/// `nenop` fills up 16 bytes: instructions of 16 bytes and targets of jumps have offsets that are
+/// multiples of 16 (003:8901, 12511).
+fn fill(items: &[Item], short: &[bool], labels: &Labels, written: &[u64]) -> (Vec<u64>, Vec<bool>) {
+    let mut targets = vec![false; items.len() + 1];
+    for (at, _) in labels.values() {
+        targets[*at] = true;
+    }
+    for (item, here) in items.iter().zip(written) {
+        for place in item.jip.iter().chain(&item.uip) {
+            let Target::Distance(distance) = place.0 else { continue };
+            let target = (*here as i64).wrapping_add(distance + item.distance_base()) as u64;
+            if let Ok(at) = written.binary_search(&target) {
+                targets[at] = true;
+            }
+        }
+    }
+    let mut position = 0;
+    let mut positions = Vec::with_capacity(items.len() + 1);
+    let mut filled = Vec::with_capacity(items.len());
+    for (short, target) in short.iter().zip(&targets) {
+        filled.push(position % 16 != 0 && (!short || *target));
+        position += if filled.last() == Some(&true) { 8 } else { 0 };
+        positions.push(position);
+        position += if *short { 8 } else { 16 };
+    }
+    positions.push(position);
+    (positions, filled)
 }
 
 /// Byte offsets of the instructions, and of the end.

@@ -35,6 +35,7 @@ mod mesa_gen4;
 mod mesa_messages;
 pub(crate) mod text;
 
+use crate::gen8::eu_gen4::{EuSendDescriptorGen4, SfidGen4};
 use crate::generation::Generation;
 use crate::instruction::Instruction;
 use crate::kernel::{Code, Located};
@@ -104,6 +105,21 @@ impl fmt::Display for Located {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         iga::write(f, &self.instruction, Some(self.position))
     }
+}
+
+/// A message descriptor of G45 in Mesa's words, with the receiver, which the descriptor names:
+/// `math MsgDesc: inv mlen 1 rlen 1`.
+pub fn message_gen45(descriptor: u32) -> String {
+    let mut text = String::new();
+    let function = EuSendDescriptorGen4::unpack_lossy(&[descriptor]).target_function_id.get();
+    // Writing to a string cannot fail.
+    let _ = mesa_gen4::write(
+        &mut text::Line::new(&mut text),
+        Generation::Gen45,
+        SfidGen4::from_bits(function),
+        Some(descriptor),
+    );
+    text
 }
 
 /// Prints a whole kernel: labels and instructions. Each starts a line; Mesa's text of a message has

@@ -10,6 +10,7 @@ mod lengths;
 mod words;
 
 use crate::encoding as enc;
+use crate::gen4;
 use crate::gen8::{eu, eu_gen9, eu_gen12, messages as md};
 use crate::generation::Generation;
 use crate::instruction::*;
@@ -56,6 +57,17 @@ pub fn describe(function: SharedFunction, descriptor: u32) -> Description {
         header: common.header_present,
         container: container(function, message),
         dwords,
+    }
+}
+
+/// Number of registers that a message with this descriptor sends, and that it returns.
+pub fn lengths_on(generation: Generation, descriptor: u32) -> (u64, u64) {
+    match generation.has_message_registers() {
+        true => gen4::lengths(generation, descriptor),
+        false => {
+            let message = md::MessageDescriptor::unpack_lossy(&[descriptor]);
+            (message.message_length.get(), message.response_length.get())
+        }
     }
 }
 
@@ -192,7 +204,7 @@ pub(crate) fn comment<W: Write + ?Sized>(out: &mut W, i: &Instruction, send: &Se
             write!(out, "wr:a0.{word}[28:25]+{second}, rd:a0.{word}[24:20]{function}")
         }
         Descriptor::Immediate(descriptor) if i.generation.has_message_registers() => {
-            let (sent, returned) = crate::gen4::lengths(i.generation, descriptor);
+            let (sent, returned) = gen4::lengths(i.generation, descriptor);
             write!(out, "wr:{sent}+0, rd:{returned}{function}; m{}", i.gen4.message_register)
         }
         Descriptor::Immediate(descriptor) => {

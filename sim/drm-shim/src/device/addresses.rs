@@ -1,6 +1,7 @@
 //! Addresses of objects in an address space: chosen by the client (softpin), or assigned by the
 //! kernel and written into batches by relocations.
 
+use super::config::Chip;
 use super::gem::ObjectId;
 use crate::uapi::i915::{ExecObject2, object};
 use rustix::io::Errno;
@@ -11,11 +12,8 @@ use std::ops::Range;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct VmId(pub u64);
 
-/// Lowest address that the device assigns. Lower addresses are used only by objects whose address
-/// the client chose. So small wrong addresses in a batch fault.
-const FIRST: u64 = 0x1000_0000;
-/// End of the addresses for objects without SUPPORTS_48B. The kernel leaves the last page of 4
-/// GiB free.
+/// End of the addresses that the client can choose for objects without SUPPORTS_48B. The kernel
+/// leaves the last page of 4 GiB free.
 const END_32: u64 = (1 << 32) - 4096;
 /// End of the address space.
 const END_48: u64 = 1 << 48;
@@ -24,8 +22,12 @@ const END_48: u64 = 1 << 48;
 /// that later submissions need no relocation, and can use the object without listing it. It is
 /// unbound when it is removed, when it gets another address, or when another object needs its
 /// addresses. (Linux i915_gem_execbuffer.c, eb_validate_vma; i915_gem_evict.c)
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Vm {
+    /// Lowest address that the device assigns.
+    first: u64,
+    /// End of the addresses for objects without SUPPORTS_48B.
+    end: u64,
     /// Number of contexts and handles that refer to the address space.
     pub users: u32,
     /// End and object of each bound range, by start.
@@ -65,14 +67,15 @@ pub const fn plain(address: u64) -> u64 {
 ///
 /// # Errors
 /// EINVAL for an address that is not canonical, or not aligned to a page and to the alignment of
-/// the entry, or if the object would end above 2^48; without SUPPORTS_48B, above the last page but
-/// one of 4 GiB. (Linux i915_vma.c, i915_vma_insert)
-pub fn pinned(entry: &ExecObject2, size: u64) -> Result<Option<u64>, Errno> {
+/// the entry, or if the object would end above 2^48; without SUPPORTS_48B, or if the GPU has no
+/// page tables of 48 bits (`has_48`), above the last page but one of 4 GiB. (Linux i915_vma.c,
+/// i915_vma_insert)
+pub fn pinned(entry: &ExecObject2, size: u64, has_48: bool) -> Result<Option<u64>, Errno> {
     if entry.flags & object::PINNED == 0 {
         return Ok(None);
     }
     let address = plain(entry.offset);
-    let end = if entry.flags & object::SUPPORTS_48B != 0 { END_48 } else { END_32 };
+    let end = if has_48 && entry.flags & object::SUPPORTS_48B != 0 { END_48 } else { END_32 };
     let fits = address.is_multiple_of(entry.alignment.max(4096))
         && canonical(address) == entry.offset
         && address + size <= end;
@@ -90,8 +93,14 @@ pub fn wish(entry: &ExecObject2) -> u64 {
 
 impl Vm {
     /// An address space without objects, with one reference.
-    pub fn with_user() -> Vm {
-        Vm { users: 1, ..Vm::default() }
+    pub fn with_user(chip: &Chip) -> Vm {
+        Vm {
+            first: chip.first_address,
+            end: chip.end_address,
+            users: 1,
+            bound: BTreeMap::new(),
+            addresses: BTreeMap::new(),
+        }
     }
 
     /// Unbinds an object.
@@ -149,7 +158,7 @@ impl Vm {
     /// all objects that are not in `submission` are unbound.
     fn assign(&mut self, wanted: &Wanted, submission: &[Wanted]) -> Result<u64, Errno> {
         let alignment = wanted.alignment.max(4096);
-        let end = if wanted.wide { END_48 } else { END_32 };
+        let end = if wanted.wide { END_48 } else { self.end };
         if let Some(&address) = self.addresses.get(&wanted.object) {
             if address.is_multiple_of(alignment) && address + wanted.size <= end {
                 return Ok(address);
@@ -183,7 +192,7 @@ impl Vm {
 
     /// The lowest free range of `size` bytes below `end`; `None` without such a range.
     fn first_fit(&self, size: u64, alignment: u64, end: u64) -> Option<u64> {
-        let mut address = FIRST.next_multiple_of(alignment);
+        let mut address = self.first.next_multiple_of(alignment);
         loop {
             let range = address..address.checked_add(size).filter(|top| *top <= end)?;
             let last = self.bound.range(..range.end).next_back().map(|(_, (top, _))| *top);

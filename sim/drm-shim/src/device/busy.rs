@@ -50,12 +50,15 @@ impl Busy {
         total.load(Ordering::Relaxed) + since
     }
 
-    /// The lines of fdinfo for the file with the number `client`. `videos` is the number of video
-    /// engines. (Linux 6.1, i915_drm_client_fdinfo)
-    pub fn fdinfo(&self, client: u64, videos: u32) -> String {
+    /// The lines of fdinfo for the file with the number `client`, for the classes that have
+    /// `engines`. `videos` is the number of video engines. (Linux 6.1, i915_drm_client_fdinfo)
+    pub fn fdinfo(&self, client: u64, engines: &[Option<EngineId>], videos: u32) -> String {
         let mut text =
             format!("drm-driver:\ti915\ndrm-client-id:\t{client}\ndrm-pdev:\t0000:00:02.0\n");
         for (class, name) in NAMES.iter().enumerate() {
+            if engines.get(class).copied().flatten().is_none() {
+                continue;
+            }
             // Writing to a string cannot fail.
             let _ = writeln!(text, "drm-engine-{name}:\t{} ns", self.nanoseconds(class));
             if videos > 1 && CLASSES[class] == EngineId::Video {
@@ -92,7 +95,7 @@ mod tests {
         busy.end(EngineId::Blitter);
         assert!(busy.nanoseconds(1) >= first);
         assert_eq!(busy.nanoseconds(0), 0);
-        let text = busy.fdinfo(7, 2);
+        let text = busy.fdinfo(7, &CLASSES.map(Some), 2);
         assert!(
             text.contains("drm-client-id:\t7\n") && text.contains("drm-engine-render:\t0 ns\n")
         );

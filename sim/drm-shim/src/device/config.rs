@@ -1,12 +1,13 @@
-//! Options from the environment (`GENX_SHIM_*`): which Broadwell the device is, limits, and which
-//! reports are written.
+//! Options from the environment (`GENX_SHIM_*`): which GPU the device is, limits, and which reports
+//! are written.
+
+mod chip;
+
+pub use chip::Chip;
 
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::str::FromStr;
-
-/// Size of the aperture that GEM_GET_APERTURE reports, in bytes.
-pub const APERTURE: u64 = 4 << 30;
 
 /// Default of [`Config::work_limit`]: about a minute of the model's own time.
 const WORK_LIMIT: u64 = 1 << 36;
@@ -106,16 +107,18 @@ impl FromStr for Mode {
     }
 }
 
-/// The PCI id that `word` names: `GT1`, `GT2`, `GT3`, or a PCI id in hexadecimal. `None` if `word`
-/// names no Broadwell.
+/// The PCI id that `word` names: `GT1`, `GT2`, `GT3`, `G45`, `GM45`, or a PCI id in hexadecimal.
+/// `None` if `word` names neither a Broadwell nor a G45.
 pub fn device(word: &str) -> Option<u32> {
     match word.to_ascii_lowercase().as_str() {
         "gt1" => Some(0x1606),
         "gt2" => Some(0x1616),
         "gt3" => Some(0x1626),
+        "g45" => Some(0x2e22),
+        "gm45" => Some(0x2a42),
         hex => {
             let id = u32::from_str_radix(hex.trim_start_matches("0x"), 16).ok()?;
-            Topology::of(id).map(|_| id)
+            Chip::of(id).map(|_| id)
         }
     }
 }
@@ -139,8 +142,8 @@ impl Config {
             match device(&word) {
                 Some(id) => config.device = id,
                 None => wrong.push(format!(
-                    "GENX_SHIM_DEVICE={word} is not a Broadwell: use GT1, GT2, GT3, \
-                     or a PCI id of a Broadwell such as 0x1616"
+                    "GENX_SHIM_DEVICE={word} is neither a Broadwell nor a G45: use GT1, GT2, GT3, \
+                     G45, GM45, or a PCI id such as 0x1616"
                 )),
             }
         }
@@ -191,9 +194,18 @@ impl Config {
         (config, wrong)
     }
 
+    /// What the kind of device decides.
+    pub fn chip(&self) -> Chip {
+        Chip::of(self.device).unwrap_or_default()
+    }
+
     /// Numbers of slices, subslices, execution units and video engines.
     pub fn topology(&self) -> Topology {
-        Topology::of(self.device).unwrap_or(Topology::GT2)
+        match Topology::of(self.device) {
+            Some(topology) => topology,
+            None if self.chip().has_ppgtt => Topology::GT2,
+            None => Topology::G45,
+        }
     }
 }
 
@@ -220,6 +232,9 @@ impl Topology {
     pub const MAX_EUS: u32 = 8;
 
     const GT2: Topology = Topology { slices: 1, subslices: 3, eus: 8, videos: 1 };
+
+    /// The kernel reports no topology for a G45, which has ten execution units.
+    const G45: Topology = Topology { slices: 1, subslices: 1, eus: 10, videos: 1 };
 
     /// The topology of a PCI id: bits 7:4 are 0 for GT1, 1 for GT2, 2 for GT3. `None` if the id is
     /// not that of a Broadwell.

@@ -14,7 +14,7 @@ use super::tiling::SharedView;
 use genxml::gen8::engine_registers::RingTimestamp;
 use genxml_sim::gpu::{Progress, Suspended};
 use genxml_sim::machine::registers::mmio_base;
-use genxml_sim::mem::{AddressSpace, Frames, OutOfMemory};
+use genxml_sim::mem::{AddressSpace, Frames, Memory, OutOfMemory};
 use genxml_sim::{Context as ModelContext, ContextId, EngineId, Gpu};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -102,7 +102,8 @@ pub struct Item {
 #[derive(Debug)]
 struct Hardware {
     id: ContextId,
-    /// The bindings that the page tables of the model context map.
+    /// The bindings that the page tables of the model context map; not used if all contexts have
+    /// the same table.
     mapped: Bindings,
     /// Number of the state in captures and reports.
     number: u32,
@@ -117,6 +118,9 @@ pub struct Machine {
     pub reporter: Reporter,
     objects: BTreeMap<ObjectId, (Storage, Frames)>,
     hardware: BTreeMap<EngineContextId, Hardware>,
+    /// The address space and the bindings that the global table maps, if all contexts use this
+    /// table.
+    global: Option<(VmId, Bindings)>,
     /// The objects that are bound in each address space.
     bindings: BTreeMap<VmId, Bindings>,
     /// Number of context states created so far.
@@ -128,16 +132,20 @@ pub struct Machine {
 impl Machine {
     /// A machine without objects or context states.
     pub fn new(config: Config) -> Machine {
-        let mut gpu = Gpu::new();
+        let mut gpu = Gpu::of(config.chip().generation, Memory::new());
         gpu.set_threads(config.threads);
         gpu.set_work_limit(config.work_limit);
         let reporter = Reporter::new(&config);
+        // No address space has this number: the first submission maps its bindings.
+        let none = || (VmId(0), Bindings::default());
+        let global = gpu.generation().is_global_only().then(none);
         Machine {
             config,
             gpu,
             reporter,
             objects: BTreeMap::new(),
             hardware: BTreeMap::new(),
+            global,
             bindings: BTreeMap::new(),
             states: 0,
             spare: Vec::new(),
@@ -181,6 +189,11 @@ impl Machine {
             if let Some((address, binding)) = hardware.mapped.release(id) {
                 self.gpu.unmap(hardware.id, address, binding.frames.count);
             }
+        }
+        if let Some((_, mapped)) = &mut self.global
+            && let Some((address, binding)) = mapped.release(id)
+        {
+            self.gpu.ggtt.unmap(&mut self.gpu.memory, address, binding.frames.count);
         }
         self.gpu.memory.free(frames);
         self.reporter.freed(id);
@@ -311,7 +324,11 @@ impl Machine {
         });
         let objects = objects.collect();
         let version = bindings.version();
-        if self.hardware(job.hardware)?.mapped.version() != version {
+        let mapped = match &self.global {
+            Some((vm, mapped)) => (*vm == job.vm).then(|| mapped.version()),
+            None => Some(self.hardware(job.hardware)?.mapped.version()),
+        };
+        if mapped != Some(version) {
             self.map_bindings(job.hardware, job.vm)?;
         }
         let hardware = self.hardware(job.hardware)?;
@@ -329,9 +346,11 @@ impl Machine {
     /// Changes the page tables of a model context to those of the bindings of an address space.
     fn map_bindings(&mut self, hardware: EngineContextId, vm: VmId) -> Result<(), OutOfMemory> {
         let bindings = self.bindings.entry(vm).or_default().clone();
-        let hardware = self.hardware(hardware)?;
-        let model = hardware.id;
-        let old = std::mem::replace(&mut hardware.mapped, bindings.clone());
+        let model = self.hardware(hardware)?.id;
+        let old = match &mut self.global {
+            Some(global) => std::mem::replace(global, (vm, bindings.clone())).1,
+            None => std::mem::replace(&mut self.hardware(hardware)?.mapped, bindings.clone()),
+        };
         for (address, binding) in old.iter().filter(|(at, old)| !bindings.maps(*at, old)) {
             self.gpu.unmap(model, address, binding.frames.count);
         }
@@ -348,8 +367,7 @@ impl Machine {
             Entry::Vacant(new) => {
                 let model = match self.spare.pop() {
                     Some(id) => {
-                        let space = AddressSpace::new(&mut self.gpu.memory)?;
-                        *self.gpu.context_mut(id) = ModelContext::new(space);
+                        self.gpu.renew_context(id)?;
                         id
                     }
                     None => self.gpu.create_context()?,

@@ -266,7 +266,8 @@ impl Device {
     /// The lines that the kernel adds to `/proc/PID/fdinfo` of a file; `None` if this device has no
     /// such file.
     pub fn fdinfo(&self, id: Id) -> Option<String> {
-        Some(self.files.get(&id)?.busy.fdinfo(id.serial, self.config.topology().videos))
+        let (engines, videos) = (self.config.chip().engines, self.config.topology().videos);
+        Some(self.files.get(&id)?.busy.fdinfo(id.serial, &engines, videos))
     }
 
     /// The count of changes, for threads that wait for one.

@@ -11,7 +11,7 @@ use genxml::decode::{Contexts, Memory};
 use genxml::dump::Submission;
 use genxml::error_state::{self, Spelling};
 use genxml_sim::error_state::Ran;
-use genxml_sim::gpu::Progress;
+use genxml_sim::gpu::{Generation, Progress};
 use genxml_sim::inspect::picture;
 use genxml_sim::inspect::{Tally, Trace};
 use genxml_sim::machine::events::{Event, Now};
@@ -248,7 +248,7 @@ impl Reporter {
         let process = std::process::id();
         let capture = config.capture.as_ref().map(|directory| Capturing {
             directory: directory.join(format!("{program}.{process}")),
-            writer: CaptureWriter::new(&program).device(config.device, 8),
+            writer: CaptureWriter::new(&program).device(config.device, config.chip().number),
             due: None,
             saved: None,
             known: BTreeMap::new(),
@@ -270,7 +270,7 @@ impl Reporter {
         Reporter {
             capture,
             frames,
-            check: config.check.then(Checking::new),
+            check: config.check.then(|| Checking::new(config)),
             trace,
             stats: config.stats.then(Box::default),
             total: Stats::default(),
@@ -569,9 +569,13 @@ impl ImageFiles {
 unsafe impl Send for Checking {}
 
 impl Checking {
-    fn new() -> Checking {
+    fn new(config: &Config) -> Checking {
+        let rules = match config.chip().generation {
+            Generation::Gen8 => Rules::gen8(),
+            _ => Rules::gen45(),
+        };
         // A process has one set of rules, which lives until the process ends.
-        let rules: &'static Rules = Box::leak(Box::new(Rules::gen8()));
+        let rules: &'static Rules = Box::leak(Box::new(rules));
         let mut printed: BTreeMap<String, u32> = BTreeMap::new();
         let each: &'static mut (dyn FnMut(&Finding) + Send) =
             Box::leak(Box::new(move |finding: &Finding| {

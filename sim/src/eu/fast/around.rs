@@ -9,6 +9,11 @@ use super::lanes::{
     base, blend, coordinates, finish, finish_compare, finish_floats, floats, ints, map, tuple, zip,
 };
 use super::level::Level;
+use crate::eu::ops::rounding::Arithmetic;
+#[cfg(not(feature = "gen45"))]
+use crate::eu::ops::rounding::Nearest;
+#[cfg(feature = "gen45")]
+use crate::eu::ops::rounding::TowardZero;
 use crate::eu::thread::Thread;
 use crate::eu::uop::Uop;
 
@@ -98,6 +103,25 @@ pub fn usual(t: &Thread) -> bool {
     !t.modes.alternative && t.modes.rounding == 0
 }
 
+/// True if an operation whose results need no rounding can take the fast path. G45 always rounds
+/// toward zero, so its rounding mode does not matter here.
+#[inline(always)]
+fn exact(t: &Thread) -> bool {
+    !t.modes.alternative && (t.modes.rounding == 0 || t.modes.gen45())
+}
+
+/// True if the thread has the arithmetic of G45 and is not in ALT mode.
+#[inline(always)]
+fn toward_zero(t: &Thread) -> bool {
+    t.modes.gen45() && !t.modes.alternative
+}
+
+/// The arithmetic of G45. Without the feature `gen45`, no thread has it.
+#[cfg(not(feature = "gen45"))]
+use Nearest as G45;
+#[cfg(feature = "gen45")]
+use TowardZero as G45;
+
 /// Executes a function of one float.
 #[inline(always)]
 pub fn float1<const N: usize>(
@@ -109,7 +133,7 @@ pub fn float1<const N: usize>(
 ) -> bool {
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
     let to = or_aside!(base(&t.regs, &u.plan.dst));
-    if !usual(t) {
+    if !exact(t) {
         return false;
     }
     finish_floats::<N>(s, t, u, mask, to, map(floats(s, t, u, 0, a), f), true);
@@ -121,14 +145,14 @@ pub fn float1<const N: usize>(
 pub fn copy<const N: usize>(s: Level, t: &mut Thread, u: &Uop, mask: u32, _: ()) -> bool {
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
     let to = or_aside!(base(&t.regs, &u.plan.dst));
-    if !usual(t) {
+    if !exact(t) {
         return false;
     }
     finish_floats::<N>(s, t, u, mask, to, floats(s, t, u, 0, a), false);
     true
 }
 
-/// Executes a function of two floats. `computed` is as in [`finish_floats`].
+/// Executes a function of two floats in any mode. `computed` is as in [`finish_floats`].
 #[inline(always)]
 fn of_two_floats<const N: usize>(
     s: Level,
@@ -141,9 +165,6 @@ fn of_two_floats<const N: usize>(
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
     let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
     let to = or_aside!(base(&t.regs, &u.plan.dst));
-    if !usual(t) {
-        return false;
-    }
     let values = zip(floats(s, t, u, 0, a), floats(s, t, u, 1, b), f);
     finish_floats::<N>(s, t, u, mask, to, values, computed);
     true
@@ -158,7 +179,25 @@ pub fn float2<const N: usize>(
     mask: u32,
     f: impl Fn(f32, f32) -> f32,
 ) -> bool {
-    of_two_floats::<N>(s, t, u, mask, f, true)
+    usual(t) && of_two_floats::<N>(s, t, u, mask, f, true)
+}
+
+/// Adds floats.
+#[inline(always)]
+pub fn sum<const N: usize>(s: Level, t: &mut Thread, u: &Uop, mask: u32, _: ()) -> bool {
+    if toward_zero(t) {
+        return of_two_floats::<N>(s, t, u, mask, |a, b| G45.add(a, b), true);
+    }
+    float2::<N>(s, t, u, mask, |a, b| a + b)
+}
+
+/// Multiplies floats.
+#[inline(always)]
+pub fn product<const N: usize>(s: Level, t: &mut Thread, u: &Uop, mask: u32, _: ()) -> bool {
+    if toward_zero(t) {
+        return of_two_floats::<N>(s, t, u, mask, |a, b| G45.mul(a, b), true);
+    }
+    float2::<N>(s, t, u, mask, |a, b| a * b)
 }
 
 /// Executes a function of two floats that returns one of them. NaNs keep their pattern.
@@ -170,7 +209,7 @@ pub fn preference<const N: usize>(
     mask: u32,
     f: impl Fn(f32, f32) -> f32,
 ) -> bool {
-    of_two_floats::<N>(s, t, u, mask, f, false)
+    exact(t) && of_two_floats::<N>(s, t, u, mask, f, false)
 }
 
 /// Computes source 0 plus the product of sources 1 and 2, rounded once.
@@ -196,15 +235,23 @@ pub fn plane<const N: usize>(s: Level, t: &mut Thread, u: &Uop, mask: u32, is_li
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
     let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
     let to = or_aside!(base(&t.regs, &u.plan.dst));
-    if !usual(t) {
+    let older = toward_zero(t);
+    if !usual(t) && !older {
         return false;
     }
     let [p, q, _, r] = tuple(t, u, a);
     let values = if is_line {
-        map(floats(s, t, u, 1, b), |x: f32| p * x + r)
+        let x = floats(s, t, u, 1, b);
+        match older {
+            true => map(x, |x: f32| G45.add(G45.mul(p, x), r)),
+            false => map(x, |x: f32| p * x + r),
+        }
     } else {
         let [x, y] = coordinates::<N>(t, u, b);
-        zip(x, y, |x, y| (p * x + q * y) + r)
+        match older {
+            true => zip(x, y, |x, y| G45.add(G45.add(G45.mul(p, x), G45.mul(q, y)), r)),
+            false => zip(x, y, |x, y| (p * x + q * y) + r),
+        }
     };
     finish_floats::<N>(s, t, u, mask, to, values, true);
     true
@@ -222,7 +269,7 @@ pub fn choice_of_floats<const N: usize>(
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
     let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
     let to = or_aside!(base(&t.regs, &u.plan.dst));
-    if !usual(t) {
+    if !exact(t) {
         return false;
     }
     let chosen = t.predicate(u);
@@ -250,7 +297,7 @@ pub fn compare_floats<const N: usize>(
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
     let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
     let to = or_aside!(base(&t.regs, &u.plan.dst));
-    if !usual(t) {
+    if !exact(t) {
         return false;
     }
     finish_compare::<N>(s, t, u, mask, to, zip(floats(s, t, u, 0, a), floats(s, t, u, 1, b), f));
@@ -268,7 +315,7 @@ pub fn to_int<const N: usize>(
 ) -> bool {
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
     let to = or_aside!(base(&t.regs, &u.plan.dst));
-    if !usual(t) {
+    if !exact(t) {
         return false;
     }
     finish::<N>(s, t, u, mask, to, map(floats(s, t, u, 0, a), f));

@@ -11,7 +11,7 @@ use genxml_eu::ops::Traits;
 pub fn plan(u: &Uop) -> Plan {
     match u.op {
         Op::Isa(opcode) => of_operation(u, opcode).unwrap_or(Plan::NONE),
-        Op::Breakpoint | Op::Refused => Plan::NONE,
+        _ => Plan::NONE,
     }
 }
 

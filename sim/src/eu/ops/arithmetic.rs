@@ -11,7 +11,7 @@ family! {
         int(i) { i.two(T::plus) }
         float(f) { f.two(|m, a, b| m.add(a, b)) }
         fast Add Int(f) f.low_bits(f.word) => int2(u32::wrapping_add), Vector::IntAdd;
-        fast AddFloat Float(f) f.always() => float2(|a, b| a + b), Vector::FloatAdd;
+        fast AddFloat Float(f) f.always() => sum(()), Vector::FloatAdd;
     }
     /// Product.
     Mul {
@@ -25,7 +25,7 @@ family! {
         }
         float(f) { f.two(|m, a, b| m.mul(a, b)) }
         fast Mul Int(f) f.low_bits(f.word && !f.unsigned_words()) => int2(u32::wrapping_mul), Vector::IntMul;
-        fast MulFloat Float(f) f.always() => float2(|a, b| a * b), Vector::FloatMul;
+        fast MulFloat Float(f) f.always() => product(()), Vector::FloatMul;
     }
     /// Mean of integers, rounded up.
     Avg {

@@ -24,6 +24,8 @@ use crate::eu::fast::vector::Vector;
 use crate::eu::general::{Done, Floats, Ints};
 use crate::eu::operands::Operand;
 use crate::eu::ops::number::{Float, Int};
+#[cfg(feature = "gen45")]
+use crate::eu::ops::rounding::TowardZero;
 use crate::eu::ops::rounding::{Arithmetic, Nearest, NearestHalf, Rounded};
 use crate::eu::soft::Format;
 use crate::eu::thread::Thread;
@@ -85,6 +87,9 @@ pub struct Row {
     pub exact_single: Body,
     /// Body for doubles in any rounding mode, with overflows.
     pub exact_double: Body,
+    /// Body for singles, rounded toward zero as on G45.
+    #[cfg(feature = "gen45")]
+    pub toward_zero: Body,
 }
 
 impl Row {
@@ -101,6 +106,8 @@ impl Row {
             double: double::<O>,
             exact_single: exact::<O, f32>,
             exact_double: exact::<O, f64>,
+            #[cfg(feature = "gen45")]
+            toward_zero: toward_zero::<O>,
         };
         match O::WHOLE {
             None => row,
@@ -112,6 +119,8 @@ impl Row {
                 double: body,
                 exact_single: body,
                 exact_double: body,
+                #[cfg(feature = "gen45")]
+                toward_zero: body,
                 ..row
             },
         }
@@ -120,11 +129,18 @@ impl Row {
 
 fn int<O: Operation, T: Int>(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
     let logic = const { OPS[O::OPCODE as usize].traits.contains(Traits::LOGIC) };
+    // On G45, the negation of a source is arithmetic for all operations (003:10915).
+    let logic = logic && !thread.modes.gen45();
     O::int(Ints::<T>::new(thread, u, mask, logic))
 }
 
 fn single<O: Operation>(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
     O::float(Floats::<f32, _>::new(thread, u, mask, &Nearest))
+}
+
+#[cfg(feature = "gen45")]
+fn toward_zero<O: Operation>(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
+    O::float(Floats::<f32, _>::new(thread, u, mask, &TowardZero))
 }
 
 fn half<O: Operation>(thread: &mut Thread, u: &Uop, mask: u32) -> Done {

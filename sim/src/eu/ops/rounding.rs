@@ -72,6 +72,48 @@ impl Arithmetic<f64> for Nearest {
     }
 }
 
+/// Rounds singles toward zero; a result that is too great becomes an infinity. This is the
+/// arithmetic of G45 (003:7007).
+#[cfg(feature = "gen45")]
+pub struct TowardZero;
+
+#[cfg(feature = "gen45")]
+impl TowardZero {
+    /// Cuts a double to a single. A double has all bits of a product, and `error` is what it lacks
+    /// of a sum.
+    #[inline(always)]
+    fn cut(value: f64, error: f64) -> f32 {
+        // The bits of a double that a single does not have.
+        const EXTRA: u64 = (1 << 29) - 1;
+        // If the double was rounded up to a single, the next smaller one is the result.
+        let above = error != 0.0 && (error > 0.0) != (value > 0.0) && value.is_finite();
+        let bits = value.to_bits() - u64::from(above && value.to_bits() & EXTRA == 0);
+        let kept = f64::from_bits(if value.is_nan() { bits } else { bits & !EXTRA });
+        // The conversion would round a subnormal number; these become zeros anyway.
+        (if kept.abs() < f64::from(f32::MIN_POSITIVE) { kept * 0.0 } else { kept }) as f32
+    }
+}
+
+#[cfg(feature = "gen45")]
+impl Arithmetic<f32> for TowardZero {
+    #[inline(always)]
+    fn add(&self, a: f32, b: f32) -> f32 {
+        let (a, b) = (f64::from(a), f64::from(b));
+        let sum = a + b;
+        let part = sum - a;
+        let error = (a - (sum - part)) + (b - part);
+        Self::cut(sum, error)
+    }
+    #[inline(always)]
+    fn mul(&self, a: f32, b: f32) -> f32 {
+        Self::cut(f64::from(a) * f64::from(b), 0.0)
+    }
+    #[inline(always)]
+    fn fused(&self, a: f32, b: f32, c: f32) -> f32 {
+        self.add(self.mul(a, b), c)
+    }
+}
+
 /// Rounds halves to nearest even. A half has 11 bits of precision, a single has 24 = 2 * 11 + 2. So
 /// rounding a sum or product of halves to a single first does not change the result (Figueroa,
 /// 1995).

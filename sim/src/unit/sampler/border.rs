@@ -1,9 +1,17 @@
 //! The border colour: the colour of texels outside of the map (003:3817-3835, 2d p.366-372).
 
-use crate::assumptions::BORDER_COLORS_CLAMP_TO_THE_FORMAT;
+use crate::assumptions::{BORDER_COLORS_CLAMP_TO_THE_FORMAT, LOADS_OUTSIDE_HAVE_ALPHA_ONE};
 use crate::surface::format::value::Value;
 use crate::surface::format::{Class, Encoding, Format, Letter, Numeric, block};
-use genxml::gen8::render3d_binding::SamplerIndirectState;
+
+/// A border colour as memory contains it: red, green, blue and alpha.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stored {
+    /// The mode DX9: unsigned normalized bytes.
+    Bytes([u8; 4]),
+    /// Bits of floats, or integers for formats of integers.
+    Channels([u32; 4]),
+}
 
 /// The value of alpha if a format has none: 1, as a float or as an integer.
 pub const fn one(numeric: Numeric) -> u32 {
@@ -15,24 +23,12 @@ pub const fn one(numeric: Numeric) -> u32 {
 
 /// The border colour for a format. Channels that the format lacks are 0, or 1 for alpha. The other
 /// channels are clamped to the range of the format. DX9 and YUV colours are used unchanged.
-pub fn color(format: &Format, dx9: bool, state: &SamplerIndirectState) -> Value {
-    if dx9 {
-        // The colour has four bytes. All four are used, even if the format lacks a channel.
-        let bytes = [
-            state.border_color_red_dx9,
-            state.border_color_green_dx9,
-            state.border_color_blue_dx9,
-            state.border_color_alpha_dx9,
-        ];
-        return bytes.map(|byte| (byte.get() as f32 / 255.0).to_bits());
-    }
-    let given = [
-        state.border_color_red,
-        state.border_color_green,
-        state.border_color_blue,
-        state.border_color_alpha,
-    ]
-    .map(|dword| dword.get() as u32);
+pub fn color(format: &Format, stored: Stored) -> Value {
+    let given = match stored {
+        // All four bytes are used, even if the format lacks a channel.
+        Stored::Bytes(bytes) => return bytes.map(|byte| (f32::from(byte) / 255.0).to_bits()),
+        Stored::Channels(channels) => channels,
+    };
     let mut color = [0, 0, 0, one(format.numeric)];
     match format.class {
         Class::Channels => {}
@@ -63,6 +59,25 @@ pub fn color(format: &Format, dx9: bool, state: &SamplerIndirectState) -> Value 
     color
 }
 
+/// The value that loads return outside of a surface: 0, but 1 in alpha if the format has no alpha
+/// (003:4064).
+pub fn outside(format: Option<&Format>, numeric: Numeric) -> Value {
+    let one_in_alpha = !format.is_some_and(has_alpha) && LOADS_OUTSIDE_HAVE_ALPHA_ONE;
+    [0, 0, 0, if one_in_alpha { one(numeric) } else { 0 }]
+}
+
+/// True if texels of a format have an alpha of their own.
+pub fn has_alpha(format: &Format) -> bool {
+    match format.class {
+        Class::Channels => format
+            .channels()
+            .iter()
+            .any(|channel| matches!(channel.letter, Letter::A | Letter::I | Letter::P)),
+        Class::Compressed => block::channels(format).0 == 4,
+        Class::PackedYuv { .. } | Class::Planar | Class::Raw => false,
+    }
+}
+
 /// Clamps a value to the range that a channel can store (gen8_facts 11).
 fn clamp(encoding: Encoding, bits: u32, value: u32) -> u32 {
     if !BORDER_COLORS_CLAMP_TO_THE_FORMAT {
@@ -86,25 +101,14 @@ fn clamp(encoding: Encoding, bits: u32, value: u32) -> u32 {
 mod tests {
     use super::*;
     use genxml::gen8::state::SurfaceFormat;
-    use genxml_core::U;
-
-    fn state(channels: [u32; 4]) -> SamplerIndirectState {
-        let [red, green, blue, alpha] = channels.map(|channel| U::from_bits(channel.into()));
-        SamplerIndirectState {
-            border_color_red: red,
-            border_color_green: green,
-            border_color_blue: blue,
-            border_color_alpha: alpha,
-            ..SamplerIndirectState::new()
-        }
-    }
 
     /// Oracle: the text of 003:3817-3835.
     #[test]
     fn channels() {
         let floats = [2.0f32, -0.5, 0.25, 0.75].map(f32::to_bits);
-        let found =
-            |format| color(Format::of(format).unwrap(), false, &state(floats)).map(f32::from_bits);
+        let found = |format| {
+            color(Format::of(format).unwrap(), Stored::Channels(floats)).map(f32::from_bits)
+        };
         assert_eq!(found(SurfaceFormat::R8G8B8A8_UNORM), [1.0, 0.0, 0.25, 0.75]);
         assert_eq!(found(SurfaceFormat::R16G16_SNORM), [1.0, -0.5, 0.0, 1.0]);
         assert_eq!(found(SurfaceFormat::R32G32B32_FLOAT), [2.0, -0.5, 0.25, 1.0]);
@@ -122,7 +126,8 @@ mod tests {
         assert_eq!(found(SurfaceFormat::BC5_SNORM), [1.0, -0.5, 0.0, 1.0]);
         assert_eq!(found(SurfaceFormat::EAC_R11), [1.0, 0.0, 0.0, 1.0]);
         assert_eq!(found(SurfaceFormat::BC6H_SF16), [2.0, -0.5, 0.25, 1.0]);
-        let found = |format, channels| color(Format::of(format).unwrap(), false, &state(channels));
+        let found =
+            |format, channels| color(Format::of(format).unwrap(), Stored::Channels(channels));
         assert_eq!(found(SurfaceFormat::R8G8_UINT, [300, 7, 9, 9]), [255, 7, 0, 1]);
         assert_eq!(
             found(SurfaceFormat::R16_SINT, [-70000i32 as u32, 1, 1, 1]),
@@ -132,13 +137,9 @@ mod tests {
 
     #[test]
     fn bytes() {
-        let state = SamplerIndirectState {
-            border_color_red_dx9: U::from_bits(255),
-            border_color_blue_dx9: U::from_bits(51),
-            ..SamplerIndirectState::new()
-        };
+        let stored = Stored::Bytes([255, 0, 51, 0]);
         // The bytes are used even for channels that the format lacks.
-        let found = color(Format::of(SurfaceFormat::R32_FLOAT).unwrap(), true, &state);
+        let found = color(Format::of(SurfaceFormat::R32_FLOAT).unwrap(), stored);
         assert_eq!(found.map(f32::from_bits), [1.0, 0.0, 0.2, 0.0]);
     }
 }

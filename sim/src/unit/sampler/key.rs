@@ -5,7 +5,6 @@ use super::state::KeyMode;
 use crate::surface::format::value::Value;
 use crate::surface::format::{Class, Encoding, Format, Letter};
 use genxml::gen8::render3d_binding::PaletteEntry;
-use genxml::gen8::render3d_pixel::ThreeDStateChromaKey;
 
 /// How a channel of a texel is converted to 8 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,14 +29,14 @@ pub struct Key {
 }
 
 /// Red, green, blue and alpha of a bound: a colour with blue in the lowest byte (2a p.35).
-fn channels(bound: u64) -> [u8; 4] {
-    let color = PaletteEntry::unpack_lossy(&[bound as u32]);
+fn channels(bound: u32) -> [u8; 4] {
+    let color = PaletteEntry::unpack_lossy(&[bound]);
     [color.red, color.green, color.blue, color.alpha].map(|byte| byte.get() as u8)
 }
 
 impl Key {
-    /// The range of a packet for texels of `format`.
-    pub fn new(packet: &ThreeDStateChromaKey, mode: KeyMode, format: &Format) -> Key {
+    /// The range from `low` to `high`, as 3DSTATE_CHROMA_KEY has them, for texels of `format`.
+    pub fn new([low, high]: [u32; 2], mode: KeyMode, format: &Format) -> Key {
         let mut expand = [Expand::Unorm(8); 4];
         let list = format.channels();
         // If one channel is SNORM, the bounds of all channels are in sign-and-magnitude form.
@@ -64,13 +63,7 @@ impl Key {
         } else {
             [0; 4]
         };
-        Key {
-            mode,
-            low: channels(packet.chroma_key_low_value.get()),
-            high: channels(packet.chroma_key_high_value.get()),
-            expand,
-            black,
-        }
+        Key { mode, low: channels(low), high: channels(high), expand, black }
     }
 
     /// True if all channels of a texel lie in the range.
@@ -117,7 +110,6 @@ fn expanded(value: f32, bits: u32) -> u8 {
 mod tests {
     use super::*;
     use genxml::gen8::state::SurfaceFormat;
-    use genxml_core::U;
 
     #[test]
     fn bits_are_repeated() {
@@ -132,13 +124,9 @@ mod tests {
 
     #[test]
     fn ranges() {
-        let packet = ThreeDStateChromaKey {
-            chroma_key_low_value: U::from_bits(0x0010_20ff),
-            chroma_key_high_value: U::from_bits(0xff1f_20ff),
-            ..ThreeDStateChromaKey::new()
-        };
+        let bounds = [0x0010_20ff, 0xff1f_20ff];
         let key =
-            Key::new(&packet, KeyMode::Kill, Format::of(SurfaceFormat::B8G8R8A8_UNORM).unwrap());
+            Key::new(bounds, KeyMode::Kill, Format::of(SurfaceFormat::B8G8R8A8_UNORM).unwrap());
         let texel = |bytes: [u8; 4]| bytes.map(|byte| (f32::from(byte) / 255.0).to_bits());
         assert!(key.matches(&texel([0x10, 0x20, 0xff, 0])));
         assert!(key.matches(&texel([0x1f, 0x20, 0xff, 200])));
@@ -146,13 +134,9 @@ mod tests {
         assert!(!key.matches(&texel([0x1f, 0x21, 0xff, 0])));
         assert!(!key.matches(&texel([0x1f, 0x20, 0xfe, 0])));
         // In sign-and-magnitude form, the range of red is -1 to 2.
-        let packet = ThreeDStateChromaKey {
-            chroma_key_low_value: U::from_bits(0xff81_ffff),
-            chroma_key_high_value: U::from_bits(0x7f02_7f7f),
-            ..packet
-        };
+        let bounds = [0xff81_ffff, 0x7f02_7f7f];
         let key =
-            Key::new(&packet, KeyMode::Kill, Format::of(SurfaceFormat::R8G8B8A8_SNORM).unwrap());
+            Key::new(bounds, KeyMode::Kill, Format::of(SurfaceFormat::R8G8B8A8_SNORM).unwrap());
         let texel = |red: f32| [(red / 127.0).to_bits(), 0, 0, 0];
         assert_eq!(
             [-2.0, -1.0, 0.0, 2.0, 3.0].map(|red| key.matches(&texel(red))),

@@ -59,6 +59,7 @@ pub fn details(
 ) -> [Detail; GROUP] {
     let anisotropic = view.filters.contains(&MapFilter::Anisotropic)
         && from != LodFrom::Message
+        && !request.zero_lod
         && view.surface.layout.dimension != Dimension::Three;
     // Minified and magnified samples do the same. Minimum and maximum use the sampler's filters.
     let sampler = &view.sampler;
@@ -85,6 +86,8 @@ fn explicit(
             let lods = request.floats(registers, Parameter::Lod, group);
             found = lods.map(|lod| (lod::of_parameter(lod), None));
         }
+        // The level of detail is 0.
+        LodFrom::Derivatives if request.zero_lod => {}
         LodFrom::Derivatives => {
             const PARAMETERS: [[Parameter; 3]; 2] = [
                 [Parameter::DuDx, Parameter::DvDx, Parameter::DrDx],
@@ -99,7 +102,7 @@ fn explicit(
         }
         LodFrom::Neighbours | LodFrom::Bias => {
             // Lanes of SIMD4x2 are not pixels and have no derivatives.
-            if request.simd != Simd::Pair && DERIVATIVES_OF_EVERY_STAGE {
+            if request.simd != Simd::Pair && DERIVATIVES_OF_EVERY_STAGE && !request.zero_lod {
                 for (span, lanes) in found.as_chunks_mut::<SUBSPAN>().0.iter_mut().enumerate() {
                     let first = SUBSPAN * span;
                     if view.surface.layout.dimension == Dimension::Cube

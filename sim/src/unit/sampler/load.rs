@@ -5,12 +5,10 @@ use super::border;
 use super::payload::{Action, GROUP, Parameter, Request};
 use super::texels::Texels;
 use super::view::{Origin, Source, View};
-use crate::assumptions::{CONTROL_WORDS_WITHOUT_A_SURFACE_ARE_ZERO, LOADS_OUTSIDE_HAVE_ALPHA_ONE};
+use crate::assumptions::CONTROL_WORDS_WITHOUT_A_SURFACE_ARE_ZERO;
 use crate::eu::regions::Registers;
 use crate::mem::{PageFault, Vm};
-use crate::surface::format::value::Value;
-use crate::surface::format::{Class, Format, Letter, block};
-use crate::surface::{AuxiliaryKind, Codec, Dimension, SurfaceKind, TileMode};
+use crate::surface::{AuxiliaryKind, Dimension, SurfaceKind, TileMode};
 
 /// Coordinates, level, sample and control word of the texel that a lane reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,7 +45,6 @@ pub fn load(
         request.answer_all(registers, [0; 4]);
         return Ok(0);
     }
-    let outside = outside(view);
     let one = border::one(view.numeric);
     let clear = view.surface.clear.map(|bit| if bit { one } else { 0 });
     let mut texels = Texels::new(view, vm);
@@ -78,7 +75,7 @@ pub fn load(
         for (lane, found) in found.iter().enumerate() {
             let value = match found {
                 Found::Texel(n) => &texels.values[*n],
-                Found::Outside => &outside,
+                Found::Outside => &view.outside,
                 Found::Clear => &clear,
             };
             let value = view.selected(value);
@@ -159,26 +156,6 @@ const fn stored(word: u32, sample: u32, samples: u32) -> Option<u32> {
     }
     let field = word >> (bits * sample) & ((1 << bits) - 1);
     Some(field & (samples - 1))
-}
-
-/// The value that is read outside of the surface: 0, but 1 in alpha if the format has no alpha
-/// (003:4064).
-fn outside(view: &View) -> Value {
-    let lacks_alpha = !view.codec.map(Codec::format).is_some_and(has_alpha);
-    let one = lacks_alpha && LOADS_OUTSIDE_HAVE_ALPHA_ONE;
-    [0, 0, 0, if one { border::one(view.numeric) } else { 0 }]
-}
-
-/// True if texels of a format have an alpha of their own.
-fn has_alpha(format: &Format) -> bool {
-    match format.class {
-        Class::Channels => format
-            .channels()
-            .iter()
-            .any(|channel| matches!(channel.letter, Letter::A | Letter::I | Letter::P)),
-        Class::Compressed => block::channels(format).0 == 4,
-        Class::PackedYuv { .. } | Class::Planar | Class::Raw => false,
-    }
 }
 
 /// Loads words of the multisample control surface and writes the response. Returns the number of

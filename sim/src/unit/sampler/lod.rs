@@ -73,17 +73,31 @@ pub struct Choice {
     pub magnified: bool,
 }
 
+/// Details of the selection of levels in which generations differ. The default is Gen8.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Rules {
+    /// True if the level of detail that selects between minification and magnification is clamped
+    /// to the levels of the surface too; false if it is clamped to Min LOD and Max LOD of the
+    /// sampler state only (2d p.397).
+    pub preclamps_to_levels: bool,
+    /// True if the nearest level is clamped to the whole levels around the range of Min LOD and Max
+    /// LOD. It can be one level too large then (erratum 003:3730). False if the level of detail is
+    /// clamped to the range first.
+    pub nearest_has_whole_bounds: bool,
+}
+
 /// Selects levels of a surface for a sampler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Chooser {
     bias: i32,
     min: i32,
     max: i32,
+    /// Bounds of the level of detail plus one half, for the nearest level.
+    nearest: [i32; 2],
     base: i32,
     mip: MipFilter,
-    /// Min LOD and Max LOD of the sampler state, without regard to the levels of the surface (2d
-    /// p.397). Present if the level of detail is clamped to them before it selects between
-    /// minification and magnification.
+    /// Bounds of the level of detail that selects between minification and magnification, if it is
+    /// clamped.
     before: Option<[i32; 2]>,
     mag_has_levels: bool,
     least_share: u32,
@@ -94,16 +108,27 @@ impl Chooser {
     /// The selection for a surface of `last` + 1 levels. Levels from `resource` (in 1/256) on are
     /// present. `base` is the surface's Base Mip Level in 1/256. It counts only if the Base Mip
     /// Level of the sampler is 0 (2d p.332).
-    pub fn new(sampler: &Sampler, last: u32, resource: i32, base: i32) -> Chooser {
+    pub fn new(sampler: &Sampler, rules: Rules, last: u32, resource: i32, base: i32) -> Chooser {
         let last = last as i32;
         let count = last * LEVEL;
+        let min = sampler.min_lod.min(count).max(resource);
+        let max = sampler.max_lod.min(count);
+        let before = match rules.preclamps_to_levels {
+            true => [min, max],
+            false => [sampler.min_lod, sampler.max_lod],
+        };
+        let nearest = match rules.nearest_has_whole_bounds {
+            true => [min / LEVEL * LEVEL, (max + LEVEL - 1) / LEVEL * LEVEL],
+            false => [min + LEVEL / 2, max + LEVEL / 2],
+        };
         Chooser {
             bias: sampler.bias,
-            min: sampler.min_lod.min(count).max(resource),
-            max: sampler.max_lod.min(count),
+            min,
+            max,
+            nearest,
             base: if sampler.base == 0 { base } else { sampler.base },
             mip: sampler.mip,
-            before: sampler.preclamp.then_some([sampler.min_lod, sampler.max_lod]),
+            before: sampler.preclamp.then_some(before),
             mag_has_levels: sampler.mag_has_levels,
             least_share: sampler.least_share,
             last,
@@ -134,12 +159,11 @@ impl Chooser {
         if self.mip == MipFilter::None || magnified && !self.mag_has_levels {
             return self.one(self.min / LEVEL, magnified);
         }
-        // The level of detail is clamped to Max LOD with its fraction. Older devices went one level
-        // too far with MIPFILTER_NEAREST, which is an erratum (003:3730).
-        let lod = self.clamped(lod);
         if self.mip == MipFilter::Nearest {
-            return self.one((lod + LEVEL / 2) / LEVEL, magnified);
+            let [least, most] = self.nearest;
+            return self.one((lod + LEVEL / 2).min(most).max(least) / LEVEL, magnified);
         }
+        let lod = self.clamped(lod);
         let (level, share) = (lod / LEVEL, (lod % LEVEL) as u32);
         if share < self.least_share || share == 0 {
             return self.one(level, magnified);
@@ -212,7 +236,13 @@ mod tests {
                     for preclamp in [false, true] {
                         for base in [0.0, 1.5] {
                             let sampler = Sampler { preclamp, ..sampler(mip, min, max) };
-                            let chooser = Chooser::new(&sampler, last, 0, (base * 256.0) as i32);
+                            let chooser = Chooser::new(
+                                &sampler,
+                                Rules::default(),
+                                last,
+                                0,
+                                (base * 256.0) as i32,
+                            );
                             for step in -600..2000 {
                                 let given = f64::from(step) / 256.0;
                                 let lod = if preclamp { given.min(max).max(min) } else { given };
@@ -245,12 +275,48 @@ mod tests {
         }
     }
 
+    /// Oracle: the pseudocode of 003:2787-2827, in floats.
+    #[test]
+    fn pseudocode_of_g45() {
+        let rules = Rules { preclamps_to_levels: true, nearest_has_whole_bounds: true };
+        for mip in [MipFilter::None, MipFilter::Nearest, MipFilter::Linear] {
+            for (min, max) in [(0.0, 14.0), (1.5, 3.25), (0.0, 0.25), (2.75, 1.0), (0.5, 0.5)] {
+                for (last, preclamp) in [(0u32, false), (0, true), (1, true), (5, false), (5, true)]
+                {
+                    let sampler = Sampler { preclamp, base: 128, ..sampler(mip, min, max) };
+                    let chooser = Chooser::new(&sampler, rules, last, 0, 0);
+                    let (max, min) = (f64::min(max, last.into()), f64::min(min, last.into()));
+                    for step in -600..2000 {
+                        let mut lod = f64::from(step) / 256.0;
+                        if preclamp {
+                            lod = lod.min(max).max(min);
+                        }
+                        let magnified = lod - 0.5 <= 0.0;
+                        let mut share = 0.0;
+                        if magnified || mip == MipFilter::None {
+                            lod = f64::min(0.0, max.ceil()).max(min.floor());
+                        } else if mip == MipFilter::Nearest {
+                            lod = (lod + 0.5).min(max.ceil()).max(min.floor()).floor();
+                        } else {
+                            lod = lod.min(max).max(min);
+                            share = lod.fract();
+                            lod = lod.floor();
+                        }
+                        let choice = chooser.choose(step);
+                        assert_eq!((choice.level, choice.magnified), (lod as u8, magnified));
+                        assert_eq!(f64::from(choice.share), share * 256.0);
+                    }
+                }
+            }
+        }
+    }
+
     /// OpenGL 4.6, 8.14.3 and 8.15: a map of one level is also minified where a pixel covers
     /// several texels.
     #[test]
     fn a_map_of_one_level_is_minified_too() {
         let sampler = Sampler { preclamp: true, ..sampler(MipFilter::None, 0.0, 14.0) };
-        let chooser = Chooser::new(&sampler, 0, 0, 0);
+        let chooser = Chooser::new(&sampler, Rules::default(), 0, 0, 0);
         assert_eq!(
             [-1, 0, 1, 700].map(|lod| chooser.choose(lod).magnified),
             [true, true, false, false]
@@ -262,7 +328,7 @@ mod tests {
     #[test]
     fn trilinear_quality() {
         let sampler = Sampler { least_share: 64, ..sampler(MipFilter::Linear, 0.0, 14.0) };
-        let chooser = Chooser::new(&sampler, 4, 0, 0);
+        let chooser = Chooser::new(&sampler, Rules::default(), 4, 0, 0);
         assert_eq!(
             chooser.choose(256 + 63),
             Choice { level: 1, next: 1, share: 0, magnified: false }

@@ -141,7 +141,9 @@ pub struct Kind {
 /// Stands for the position of a parameter that a kind of message does not have.
 const ABSENT: u8 = u8::MAX;
 
-const fn kind(
+/// A kind of message with the parameters `order` in SIMD8 and SIMD16 messages, and with the
+/// parameters `pair` at the given positions in SIMD4x2 messages.
+pub const fn kind(
     name: &'static str,
     action: Action,
     order: &[Parameter],
@@ -161,7 +163,8 @@ const fn kind(
     Kind { name, action, places, pair: pairs, empty: order.is_empty() }
 }
 
-const fn sample(lod: LodFrom, compares: bool) -> Action {
+/// A message that returns the mean of texels.
+pub const fn sample(lod: LodFrom, compares: bool) -> Action {
     Action::Sample(Sample { lod, compares, reduce: Reduce::Mean, kills: false })
 }
 
@@ -328,6 +331,15 @@ impl Simd {
         }
     }
 
+    /// Mask of the active lanes for the mask of enabled channels.
+    fn lanes(self, channels: u32) -> u32 {
+        match self {
+            Simd::Pair => u32::from(channels & 0x0f != 0) | u32::from(channels & 0xf0 != 0) << 1,
+            Simd::Eight => channels & 0xff,
+            Simd::Sixteen => channels & 0xffff,
+        }
+    }
+
     /// Number of groups of lanes.
     pub const fn groups(self) -> usize {
         self.registers()
@@ -346,7 +358,11 @@ pub struct Request<'m> {
     /// Mask of active lanes.
     pub mask: u32,
     /// Mask of the channels that are returned: bit 0 is red.
-    present: u8,
+    pub present: u8,
+    /// True if a channel that is not returned takes registers in a SIMD8 response (before Gen7).
+    pub keeps_registers: bool,
+    /// True if a level of detail from derivatives is replaced by 0 (Force LOD to Zero of G45).
+    pub zero_lod: bool,
     /// Offsets that are added to U, V and R, in texels.
     pub offset: [i32; 3],
     /// The channel that a gather returns.
@@ -372,14 +388,10 @@ impl<'m> Request<'m> {
         let mut request = Request {
             kind,
             simd,
-            mask: match simd {
-                Simd::Pair => {
-                    u32::from(message.mask & 0x0f != 0) | u32::from(message.mask & 0xf0 != 0) << 1
-                }
-                Simd::Eight => message.mask & 0xff,
-                Simd::Sixteen => message.mask & 0xffff,
-            },
+            mask: simd.lanes(message.mask),
             present: ALL,
+            keeps_registers: false,
+            zero_lod: false,
             offset: [0; 3],
             channel: 0,
             samplers: None,
@@ -405,6 +417,30 @@ impl<'m> Request<'m> {
             return Err(port.illegal(why, message));
         }
         Ok(request)
+    }
+
+    /// A message whose parameters are `sent` registers from byte `body` of the register file on, and
+    /// whose response has `returned` registers. It returns all channels.
+    pub fn plain(
+        message: &'m Message,
+        kind: &'static Kind,
+        simd: Simd,
+        body: usize,
+        sent: usize,
+        returned: usize,
+    ) -> Request<'m> {
+        Request {
+            kind,
+            simd,
+            mask: simd.lanes(message.mask),
+            present: ALL,
+            keeps_registers: false,
+            zero_lod: false,
+            offset: [0; 3],
+            channel: 0,
+            samplers: None,
+            payload: Payload::plain(message, kind.name, body, sent, returned),
+        }
     }
 
     /// The message as the `send` instruction sent it.
@@ -498,6 +534,7 @@ impl<'m> Request<'m> {
         let mut register = group;
         for (n, channel) in channels.iter().enumerate() {
             if self.present >> n & 1 == 0 {
+                register += if self.keeps_registers { self.simd.registers() } else { 0 };
                 continue;
             }
             if register >= self.payload.returned() {
@@ -526,7 +563,8 @@ impl<'m> Request<'m> {
 
     /// Writes the mask of pixels that are not killed, after the channels (003:4237-4243).
     pub fn answer_mask(&self, registers: &mut Registers, killed: u32) {
-        let register = self.present.count_ones() as usize * self.simd.registers();
+        let channels = if self.keeps_registers { 4 } else { self.present.count_ones() as usize };
+        let register = channels * self.simd.registers();
         if let Some(at) = self.payload.answer()
             && register < self.payload.returned()
         {

@@ -88,14 +88,14 @@ impl Samplers {
     /// The number of the view of a surface and a sampler, if this view is the most recently used
     /// view of the surface.
     #[inline(always)]
-    pub(super) fn recent(&self, surface: u8, sampler: Option<u64>) -> Option<usize> {
+    pub fn recent(&self, surface: u8, sampler: Option<u64>) -> Option<usize> {
         let number = usize::from(self.recent[usize::from(surface)]).checked_sub(1)?;
         self.views.get(number).is_some_and(|view| view.sampler == sampler).then_some(number)
     }
 
     /// The number of the view of a surface and a sampler, if there is one. This view becomes the
     /// recent view of the surface.
-    pub(super) fn look_up(&mut self, surface: u8, sampler: Option<u64>) -> Option<usize> {
+    pub fn look_up(&mut self, surface: u8, sampler: Option<u64>) -> Option<usize> {
         let number = self.index(surface, sampler)?;
         self.recent[usize::from(surface)] = number as u16 + 1;
         Some(number)
@@ -103,7 +103,7 @@ impl Samplers {
 
     /// Adds a view, which becomes the recent view of its surface, and returns its number. If the
     /// cache is full, all other views are removed first.
-    pub(super) fn add(&mut self, surface: u8, sampler: Option<u64>, view: Box<View>) -> usize {
+    pub fn add(&mut self, surface: u8, sampler: Option<u64>, view: Box<View>) -> usize {
         if self.views.len() >= MOST_VIEWS {
             self.views.clear();
             self.recent = [0; 256];
@@ -115,7 +115,7 @@ impl Samplers {
 
     /// The view with this number.
     #[inline(always)]
-    pub(super) fn get(&self, number: usize) -> &View {
+    pub fn get(&self, number: usize) -> &View {
         &self.views[number].view
     }
 }

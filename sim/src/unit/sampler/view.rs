@@ -4,16 +4,13 @@ use super::address::Rule;
 use super::border;
 use super::fast_path::FastPath;
 use super::key::Key;
-use super::lod::Chooser;
+use super::lod::{Chooser, Rules};
 use super::state::{MapFilter, Sampler, Wrap};
-use crate::assumptions::{RESOURCE_MIN_LOD_BOUNDS_LEVELS, SAMPLES_FLUSH_SUBNORMALS};
+use crate::assumptions::SAMPLES_FLUSH_SUBNORMALS;
 use crate::surface::format::value::Value;
 use crate::surface::format::{Class, Codec, Encoding, Format, Letter, Numeric};
 use crate::surface::{Dimension, Surface, SurfaceKind, TileMode};
-use genxml::gen8::state::{
-    RenderSurfaceState, RenderSurfaceStateEwaDisableForCube as EwaForCube, ShaderChannelSelect,
-    ThreeDPrefilterOperation,
-};
+use genxml::gen8::state::{ShaderChannelSelect, ThreeDPrefilterOperation};
 
 /// Maximum number of mip levels of a surface (2d p.343).
 pub const MOST_LEVELS: usize = 15;
@@ -29,10 +26,10 @@ pub struct Place {
     pub left: i64,
     /// First row.
     pub top: i64,
-    /// In a volume: bytes from a slice to the next one on the right, and rows from a slice to the
-    /// next one below.
+    /// If levels contain slices: bytes from a slice to the next one on the right, and rows from a
+    /// slice to the next one below.
     slice: [i64; 2],
-    /// In a volume: base-2 logarithm of the number of slices side by side.
+    /// If levels contain slices: base-2 logarithm of the number of slices side by side.
     across: u32,
 }
 
@@ -78,6 +75,10 @@ pub struct View {
     pub first_present: u32,
     /// Mip levels, from the first level of the surface on.
     pub places: [Place; MOST_LEVELS],
+    /// True if each level contains all its slices, false if each slice contains all its levels.
+    pub by_level: bool,
+    /// The value of loads outside of the surface.
+    pub outside: Value,
     /// Layout of texels in memory.
     pub source: Source,
     /// Decodes the bits of a texel.
@@ -120,8 +121,21 @@ pub struct View {
 }
 
 /// Inputs of a view in addition to surface and sampler.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Extras {
+    /// Faces of a cube map that are enabled. Disabled faces have the border colour.
+    pub faces: [bool; FACES as usize],
+    /// First level that is present, in 1/256 levels from the first level of the surface.
+    pub resource_lod: i32,
+    /// Level up to which the map counts as magnified, in 1/256; the sampler's own has priority.
+    pub base_level: i32,
+    /// False if the anisotropic filter ignores [`Sampler::ewa`].
+    pub ewa: bool,
+    /// How the sampler selects levels.
+    pub rules: Rules,
+    /// The value of loads outside of the surface; `None` for zeros, with alpha one if the format
+    /// has no alpha.
+    pub outside: Option<Value>,
     /// The border colour.
     pub border: Value,
     /// The chroma key.
@@ -132,32 +146,32 @@ pub struct Extras {
     pub mono: [u32; 2],
 }
 
+impl Default for Extras {
+    fn default() -> Extras {
+        Extras {
+            faces: [true; FACES as usize],
+            resource_lod: 0,
+            base_level: 0,
+            ewa: true,
+            rules: Rules::default(),
+            outside: None,
+            border: Value::default(),
+            key: None,
+            palette: None,
+            mono: [0; 2],
+        }
+    }
+}
+
 /// Treatment of coordinates outside of the map, for U, V and R.
 fn wrap(surface: &Surface, sampler: &Sampler) -> [Wrap; 3] {
     let cube = surface.layout.dimension == Dimension::Cube;
     if cube && sampler.cube_override { [Wrap::Cube; 3] } else { sampler.wrap }
 }
 
-/// Which faces of a cube map are enabled. Disabled faces have the border colour.
-fn faces(state: &RenderSurfaceState) -> [bool; FACES as usize] {
-    [
-        state.cube_face_enable_positive_x,
-        state.cube_face_enable_negative_x,
-        state.cube_face_enable_positive_y,
-        state.cube_face_enable_negative_y,
-        state.cube_face_enable_positive_z,
-        state.cube_face_enable_negative_z,
-    ]
-}
-
 impl View {
     /// Resolves a surface and a sampler.
-    pub fn new(
-        state: &RenderSurfaceState,
-        surface: &Surface,
-        sampler: &Sampler,
-        extras: Extras,
-    ) -> View {
+    pub fn new(surface: &Surface, sampler: &Sampler, extras: Extras) -> View {
         let (surface, sampler) = (*surface, *sampler);
         let format = surface.codec.map(Codec::format);
         let numeric = format.map_or(Numeric::Float, |format| format.numeric);
@@ -176,12 +190,7 @@ impl View {
             Numeric::Float => filter,
             _ => MapFilter::Nearest,
         };
-        let resource = match RESOURCE_MIN_LOD_BOUNDS_LEVELS {
-            true => state.resource_min_lod.bits() as i32 - 256 * surface.first_level as i32,
-            false => 0,
-        };
-        let resource = resource.max(0);
-        let base = (state.base_mip_level.get() * 256.0) as i32;
+        let resource = extras.resource_lod.max(0);
         let last =
             surface.mip_count.min((MOST_LEVELS as u32 - 1).saturating_sub(surface.first_level));
         let list = format.map_or(&[][..], Format::channels);
@@ -192,9 +201,11 @@ impl View {
         View {
             surface,
             sampler,
-            chooser: Chooser::new(&sampler, last, resource, base),
+            chooser: Chooser::new(&sampler, extras.rules, last, resource, extras.base_level),
             first_present: resource as u32 / 256,
             places,
+            by_level: surface.layout.by_level(),
+            outside: extras.outside.unwrap_or_else(|| border::outside(format, numeric)),
             // If the first level of an image does not exist, there are no texels.
             source: match places[0].size[0] {
                 0 if surface.kind == SurfaceKind::Image => Source::Nothing,
@@ -209,11 +220,11 @@ impl View {
                 .map(|lacks| lacks && sampler.dx9 && has(Letter::R) && numeric == Numeric::Float),
             border: extras.border,
             key: extras.key,
-            faces: faces(state),
+            faces: extras.faces,
             wrap,
             filters,
             fast_path,
-            ewa: sampler.ewa && !(cube && state.ewa_disable_for_cube == EwaForCube::DISABLE),
+            ewa: sampler.ewa && extras.ewa,
             layers: if cube { surface.slices / FACES } else { surface.slices },
             mono: extras.mono,
             // Alpha if the format has no other channel, else red (2d p.402).
@@ -235,9 +246,9 @@ impl View {
     }
 
     /// True if a texel can have the border colour.
-    pub fn has_border(state: &RenderSurfaceState, surface: &Surface, sampler: &Sampler) -> bool {
+    pub fn has_border(faces: [bool; FACES as usize], surface: &Surface, sampler: &Sampler) -> bool {
         let dimension = surface.layout.dimension;
-        let hidden = dimension == Dimension::Cube && faces(state).contains(&false);
+        let hidden = dimension == Dimension::Cube && faces.contains(&false);
         let directions = match dimension {
             Dimension::One => 1,
             Dimension::Two | Dimension::Cube => 2,
@@ -279,13 +290,13 @@ impl View {
         }
     }
 
-    /// Position of slice `slice` of a level. In a volume, slices count within the level; otherwise
-    /// they count from the start of the array in memory. If samples are not interleaved, this is
+    /// Position of slice `slice` of a level. If levels contain slices, slices count within the level;
+    /// otherwise they count from the start of the array in memory. If samples are not interleaved, this is
     /// the position of sample `sample` of the slice.
     #[inline(always)]
     pub fn origin(&self, place: &Place, slice: u32, sample: u32) -> Origin {
         let layout = &self.surface.layout;
-        if layout.dimension == Dimension::Three {
+        if self.by_level {
             let (right, down) = (slice & ((1 << place.across) - 1), slice >> place.across);
             return Origin {
                 left: place.left + i64::from(right) * place.slice[0],
@@ -347,7 +358,7 @@ impl Place {
     fn new(surface: &Surface, level: &crate::surface::Level) -> Place {
         let (left, top) = surface.origin(level, 0, 0);
         let mut slice = [0; 2];
-        if surface.layout.dimension == Dimension::Three {
+        if surface.layout.by_level() {
             // The slice on the right of the first one, and the slice below it. Level 0 has only one
             // slice in a row.
             let (right, _) = surface.origin(level, u32::from(level.number > 0), 0);

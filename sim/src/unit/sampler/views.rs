@@ -1,14 +1,16 @@
 //! Cache of views by binding table index and sampler. Each view is resolved when a message first
 //! uses it.
 
-use super::border;
+use super::border::{self, Stored};
 use super::key::Key;
 use super::palette::Palettes;
 use super::samplers::Samplers;
 use super::state::Sampler;
-use super::view::{Extras, View};
+use super::view::{Extras, FACES, View};
+use crate::assumptions::RESOURCE_MIN_LOD_BOUNDS_LEVELS;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::surface::Dimension;
 use crate::surface::format::value::Value;
 use crate::surface::format::{Codec, Letter};
 use crate::unit::bindings::Bindings;
@@ -16,7 +18,9 @@ use genxml::gen8::render3d_binding::{
     PaletteEntry, SamplerIndirectState, ThreeDStateMonofilterSize,
 };
 use genxml::gen8::render3d_pixel::ThreeDStateChromaKey;
-use genxml::gen8::state::SamplerState;
+use genxml::gen8::state::{
+    RenderSurfaceState, RenderSurfaceStateEwaDisableForCube as EwaForCube, SamplerState,
+};
 
 impl Bindings {
     /// The view of surface `index` and the sampler at address `sampler`, which is `None` for
@@ -69,22 +73,31 @@ impl Bindings {
                 format!("SAMPLER_STATE at {:#x}: the value is reserved", address.unwrap_or(0));
             exec.bad_field(bad.field, bad.value, why)
         })?;
-        let mut extras = Extras::default();
-        let Some(format) = surface.codec.map(Codec::format) else {
-            return Ok(View::new(&state, &surface, &sampler, extras));
+        let resource_lod = state.resource_min_lod.bits() as i32 - 256 * surface.first_level as i32;
+        let mut extras = Extras {
+            faces: faces(&state),
+            resource_lod: if RESOURCE_MIN_LOD_BOUNDS_LEVELS { resource_lod } else { 0 },
+            base_level: (state.base_mip_level.get() * 256.0) as i32,
+            ewa: surface.layout.dimension != Dimension::Cube
+                || state.ewa_disable_for_cube != EwaForCube::DISABLE,
+            ..Extras::default()
         };
-        if address.is_some() && View::has_border(&state, &surface, &sampler) {
+        let Some(format) = surface.codec.map(Codec::format) else {
+            return Ok(View::new(&surface, &sampler, extras));
+        };
+        if address.is_some() && View::has_border(extras.faces, &surface, &sampler) {
             let mut dwords = [0; SamplerIndirectState::DWORDS];
             let at = self.samplers.base.wrapping_add(sampler.border);
             exec.vm
                 .read(at, bytemuck::must_cast_slice_mut(&mut dwords))
                 .map_err(|fault| exec.page(fault, "border colour"))?;
             let state = SamplerIndirectState::unpack_lossy(&dwords);
-            extras.border = border::color(format, sampler.dx9, &state);
+            extras.border = border::color(format, stored(sampler.dx9, &state));
         }
         if let Some((entry, mode)) = sampler.key.filter(|_| address.is_some()) {
             let packet = exec.state.latched.read::<ThreeDStateChromaKey>(entry.into());
-            extras.key = Some(Key::new(&packet, mode, format));
+            let bounds = [packet.chroma_key_low_value, packet.chroma_key_high_value];
+            extras.key = Some(Key::new(bounds.map(|bound| bound.get() as u32), mode, format));
         }
         if format.channels().iter().any(|channel| channel.letter == Letter::P) {
             let number = usize::from(format.name.ends_with("PALETTE1"));
@@ -94,12 +107,46 @@ impl Bindings {
         let size: ThreeDStateMonofilterSize = exec.state.latched.read(0);
         extras.mono =
             [size.monochrome_filter_width, size.monochrome_filter_height].map(|n| n.get() as u32);
-        Ok(View::new(&state, &surface, &sampler, extras))
+        Ok(View::new(&surface, &sampler, extras))
+    }
+}
+
+/// Which faces of a cube map are enabled. Disabled faces have the border colour.
+fn faces(state: &RenderSurfaceState) -> [bool; FACES as usize] {
+    [
+        state.cube_face_enable_positive_x,
+        state.cube_face_enable_negative_x,
+        state.cube_face_enable_positive_y,
+        state.cube_face_enable_negative_y,
+        state.cube_face_enable_positive_z,
+        state.cube_face_enable_negative_z,
+    ]
+}
+
+/// The border colour in memory, in the mode DX9 or in the mode DX10/OGL.
+fn stored(dx9: bool, state: &SamplerIndirectState) -> Stored {
+    let [red, green, blue, alpha] = [
+        state.border_color_red,
+        state.border_color_green,
+        state.border_color_blue,
+        state.border_color_alpha,
+    ];
+    match dx9 {
+        true => Stored::Bytes(
+            [
+                state.border_color_red_dx9,
+                state.border_color_green_dx9,
+                state.border_color_blue_dx9,
+                state.border_color_alpha_dx9,
+            ]
+            .map(|byte| byte.get() as u8),
+        ),
+        false => Stored::Channels([red, green, blue, alpha].map(|dword| dword.get() as u32)),
     }
 }
 
 /// Converts an entry of a palette to red, green, blue and alpha from 0 to 1 (2d p.290).
-fn color(entry: u32) -> Value {
+pub fn color(entry: u32) -> Value {
     let entry = PaletteEntry::unpack_lossy(&[entry]);
     [entry.red, entry.green, entry.blue, entry.alpha]
         .map(|byte| (byte.get() as f32 / 255.0).to_bits())

@@ -43,8 +43,17 @@ pub(super) fn operands(p: &mut Parser<'_>, item: &mut Item) -> Parse<bool> {
             }
         }
         (Opcode::Msave | Opcode::Mrest | Opcode::Push | Opcode::Pop, _) => {
-            let fault = Fault::new(p.peek().span(), format!("`{}` lacks its operands", i.opcode));
-            return Err(fault.hint("Mesa's language has no operands for it"));
+            if p.is('{') || p.is(';') {
+                let message = format!("`{}` lacks its operands", i.opcode);
+                let fault = Fault::new(p.peek().span(), message).expected(match i.opcode {
+                    Opcode::Mrest => "`mask0.1<1>UW ms0<0,1,0>UD`",
+                    Opcode::Pop => "`ms0<1>UD 1UD`",
+                    _ => "`ms0<1>UD mask0.1<0,1,0>UW`",
+                });
+                return Err(fault.hint("Mesa's disassembler leaves them out"));
+            }
+            i.destination = Some(destination(p, i)?);
+            i.sources[0] = operand(p, i, true)?;
         }
         // It fills up 16 bytes after an instruction of 8 bytes, so it has 8 bytes itself.
         (Opcode::Nenop, _) => item.compacted = Some(item.span.clone()),

@@ -27,5 +27,9 @@ fn options() {
     {
         assert_eq!(wrong.parse::<Mode>(), Err(NoMode), "{wrong}");
     }
+    assert_eq!(
+        (device("G45"), device("gm45"), device("2e32")),
+        (Some(0x2e22), Some(0x2a42), Some(0x2e32))
+    );
     assert_eq!((device("0x1606"), device("0x9a49"), device("x")), (Some(0x1606), None, None));
 }

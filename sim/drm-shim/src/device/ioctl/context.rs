@@ -14,11 +14,19 @@ use std::sync::atomic::Ordering;
 const MAX_ENGINES: usize = 64;
 
 impl Device {
-    /// A new address space with one reference.
+    /// A new address space with one reference; on a GPU with one table for all contexts, a further
+    /// reference to its address space.
     pub(in crate::device) fn new_vm(&mut self) -> VmId {
+        let chip = self.config.chip();
+        if !chip.has_ppgtt
+            && let Some((id, vm)) = self.vms.iter_mut().next()
+        {
+            vm.users += 1;
+            return *id;
+        }
         let id = VmId(self.next_vm);
         self.next_vm += 1;
-        self.vms.insert(id, Vm::with_user());
+        self.vms.insert(id, Vm::with_user(&chip));
         id
     }
 
@@ -69,6 +77,9 @@ impl Device {
 
     /// Executes the ioctl GEM_VM_CREATE.
     pub(super) fn vm_create(&mut self, file: &mut File, arg: &mut i915::VmControl) -> Outcome {
+        if !self.config.chip().has_ppgtt {
+            return Err(Errno::NODEV.into());
+        }
         if arg.flags != 0 || !extensions(self.host, arg.extensions)?.is_empty() {
             return Err(Errno::INVAL.into());
         }
@@ -224,9 +235,9 @@ impl Device {
         let chain: u64 = self.host.value(arg.value)?;
         let engines: Vec<EngineClass> =
             self.host.array(arg.value + u64::from(head), count.into())?;
-        let topology = self.config.topology();
+        let (topology, chip) = (self.config.topology(), self.config.chip());
         let known = |engine: &EngineClass| {
-            let id = *CLASSES.get(usize::from(engine.class))?;
+            let id = (*chip.engines.get(usize::from(engine.class))?)?;
             let instances = if id == EngineId::Video { topology.videos } else { 1 };
             (u32::from(engine.instance) < instances).then_some(id)
         };
@@ -257,7 +268,11 @@ impl Device {
     pub(super) fn context_get(&mut self, file: &mut File, arg: &mut i915::ContextParam) -> Outcome {
         use context_param as param;
         let vm = file.contexts.get(&arg.ctx_id).ok_or(Errno::NOENT)?.vm;
+        let chip = self.config.chip();
         if arg.param == param::VM {
+            if !chip.has_ppgtt {
+                return Err(Errno::NODEV.into());
+            }
             self.use_vm(vm);
             (arg.size, arg.value) = (0, file.vms.add(vm).into());
             return Ok(());
@@ -310,7 +325,8 @@ impl Device {
         }
         arg.size = 0;
         arg.value = match arg.param {
-            param::GTT_SIZE => 1 << 48,
+            param::GTT_SIZE if chip.has_ppgtt => 1 << 48,
+            param::GTT_SIZE => chip.end_address + 4096,
             param::NO_ZEROMAP => context.no_zeromap.into(),
             param::NO_ERROR_CAPTURE => context.no_error_capture.into(),
             param::BANNABLE => context.bannable.into(),

@@ -136,7 +136,8 @@ impl Device {
             exec::VEBOX => EngineId::VideoEnhance,
             _ => return Err(Errno::INVAL),
         };
-        if engine != EngineId::Video && video != 0 {
+        let exists = self.config.chip().engines.contains(&Some(engine));
+        if !exists || engine != EngineId::Video && video != 0 {
             return Err(Errno::INVAL);
         }
         // A second video engine has its own context state.
@@ -278,6 +279,7 @@ impl Device {
     ) -> Result<(Vec<ObjectId>, Vec<u64>), Errno> {
         let mut seen = HashSet::with_capacity(entries.len());
         let mut wanted = Vec::with_capacity(entries.len());
+        let has_ppgtt = self.config.chip().has_ppgtt;
         for entry in entries {
             let id = *file.objects.get(entry.handle)?;
             if entry.flags & !object::KNOWN != 0
@@ -291,9 +293,9 @@ impl Device {
                 object: id,
                 size,
                 alignment: entry.alignment,
-                pinned: addresses::pinned(entry, size)?,
+                pinned: addresses::pinned(entry, size, has_ppgtt)?,
                 wish: addresses::wish(entry),
-                wide: entry.flags & object::SUPPORTS_48B != 0,
+                wide: has_ppgtt && entry.flags & object::SUPPORTS_48B != 0,
             });
         }
         let vm = self.vms.get_mut(&context.vm).ok_or(Errno::NOENT)?;
@@ -348,6 +350,8 @@ impl Device {
         written: &mut Vec<usize>,
     ) -> Outcome {
         let host = self.host;
+        // Relocations have 32 bits before Gen8. (Linux i915_gem_execbuffer.c, relocate_entry)
+        let bytes = if self.config.chip().has_ppgtt { 8 } else { 4 };
         let mut relocations: Vec<i915::Relocation> = host.array(part.0, part.1 as u64)?;
         let object = self.object_mut(id)?;
         let mut changed = false;
@@ -373,7 +377,7 @@ impl Device {
             // The kernel sign-extends the delta. (Linux i915_gem_execbuffer.c, relocation_target)
             let delta = i64::from(relocation.delta.cast_signed());
             let value = canonical(address.wrapping_add_signed(delta));
-            object.storage.pages().write(relocation.offset, &value.to_le_bytes())?;
+            object.storage.pages().write(relocation.offset, &value.to_le_bytes()[..bytes])?;
             relocation.presumed_offset = address;
             changed = true;
         }

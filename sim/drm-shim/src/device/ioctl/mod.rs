@@ -20,7 +20,6 @@ mod prime;
 mod syncobj;
 mod tiling;
 
-use super::config::APERTURE;
 use super::descriptor::Id;
 use super::host::Host;
 use super::outcome::{Outcome, Stop};
@@ -170,7 +169,8 @@ impl Device {
             nr::GEM_SET_TILING => call.with(|arg| self.set_tiling(file, arg)),
             nr::GEM_GET_TILING => call.with(|arg| self.get_tiling(file, arg)),
             nr::GEM_GET_APERTURE => call.with(|arg: &mut i915::GemGetAperture| {
-                (arg.aper_size, arg.aper_available_size) = (APERTURE, APERTURE);
+                let aperture = self.config.chip().aperture;
+                (arg.aper_size, arg.aper_available_size) = (aperture, aperture);
                 Ok(())
             }),
             nr::GEM_MADVISE => call.with(|arg| self.madvise(file, arg)),

@@ -1,7 +1,6 @@
 //! Queries about the driver and the GPU.
 
 use crate::device::config::Topology;
-use crate::device::context::CLASSES;
 use crate::device::fence::now;
 use crate::device::host::Host;
 use crate::device::outcome::Outcome;
@@ -79,14 +78,34 @@ impl Device {
         Ok(())
     }
 
-    /// GETPARAM. (Values: Linux i915_getparam.c for a Broadwell with execlists)
+    /// GETPARAM. (Values: Linux i915_getparam.c for a Broadwell with execlists; for a G45, which
+    /// has neither execlists nor page tables of contexts, gen45_facts 1.2 and 20)
     pub(super) fn get_param(&mut self, arg: &mut i915::GetParam) -> Outcome {
-        let topology = self.config.topology();
+        let (topology, chip) = (self.config.topology(), self.config.chip());
+        let has = |engine| u32::from(chip.engines.contains(&Some(engine)));
         let value: u32 = match arg.param {
             param::CHIPSET_ID => self.config.device,
-            // The last stepping of Broadwell.
-            param::REVISION => 9,
-            param::NUM_FENCES_AVAIL => 32,
+            param::REVISION => chip.revision.into(),
+            param::NUM_FENCES_AVAIL => chip.fences,
+            param::HAS_BLT => has(EngineId::Blitter),
+            param::HAS_VEBOX => has(EngineId::VideoEnhance),
+            param::HAS_LLC => chip.has_llc.into(),
+            param::HAS_ALIASING_PPGTT
+            | param::HAS_SEMAPHORES
+            | param::HAS_SCHEDULER
+            | param::HAS_COHERENT_PHYS_GTT
+                if !chip.has_ppgtt =>
+            {
+                0
+            }
+            // The whole GPU is reset.
+            param::HAS_GPU_RESET if !chip.has_ppgtt => 1,
+            // The kernel has no topology of a G45.
+            param::SUBSLICE_TOTAL | param::EU_TOTAL | param::SLICE_MASK | param::SUBSLICE_MASK
+                if !chip.has_ppgtt =>
+            {
+                return Err(Errno::NODEV.into());
+            }
             param::HAS_OVERLAY
             | param::HAS_EXEC_CONSTANTS
             | param::HAS_RESOURCE_STREAMER
@@ -100,15 +119,12 @@ impl Device {
             | param::HAS_PAGEFLIPPING
             | param::HAS_EXECBUF2
             | param::HAS_BSD
-            | param::HAS_BLT
             | param::HAS_RELAXED_FENCING
             | param::HAS_COHERENT_RINGS
             | param::HAS_RELAXED_DELTA
-            | param::HAS_LLC
             | param::HAS_WAIT_TIMEOUT
             | param::HAS_SEMAPHORES
             | param::HAS_PRIME_VMAP_FLUSH
-            | param::HAS_VEBOX
             | param::HAS_PINNED_BATCHES
             | param::HAS_EXEC_NO_RELOC
             | param::HAS_EXEC_HANDLE_LUT
@@ -174,6 +190,7 @@ impl Device {
                 .ok_or(Errno::FAULT)?;
             let mut item: i915::QueryItem = self.host.value(address)?;
             let answer = match item.query_id {
+                i915::QUERY_TOPOLOGY_INFO if !self.config.chip().has_ppgtt => Err(Errno::NODEV),
                 i915::QUERY_TOPOLOGY_INFO if item.flags == 0 => Ok(self.topology_info()),
                 i915::QUERY_ENGINE_INFO if item.flags == 0 => Ok(self.engine_info()),
                 i915::QUERY_MEMORY_REGIONS if item.flags == 0 => Ok(memory_regions()),
@@ -251,8 +268,12 @@ impl Device {
     fn engine_info(&self) -> Vec<u8> {
         let topology = self.config.topology();
         let mut engines = Vec::new();
-        for (class, id) in CLASSES.iter().enumerate() {
-            let instances = if *id == EngineId::Video { topology.videos } else { 1 };
+        for (class, id) in self.config.chip().engines.iter().enumerate() {
+            let instances = match id {
+                None => 0,
+                Some(EngineId::Video) => topology.videos,
+                Some(_) => 1,
+            };
             for instance in 0..instances as u16 {
                 engines.push(i915::EngineInfo {
                     engine: EngineClass { class: class as u16, instance },

@@ -19,6 +19,7 @@ mod contexts;
 mod display;
 mod fences;
 mod frame_buffers;
+mod g45;
 mod leases;
 mod objects;
 mod queries;
