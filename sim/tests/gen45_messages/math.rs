@@ -13,6 +13,9 @@ const INF: f32 = f32::INFINITY;
 const NAN: f32 = f32::NAN;
 const DENORM: f32 = 1e-40;
 
+/// A function in doubles.
+type Exact = fn(f64) -> f64;
+
 fn descriptor(function: Fc, responses: u64) -> ExtendedMathMessageDescriptor {
     ExtendedMathMessageDescriptor {
         math_function: function,
@@ -137,7 +140,7 @@ fn powers() {
 fn ordinary_values() {
     let mut rig = Rig::new();
     let values = [0.001f32, 0.5, 0.9, 1.0, 1.7, 3.0, 12.5, 100.0];
-    let relative: [(Fc, fn(f64) -> f64, f64); 5] = [
+    let relative: [(Fc, Exact, f64); 5] = [
         (Fc::INV, |x| 1.0 / x, 1.2e-7),
         (Fc::LOG, f64::log2, 5e-7),
         (Fc::EXP, f64::exp2, 5e-7),
@@ -151,7 +154,7 @@ fn ordinary_values() {
             assert!(error <= most * exact.abs(), "{function:?}({x}) = {found}, exact {exact}");
         }
     }
-    let absolute: [(Fc, fn(f64) -> f64); 2] = [(Fc::SIN, f64::sin), (Fc::COS, f64::cos)];
+    let absolute: [(Fc, Exact); 2] = [(Fc::SIN, f64::sin), (Fc::COS, f64::cos)];
     let angles = [-300.0f32, -3.1, -1.0, -0.1, 0.7, 2.0, 31.0, 310.0];
     for (function, exact) in absolute {
         for (x, found) in angles.iter().zip(floats(&mut rig, function, &angles, None)) {

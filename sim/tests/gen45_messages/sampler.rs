@@ -15,6 +15,9 @@ use genxml::gen45::state_surface::{
     SurfaceStateExtent,
 };
 
+/// A comparison of a texel with the reference.
+type Compare = fn(f32, f32) -> bool;
+
 pub const HEADER: SamplerMessageHeader = SamplerMessageHeader::new();
 
 pub fn header() -> SamplerMessageHeader {
@@ -297,7 +300,7 @@ fn parts_of_a_surface() {
 fn comparisons() {
     let mut rig = Rig::new();
     Texture::new(SurfaceType::SURFTYPE_2D, [8, 8, 1], 1).load(&mut rig);
-    let functions: [(ThreeDPrefilterOperation, fn(f32, f32) -> bool); 8] = [
+    let functions: [(ThreeDPrefilterOperation, Compare); 8] = [
         (ThreeDPrefilterOperation::ALWAYS, |_, _| true),
         (ThreeDPrefilterOperation::NEVER, |_, _| false),
         (ThreeDPrefilterOperation::LESS, |texel, reference| texel < reference),

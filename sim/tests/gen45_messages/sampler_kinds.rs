@@ -89,7 +89,7 @@ fn value(name: &str, lane: usize, names: &str, steep: &str) -> u32 {
 
 /// Every second lane compares the column with a larger number.
 fn reference(lane: usize, names: &str) -> f32 {
-    wanted(lane, names)[0] as f32 + if lane % 2 == 0 { 0.5 } else { -0.5 }
+    wanted(lane, names)[0] as f32 + if lane.is_multiple_of(2) { 0.5 } else { -0.5 }
 }
 
 /// The registers of a message.
