@@ -129,12 +129,12 @@ impl Thread {
                 self.flow.arrive(index);
             }
             let (offset, index) = (self.position(kernel), self.flow.ip);
-            // Exceptions are raised between instructions, not between the parts of one (G45).
-            if kernel.index(offset) != Some(index) {
-                return Ok(None);
-            }
             let breakpoint = kernel.behind_breakpoint(index).is_some();
             if !(self.pending.watch || breakpoint) || self.pending.again || self.passed {
+                return Ok(None);
+            }
+            // Exceptions are raised between instructions, not between the parts of one (G45).
+            if kernel.index(offset) != Some(index) {
                 return Ok(None);
             }
             match self.interrupted(breakpoint, offset, kernel) {

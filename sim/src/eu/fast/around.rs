@@ -185,19 +185,15 @@ pub fn float2<const N: usize>(
 /// Adds floats.
 #[inline(always)]
 pub fn sum<const N: usize>(s: Level, t: &mut Thread, u: &Uop, mask: u32, _: ()) -> bool {
-    if toward_zero(t) {
-        return of_two_floats::<N>(s, t, u, mask, |a, b| G45.add(a, b), true);
-    }
     float2::<N>(s, t, u, mask, |a, b| a + b)
+        || toward_zero(t) && of_two_floats::<N>(s, t, u, mask, |a, b| G45.add(a, b), true)
 }
 
 /// Multiplies floats.
 #[inline(always)]
 pub fn product<const N: usize>(s: Level, t: &mut Thread, u: &Uop, mask: u32, _: ()) -> bool {
-    if toward_zero(t) {
-        return of_two_floats::<N>(s, t, u, mask, |a, b| G45.mul(a, b), true);
-    }
     float2::<N>(s, t, u, mask, |a, b| a * b)
+        || toward_zero(t) && of_two_floats::<N>(s, t, u, mask, |a, b| G45.mul(a, b), true)
 }
 
 /// Executes a function of two floats that returns one of them. NaNs keep their pattern.
@@ -235,8 +231,8 @@ pub fn plane<const N: usize>(s: Level, t: &mut Thread, u: &Uop, mask: u32, is_li
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
     let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
     let to = or_aside!(base(&t.regs, &u.plan.dst));
-    let older = toward_zero(t);
-    if !usual(t) && !older {
+    let older = !usual(t);
+    if older && !toward_zero(t) {
         return false;
     }
     let [p, q, _, r] = tuple(t, u, a);
