@@ -11,7 +11,7 @@ mod words;
 
 use crate::encoding as enc;
 use crate::gen4;
-use crate::gen8::{eu, eu_gen9, eu_gen12, messages as md};
+use crate::gen8::{eu, eu_gen4, eu_gen9, eu_gen12, messages as md};
 use crate::generation::Generation;
 use crate::instruction::*;
 use crate::syntax::{self, Syntax};
@@ -69,6 +69,14 @@ pub fn lengths_on(generation: Generation, descriptor: u32) -> (u64, u64) {
             (message.message_length.get(), message.response_length.get())
         }
     }
+}
+
+/// The shared function that receives a message of Gen4 or G45 with this descriptor.
+pub fn receiver_gen4(descriptor: u32) -> SharedFunction {
+    let number =
+        eu_gen4::EuSendDescriptorGen4::unpack_lossy(&[descriptor]).target_function_id.get();
+    let known = enc::SHARED_FUNCTION_GEN4.decode(eu_gen4::SfidGen4::from_bits(number));
+    known.unwrap_or(SharedFunction::Reserved(number as u8))
 }
 
 /// First and last bit of the descriptor in an instruction (2d p.177).
