@@ -13,6 +13,7 @@ mod samples;
 
 use super::{Macroblock, Parameters, SliceFilter};
 use crate::{Frame, PlaneMut};
+pub use samples::{ALPHA, BETA, CLIP};
 use samples::{Edge, Strengths, Thresholds};
 
 /// Filters a decoded picture in place. `macroblocks`: all of the picture, in raster order of the

@@ -57,6 +57,8 @@ mod transform;
 mod vectors;
 mod weight;
 
+/// Thresholds of the deblocking filter (tables 8-16 and 8-17).
+pub use deblock::{ALPHA, BETA, CLIP};
 use macroblock::SliceFilter;
 pub use macroblock::{Macroblock, Prediction};
 pub use parameters::{

@@ -52,21 +52,21 @@ impl Edge {
 
 /// Table 8-16: alpha for indexA of 16 and more. Below it is 0.
 #[rustfmt::skip]
-pub(super) const ALPHA: [u8; 36] = [
+pub const ALPHA: [u8; 36] = [
     4, 4, 5, 6, 7, 8, 9, 10, 12, 13, 15, 17, 20, 22, 25, 28, 32, 36,
     40, 45, 50, 56, 63, 71, 80, 90, 101, 113, 127, 144, 162, 182, 203, 226, 255, 255,
 ];
 
 /// Table 8-16: beta for indexB of 16 and more. Below it is 0.
 #[rustfmt::skip]
-pub(super) const BETA: [u8; 36] = [
+pub const BETA: [u8; 36] = [
     2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 6, 6, 7, 7, 8, 8, 9, 9,
     10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15, 16, 16, 17, 17, 18, 18,
 ];
 
 /// Table 8-17: tC0 for bS of 1, 2 and 3, for indexA of 16 and more.
 #[rustfmt::skip]
-pub(super) const CLIP: [[i8; 3]; 36] = [
+pub const CLIP: [[u8; 3]; 36] = [
     [0, 0, 0], [0, 0, 1], [0, 0, 1], [0, 0, 1], [0, 0, 1], [0, 1, 1], [0, 1, 1], [1, 1, 1],
     [1, 1, 1], [1, 1, 1], [1, 1, 1], [1, 1, 2], [1, 1, 2], [1, 1, 2], [1, 1, 2], [1, 2, 3],
     [1, 2, 3], [2, 2, 3], [2, 2, 4], [2, 3, 4], [2, 3, 4], [3, 3, 5], [3, 4, 6], [3, 4, 6],

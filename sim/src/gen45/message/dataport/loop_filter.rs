@@ -11,60 +11,31 @@ use crate::machine::fault::Fault;
 use genxml::gen45::media_avc::AvcLoopFilterControl;
 use genxml::gen45::messages::AvcLoopFilterReadDescriptor;
 use genxml::gen45::writebacks::AvcLoopFilterReadWriteback;
+use genxml_codecs::avc::{ALPHA, BETA, CLIP};
 use genxml_core::U;
 
 /// Largest index of the tables.
 const MOST: u64 = 51;
 
-/// Alpha by index A, from 16 on. Below it is 0 (table 5-1).
-#[rustfmt::skip]
-const ALPHA: [u8; 36] = [
-    4, 4, 5, 6, 7, 8, 9, 10, 12, 13, 15, 17, 20, 22, 25, 28, 32, 36,
-    40, 45, 50, 56, 63, 71, 80, 90, 101, 113, 127, 144, 162, 182, 203, 226, 255, 255,
-];
-
-/// Beta by index B, from 16 on. Below it is 0 (table 5-1).
-#[rustfmt::skip]
-const BETA: [u8; 36] = [
-    2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 6, 6, 7, 7, 8, 8, 9, 9,
-    10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15, 16, 16, 17, 17, 18, 18,
-];
-
-/// tc0 by index A, from 16 on, for boundary strengths 1, 2 and 3. Below it is 0 (table 5-2).
-#[rustfmt::skip]
-const TC0: [[u8; 36]; 3] = [
-    [
-        0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2,
-        2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 6, 6, 7, 8, 9, 10, 11, 13,
-    ],
-    [
-        0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2,
-        2, 3, 3, 3, 4, 4, 5, 5, 6, 7, 8, 8, 10, 11, 12, 13, 15, 17,
-    ],
-    [
-        0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3,
-        4, 4, 4, 5, 6, 6, 7, 8, 9, 10, 11, 13, 14, 16, 18, 20, 23, 25,
-    ],
-];
-
-/// The entry of a table for an index. Indices above the largest one count as it.
-fn entry(table: &[u8; 36], index: U<8>) -> U<8> {
-    let value = (index.get().min(MOST) as usize).checked_sub(16).map_or(0, |n| table[n]);
-    U::from_bits(value.into())
+/// The entry of a table for an index (003 tables 5-1 and 5-2). Indices above the largest one count
+/// as it. Tables begin at index 16; below it, thresholds are 0.
+fn entry<T: Copy>(table: &[T; 36], index: U<8>) -> Option<T> {
+    (index.get().min(MOST) as usize).checked_sub(16).map(|n| table[n])
 }
 
 fn alpha(index: U<8>) -> U<8> {
-    entry(&ALPHA, index)
+    U::from_bits(entry(&ALPHA, index).unwrap_or(0).into())
 }
 
 fn beta(index: U<8>) -> U<8> {
-    entry(&BETA, index)
+    U::from_bits(entry(&BETA, index).unwrap_or(0).into())
 }
 
 /// tc0 of an edge; 0 for boundary strengths 0 and 4.
 fn tc0(strength: u64, index: U<8>) -> U<8> {
+    let row = entry(&CLIP, index).unwrap_or_default();
     match strength {
-        1..=3 => entry(&TC0[strength as usize - 1], index),
+        1..=3 => U::from_bits(row[strength as usize - 1].into()),
         _ => U::ZERO,
     }
 }
