@@ -7,6 +7,7 @@ use crate::assumptions::{
 };
 use crate::eu::Message;
 use crate::eu::math::{divide_signed, divide_unsigned, float};
+use crate::eu::ops::number::Float;
 use crate::eu::regions::{CR0, REGISTER, Registers};
 use crate::eu::uop::MathFunction;
 use crate::machine::fault::Fault;
@@ -71,16 +72,11 @@ struct Floats {
     saturate: bool,
 }
 
-/// Replaces a subnormal number by a zero of the same sign (003:6992).
-fn flush(value: f32) -> f32 {
-    if value.is_subnormal() { 0.0f32.copysign(value) } else { value }
-}
-
 impl Floats {
-    /// The final result: subnormal numbers become zero, infinities of ALT mode the largest number,
+    /// The final result: subnormal numbers become zero (003:6992), infinities of ALT mode the largest number,
     /// and Saturate clamps to the range from 0 to 1.
     fn finish(self, value: f32) -> u32 {
-        let mut value = flush(value);
+        let mut value = value.flush();
         if self.alternative && value.is_infinite() {
             value = f32::MAX.copysign(value);
         }
@@ -92,7 +88,7 @@ impl Floats {
     }
 
     fn compute(self, function: MathFunction, a: u32, b: u32) -> u32 {
-        let [a, b] = [a, b].map(|bits| flush(f32::from_bits(bits)));
+        let [a, b] = [a, b].map(|bits| f32::from_bits(bits).flush());
         self.finish(float(function, a, b, self.alternative))
     }
 }
