@@ -149,12 +149,15 @@ fn walk(kernel: &Kernel, start: i32, mut fetch: impl FnMut(i32) -> Fetched) -> F
 
 /// The uops of an instruction, at least one. Only instructions of G45 can have several.
 fn uops(generation: Generation, instruction: &Instruction, offset: u32) -> Vec<Uop> {
-    #[cfg(feature = "gen45")]
-    if generation.has_message_registers() {
-        return gen45::decode::uops(instruction, offset);
+    match generation {
+        Generation::Gen8 => vec![decode8::uop(instruction, offset)],
+        #[cfg(feature = "gen45")]
+        Generation::Gen45 => gen45::decode::uops(instruction, offset),
+        other => {
+            let why = format!("instructions of {other:?} cannot be executed");
+            vec![Uop::refused(offset, Refusal::illegal(why))]
+        }
     }
-    let _ = generation;
-    vec![decode8::uop(instruction, offset)]
 }
 
 /// The Gen8 instruction at byte `offset` of `bytes`, for [`kernel`] and [`extend`].
