@@ -194,6 +194,29 @@ fn line_and_mac() {
     }
 }
 
+/// The accumulator keeps its value over a long chain of jumps backward.
+#[test]
+fn accumulators_over_jumps() {
+    let text = format!(
+        "line(8) null<1>F g3<0,1,0>F g4<8,8,1>F {{ align1 }};
+         jmpi(1) 202D {{ align1 nomask }};
+         mac(8) g5<1>F g3.1<0,1,0>F g6<8,8,1>F {{ align1 }};
+         {END}
+         jmpi(1) -3D {{ align1 nomask }};
+         {}",
+        "jmpi(1) -2D { align1 nomask };\n".repeat(200)
+    );
+    let thread = run(&text, &launch(0xff), |thread| {
+        write(thread, 3, &[2.0f32, 3.0, 99.0, 10.0].map(f32::to_bits));
+        write(thread, 4, &[4.0f32; 8].map(f32::to_bits));
+        write(thread, 6, &[0.5f32; 8].map(f32::to_bits));
+    })
+    .unwrap();
+    for c in 0..8 {
+        assert_eq!(f32::from_bits(read(&thread, 5, c, 4)), 2.0 * 4.0 + 10.0 + 1.5);
+    }
+}
+
 /// 003:10915: the negation of a source is arithmetic, also for logic.
 #[test]
 fn logic_of_negated_sources() {

@@ -15,14 +15,22 @@ type Bytes = u64;
 
 const ALL: Bytes = u64::MAX;
 
+/// Passes over a kernel, about one for each level of nested loops, after which every write counts
+/// as read. The limit bounds the time for kernels with long chains of jumps backward.
+const MOST_PASSES: usize = 64;
+
 /// Sets [`Uop::acc_write`] where a write may be read, clears it elsewhere, and chooses the plans
 /// of these instructions again. `uops` are all instructions of a kernel.
 pub fn settle(uops: &mut [Uop]) {
     let any = uops.iter().any(|u| reads(u) != 0);
     let mut live = vec![0; uops.len()];
-    let mut changed = any;
+    let (mut changed, mut passes) = (any, 0);
     while changed {
-        changed = false;
+        if passes == MOST_PASSES {
+            live.fill(ALL);
+            break;
+        }
+        (changed, passes) = (false, passes + 1);
         for at in (0..uops.len()).rev() {
             let u = &uops[at];
             let before = after(u, &live) & !writes(u) | reads(u);
