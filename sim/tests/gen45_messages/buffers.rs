@@ -311,6 +311,24 @@ fn streamed_vertices() {
     }
 }
 
+/// 003:5260: vertices cannot be streamed without a surface.
+#[test]
+fn streamed_vertices_need_a_surface() {
+    let (mut rig, contents) = rig();
+    rig.bind(255, &buffer(ENTRIES, 20).pack());
+    let descriptor = StreamedVertexBufferWriteDescriptor {
+        binding_table_index: u(255),
+        ..StreamedVertexBufferWriteDescriptor::new()
+    };
+    let payload = StreamedVertexBufferWritePayload {
+        r_data: u(1),
+        ..StreamedVertexBufferWritePayload::new()
+    };
+    let send = write(descriptor.pack()[0], vec![payload.pack()]);
+    assert!(rig.send(&send).unwrap_err().to_string().contains("5260"));
+    assert_eq!(rig.get(DATA, DWORDS), contents);
+}
+
 /// Reserved types and sizes, wrong lengths and surfaces, ends of threads, and what is missing.
 #[test]
 fn refused() {

@@ -2,7 +2,7 @@
 
 use crate::eu::Message;
 use crate::eu::regions::Registers;
-use crate::gen45::message::bindings::ADDRESSES;
+use crate::gen45::message::bindings::{ADDRESSES, STATELESS};
 use crate::gen45::message::payload::Payload;
 use crate::gen45::message::port::Port;
 use crate::machine::fault::Fault;
@@ -29,8 +29,8 @@ impl UnitState for Streamed {}
 /// Writes the channels that the format has and the message enables, without conversion.
 ///
 /// # Errors
-/// Faults of the surface; [`Fault::IllegalInstruction`] for a surface that is neither a buffer nor
-/// a null surface.
+/// Faults of the surface; [`Fault::IllegalInstruction`] for a stateless message, and for a surface
+/// that is neither a buffer nor a null surface.
 pub fn write(
     port: &mut Port<'_, '_>,
     registers: &Registers,
@@ -40,6 +40,9 @@ pub fn write(
     let payload = Payload::open(message, "a streamed vertex buffer write");
     payload.check(port, 1, payload.returned)?;
     let index = descriptor.binding_table_index.get() as u8;
+    if index == STATELESS {
+        return Err(payload.illegal(port, "without a surface (003:5260)"));
+    }
     let surface = port.bindings.surface(port.exec, index)?.surface;
     let data = StreamedVertexBufferWritePayload::unpack_lossy(&payload.dwords(registers, 0));
     if !matches!(surface.kind, SurfaceKind::Buffer | SurfaceKind::Null) {
