@@ -372,6 +372,23 @@ pub struct Request<'m> {
 }
 
 impl<'m> Request<'m> {
+    /// A message with this payload, which returns all channels.
+    #[inline]
+    fn new(payload: Payload<'m>, kind: &'static Kind, simd: Simd) -> Request<'m> {
+        Request {
+            kind,
+            simd,
+            mask: simd.lanes(payload.message.mask),
+            present: ALL,
+            keeps_registers: false,
+            zero_lod: false,
+            offset: [0; 3],
+            channel: 0,
+            samplers: None,
+            payload,
+        }
+    }
+
     /// Decodes a message: its header, its lengths and the mask of active lanes.
     ///
     /// # Errors
@@ -384,19 +401,7 @@ impl<'m> Request<'m> {
         kind: &'static Kind,
         simd: Simd,
     ) -> Result<Request<'m>, Fault> {
-        let payload = Payload::open(message, kind.name);
-        let mut request = Request {
-            kind,
-            simd,
-            mask: simd.lanes(message.mask),
-            present: ALL,
-            keeps_registers: false,
-            zero_lod: false,
-            offset: [0; 3],
-            channel: 0,
-            samplers: None,
-            payload,
-        };
+        let mut request = Request::new(Payload::open(message, kind.name), kind, simd);
         if let Some(at) = request.payload.header {
             let header = SamplerMessageHeader::unpack_lossy(&registers.dwords(at));
             let absent = [
@@ -429,18 +434,7 @@ impl<'m> Request<'m> {
         sent: usize,
         returned: usize,
     ) -> Request<'m> {
-        Request {
-            kind,
-            simd,
-            mask: simd.lanes(message.mask),
-            present: ALL,
-            keeps_registers: false,
-            zero_lod: false,
-            offset: [0; 3],
-            channel: 0,
-            samplers: None,
-            payload: Payload::plain(message, kind.name, body, sent, returned),
-        }
+        Request::new(Payload::plain(message, kind.name, body, sent, returned), kind, simd)
     }
 
     /// The message as the `send` instruction sent it.
