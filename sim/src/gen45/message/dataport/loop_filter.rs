@@ -47,7 +47,7 @@ const TC0: [[u8; 36]; 3] = [
     ],
 ];
 
-/// The entry of a table for an index. Indices above the largest one count as it.
+/// The entry of a table for an index. A larger index selects the last entry.
 fn entry(table: &[u8; 36], index: U<8>) -> U<8> {
     let value = (index.get().min(MOST) as usize).checked_sub(16).map_or(0, |n| table[n]);
     U::from_bits(value.into())
@@ -74,8 +74,8 @@ fn map(condition: bool) -> U<4> {
     if condition { U::MAX } else { U::ZERO }
 }
 
-/// Reads the controls of a macroblock and returns eight registers. The execution mask does not
-/// count. Outside of the buffer, the controls are 0.
+/// Reads the controls of a macroblock and returns eight registers. The execution mask is ignored.
+/// Outside of the buffer, the controls are 0.
 ///
 /// # Errors
 /// Faults of the buffer; [`Fault::IllegalInstruction`] for a stateless message and wrong lengths.
