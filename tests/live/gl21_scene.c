@@ -147,7 +147,7 @@ static void textures(void)
 	glFrustum(-1, 1, -1, 1, 1, 30);
 	glTexEnvi(GL_TEXTURE_ENV, GL_TEXTURE_ENV_MODE, GL_MODULATE);
 	glBegin(GL_QUADS);
-	/* Values that depend linearly on the place, because renderers divide quads differently. */
+	/* Values that depend linearly on the position, because renderers divide quads differently. */
 	glColor3f(1, 0.5f, 0.5f), glTexCoord2f(0, 0), glVertex3f(-2, -1, -1.2f);
 	glTexCoord2f(3, 0), glVertex3f(2, -1, -1.2f);
 	glColor3f(0.5f, 1, 1), glTexCoord2f(3, 6), glVertex3f(2, 1, -12);

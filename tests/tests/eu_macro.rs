@@ -79,7 +79,7 @@ fn kernels_of_g45() {
         (+f0.0) while(8) Jump: -1                                       { align1 };
         pop(1)          ms0<1>UD        1UD                             { align1 };
     ";
-    let options = Options { generation: genxml::eu::Generation::Gen45, ..Options::default() };
+    let options = Options { generation: eu::Generation::Gen45, ..Options::default() };
     let kernel = assemble(text, Syntax::Mesa, &options).unwrap();
     assert_eq!(LOOP[..], kernel.dwords());
     // Opcode, compression and size; the count of the jump (003:9799-9844, 13663).

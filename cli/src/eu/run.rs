@@ -64,8 +64,8 @@ pub struct Args {
     /// Number of channels of the thread, if --mask is not given. G45 has at most 16
     #[arg(long, value_name = "N", default_value = "32", value_parser = ["1", "8", "16", "32"])]
     simd: String,
-    /// Initial value of cr0.0: 0x0001 alternative float mode, 0x0030 rounding mode (not G45), 0x0004
-    /// single program flow
+    /// Initial value of cr0.0: 0x0001 alternative float mode, 0x0030 rounding mode (not G45),
+    /// 0x0004 single program flow
     #[arg(long, value_name = "BITS", value_parser = address, default_value = "0")]
     control: u64,
     /// Initial value of cr0.1, the enabled exceptions: 0x8000 breakpoint, 0x2000 software, 0x1000

@@ -1,5 +1,5 @@
-//! Runs unmodified drivers on the model. With this library, a process finds a GPU (a Broadwell, or a
-//! G45) with the kernel driver i915. Submitted batches run on [`genxml_sim`].
+//! Runs unmodified drivers on the model. With this library, a process finds a GPU (a Broadwell, or
+//! a G45) with the kernel driver i915. Submitted batches run on [`genxml_sim`].
 //!
 //! The library is loaded with LD_PRELOAD (`genx shim -- COMMAND` does that). It replaces the libc
 //! functions with which drivers find and use a device. It needs no kernel module, no device file

@@ -16,10 +16,10 @@ assumptions! {
         reason "Drivers take 36 bits as valid (gen45_facts 16).";
 
     documentation URB_FENCE_MAY_CROSS_A_LINE;
-        question "What does a URB_FENCE do that lies in two lines of 64 bytes?";
+        question "What does a URB_FENCE do that crosses a cache line of 64 bytes?";
         choice "The same as any other.";
-        reason "The 965 hangs or reads wrong values. crocus means to avoid it, but does not, and its \
-            batches work on a G41 (gen45_CONFLICTS 2).";
+        reason "On the 965, such a packet hangs the GPU or is read wrongly. crocus has code that \
+            should avoid it but does not; its batches work on a G41 (gen45_CONFLICTS 2).";
 
     documentation G45_POINTERS_STAY;
         question "What do Indirect State Pointers Disable of PIPE_CONTROL, Indirect State Pointers \

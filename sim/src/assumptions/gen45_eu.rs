@@ -15,9 +15,9 @@ assumptions! {
 
     const MASK_STACK_DEPTH_LIMIT: u16 = 12;
         question "At which depth does a mask stack overflow?";
-        choice "At 13.";
-        reason "The table of triggers has 12 for Cantiga, and the depth must exceed it \
-            (003:7942-7952). Line 7991 says that there is no such exception, for older devices.";
+        choice "When the depth exceeds 12.";
+        reason "The table of trigger values has 12 for Cantiga (003:7942-7952). 003:7991 says that \
+            these exceptions are not supported, but it names older devices only.";
 
     const NO_CONTINUE_MASK_IS_FOR_OPERATIONS: bool = true;
         question "Which instructions can ignore the continue mask (MaskCtrlEx)?";
@@ -40,10 +40,11 @@ assumptions! {
 
     documentation COMPRESSED_MESSAGES_ARE_TWO;
         question "What does a compressed message do?";
-        choice "It stands for two messages, like other compressed instructions. Both have the same \
-            first message register.";
-        reason "The manual calls it undefined (003:13396), but Mesa sends vectors of 16 channels to \
-            the math unit so, with one register each way.";
+        choice "It stands for two messages, like other compressed instructions. The second one uses \
+            the next message register, the next register of source 0 and the next response \
+            register.";
+        reason "The manual calls it undefined (003:13396). Mesa uses it for 16 channels of extended \
+            math; each of the two messages sends one register and returns one (gen45_facts 12.2).";
 
     documentation ADDITION_OVERFLOWS_TO_INFINITY;
         question "What is a sum that is too great for a single?";

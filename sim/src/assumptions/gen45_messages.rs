@@ -36,11 +36,10 @@ assumptions! {
         question "Does LOD PreClamp Enable clamp to the levels of the surface?";
         choice "No, as on Gen8. With `true`, a surface of one level is always magnified with \
             PreClamp.";
-        reason "The pseudocode of 003:2787-2827 clamps to them. But drivers set PreClamp for \
-            OpenGL, where surfaces of one level are minified too: the picture of the capture \
-            gl_two_batches has it so, and on hardware dEQP's tests of a nearest filter for \
-            minification with a linear one for magnification fail for some sizes only \
-            (gen45_facts 19).";
+        reason "The pseudocode of 003:2787-2827 clamps to the levels. But drivers set PreClamp for \
+            OpenGL, which also minifies surfaces of one level. The capture gl_two_batches shows \
+            this minification. On hardware, dEQP's tests with a nearest filter for minification \
+            and a linear filter for magnification fail for some sizes only (gen45_facts 19).";
 
     const G45_NEAREST_LEVELS_HAVE_WHOLE_BOUNDS: bool = true;
         question "Does the erratum of Max LOD (003:3730: with a fraction below one half, the \
@@ -53,9 +52,10 @@ assumptions! {
         question "Is the level of detail that selects between minification and magnification \
             relative to Surface Min LOD?";
         choice "Yes, as on Gen8.";
-        reason "The pseudocode (003:2787-2827) adds Surface Min LOD to the level of sample_l only, \
-            which would magnify other messages at other sizes. Drivers use Surface Min LOD for the \
-            base level of OpenGL, which is relative.";
+        reason "The pseudocode (003:2787-2827) adds Surface Min LOD to the level of sample_l only. \
+            Then sample_l and the other messages would switch to magnification at different sizes. \
+            Drivers use Surface Min LOD for OpenGL's base level, and OpenGL counts the level of \
+            detail from the base level.";
 
     const G45_LOADS_OUTSIDE_HAVE_ALPHA_ZERO_FOR_BYTES: bool = true;
         question "Does the erratum of ld (0 in alpha outside of the surface for formats with 8 bits \

@@ -5,8 +5,9 @@ assumptions! {
 
     const G45_ELEMENTS_AFTER_MAX_INDEX_ARE_ZERO: bool = true;
         question "What does vertex fetch read for elements after Max Index?";
-        choice "All components of the source are 0. `false`: memory behind the buffer.";
-        reason "Gen8 reads 0 behind the end of a buffer (gen45_facts 5).";
+        choice "All components of the source are 0. With `false`, fetch reads the memory \
+            after the buffer.";
+        reason "Gen8 reads 0 after the end of a buffer (gen45_facts 5).";
 
     const G45_MAX_INDEX_ZERO_IS_NO_LIMIT: bool = true;
         question "What does Max Index 0 of a vertex buffer mean?";
@@ -16,7 +17,7 @@ assumptions! {
 
     const G45_INDICES_AFTER_THE_END_ARE_ZERO: bool = true;
         question "What does vertex fetch read for indices after Buffer Ending Address?";
-        choice "Index 0. `false`: memory behind the buffer.";
+        choice "Index 0. With `false`, fetch reads the memory after the buffer.";
         reason "Gen8 does so. No source describes the G45.";
 
     const G45_PIXEL_THREADS_RUN_WHOLE_SUBSPANS: bool = true;
@@ -34,10 +35,10 @@ assumptions! {
 
     const G45_ALPHA_IS_TESTED_AS_IT_IS_STORED: bool = true;
         question "Is alpha compared as a float, or as the render target stores it?";
-        choice "Of UNORM targets of up to 8 bits, both alpha and reference are rounded to 8 bits. \
-            `false`: as a float if Alpha Test Format is FLOAT32.";
+        choice "For UNORM targets with up to 8 bits, alpha and the reference are rounded to 8 bits. \
+            With `false`, they are compared as floats if Alpha Test Format is FLOAT32.";
         reason "OpenGL rounds both to the precision of the target (OpenGL 2.1, 4.1.4), and the \
-            picture of gl_ff_tex_alpha has it so. Drivers write FLOAT32.";
+            picture of gl_ff_tex_alpha agrees. Drivers set Alpha Test Format to FLOAT32.";
 
     documentation G45_ODD_TRIANGLES_SWAP_THEIR_FIRST_VERTICES;
         question "In which order does setup load the vertices of odd triangles of a strip?";

@@ -54,7 +54,7 @@ pub fn decode(exec: &mut Exec<'_>, address: u64, ip_base: u32) -> Arc<Kernel> {
     decode_on(Generation::Gen8, exec, address, ip_base)
 }
 
-/// As [`decode`], for instructions of `generation`. On G45, `ip_base` is the offset from General
+/// As [`decode()`], for instructions of `generation`. On G45, `ip_base` is the offset from General
 /// State Base Address.
 pub fn decode_on(
     generation: Generation,

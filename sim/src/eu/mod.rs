@@ -2,17 +2,17 @@
 //!
 //! Reading order: [`uop`] defines a decoded instruction, [`types`] the types of its operands.
 //! [`decode`] finds the instructions of a program, [`decode8`] makes uops from those of Gen8, a
-//! [`kernel`] holds them. A [`thread`] executes them: [`regions`] and [`acc`] are its registers, [`modes`] its modes,
-//! [`flow`] the instruction pointers of its channels, [`stop`] the reasons to stop. [`run`] is its
-//! loop. [`branch`] has the control flow instructions, [`control`] the machine registers and
-//! exceptions.
+//! [`kernel`] holds them. A [`thread`] executes them: [`regions`] and [`acc`] are its registers,
+//! [`modes`] its modes, [`flow`] the instruction pointers of its channels, [`stop`] the reasons to
+//! stop. [`run`] is its loop. [`branch`] has the control flow instructions, [`control`] the machine
+//! registers and exceptions.
 //!
 //! [`ops`] are the operations, a table for each family. [`execute`] is the general path of an
 //! operation: [`general`] and [`operands`] fetch the operands for its body and write the results.
 //! [`fast`] is the fast path. With the feature `fast`, `compile` makes machine code of the host.
 //! [`math`] and [`extended`] are the extended math unit, [`convert`] and [`soft`] convert between
-//! types. [`debug`] is a debugger for one thread. With the feature `gen45`, `gen45` has what is
-//! otherwise on G45: decoding, control flow with mask stacks, and some operations.
+//! types. [`debug`] is a debugger for one thread. With the feature `gen45`, `gen45` has what
+//! differs on G45: decoding, control flow with mask stacks, and some operations.
 
 pub mod acc;
 pub mod branch;

@@ -20,7 +20,8 @@ pub struct Launch {
     pub generation: Generation,
     /// Dispatch mask: the channels that are enabled.
     pub dispatch_mask: u32,
-    /// Vector mask: the channels that are enabled if `control` has Vector Mask Enable. G45 has none.
+    /// Vector mask: the channels that are enabled if `control` has Vector Mask Enable. G45 has
+    /// none.
     pub vector_mask: u32,
     /// Initial value of `cr0.0`.
     pub control: u32,
@@ -46,7 +47,7 @@ pub struct Message {
     pub descriptor: u32,
     /// Mask of the enabled channels. Bit 0 is the first channel of the send. On G45, bit n is for
     /// element n of the response register: the subregister and the channel enables of the
-    /// destination count (003:13372).
+    /// destination apply (003:13372).
     pub mask: u32,
     /// True if the send ignores the execution mask (NoMask).
     pub no_mask: bool,

@@ -19,12 +19,11 @@ pub enum Op {
     /// An operation of the instruction set. `sendc` is [`Opcode::Send`] here, `smov` is
     /// [`Opcode::Mov`]. [`Opcode::Illegal`] stands for every opcode without an operation.
     Isa(Opcode),
-    /// An operation that is otherwise on G45: see [`super::gen45::operations`] and
+    /// An operation that differs on G45: see [`super::gen45::operations`] and
     /// [`super::gen45::flow`].
     #[cfg(feature = "gen45")]
     Gen45(Opcode),
-    /// G45: the next instruction ignores the continue mask (NoCMask) if true; the end of this if
-    /// false.
+    /// G45: true before an instruction that ignores the continue mask (NoCMask), false after it.
     #[cfg(feature = "gen45")]
     IgnoreContinueMask(bool),
     /// The instruction has a breakpoint. [`super::Kernel::behind_breakpoint`] gives its uop.

@@ -10,8 +10,8 @@ use genxml_core::latch::{Latch, Slots};
 /// The newest packet of each latched type of Gen8.
 pub type Latched = LatchedOf<LATCH_DWORDS, LATCH_SLOTS>;
 
-/// The newest packet of each latched type of a specification; of types with several entries, of
-/// each entry. `DWORDS` and `SLOTS` are the sizes that the specification needs.
+/// The newest packet of each latched type of a specification. A type with several entries has a
+/// newest packet for each entry. `DWORDS` and `SLOTS` are the sizes that the specification needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LatchedOf<const DWORDS: usize, const SLOTS: usize>(Box<Store<DWORDS, SLOTS>>);
 

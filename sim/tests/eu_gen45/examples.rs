@@ -68,7 +68,7 @@ fn compressed_instructions() {
              mac(8) g4<1>F g6<8,8,1>F g12<8,8,1>F { align1 };
              mac(8) g5<1>F g7<8,8,1>F g13<8,8,1>F { align1 sechalf };",
         ),
-        // 003:12701: the second vector of a compressed pln is two registers further.
+        // 003:12701: the second half of a compressed pln reads source 1 two registers further.
         (
             "pln(16) g4<1>F g10<0,1,0>F g2<8,8,1>F { align1 compr };",
             "pln(8) g4<1>F g10<0,1,0>F g2<8,8,1>F { align1 };

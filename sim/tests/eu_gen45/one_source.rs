@@ -1,5 +1,5 @@
-//! The tables of the 8-byte forms stand twice in the specification: for the decoder, which shares
-//! the formats of Gen8, and among the layouts of G45. Both must have the same rows.
+//! The specification has the tables of the 8-byte forms twice: for the decoder, which shares the
+//! formats of Gen8, and among the layouts of G45. Both must have the same rows.
 
 use genxml::gen45::eu_compaction as layouts;
 use genxml_eu::gen8::eu_gen45 as formats;

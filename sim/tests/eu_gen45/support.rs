@@ -12,7 +12,8 @@ use genxml_sim::{EngineId, Fault, Place};
 
 const PLACE: Place = Place::new(EngineId::Render, "test", 0, 0);
 
-/// An environment with a budget of instructions. It answers messages with numbers, and records them.
+/// An environment with a budget of instructions. It answers messages with numbers, and records
+/// them.
 pub struct World {
     pub steps: u64,
     pub messages: Vec<Message>,

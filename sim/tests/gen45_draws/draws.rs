@@ -76,8 +76,8 @@ fn triangles_are_interpolated() {
     }
 }
 
-/// Oracle: the numbers of vertices in the manual of OpenGL 2.1 (2.6.1, 3.5), with the last vertex as
-/// the provoking one. The first triangle of a strip has the colour of vertex 2, the next that of
+/// Oracle: the numbers of vertices in the manual of OpenGL 2.1 (2.6.1, 3.5), with the last vertex
+/// as the provoking one. The first triangle of a strip has the colour of vertex 2, the next that of
 /// vertex 3.
 #[test]
 fn strips_fans_and_provoking_vertices() {

@@ -34,8 +34,8 @@ pub const INDICES: u64 = BASE + 0x5_0000;
 pub const TARGET: u64 = BASE + 0x6_0000;
 pub const DEPTH: u64 = BASE + 0x7_0000;
 
-/// Setup of a triangle with one attribute: planes of position and attribute, as the manual's
-/// payload gives the differences (gen45_facts 9.2).
+/// Setup of a triangle with one attribute: computes the planes of position and attribute from the
+/// vertex differences in the payload (gen45_facts 9.2).
 pub const SETUP: &str = "
 send(1) 0 g6<1>F g1.2<0,1,0>F 0x01110081
     math MsgDesc: inv scalar mlen 1 rlen 1 { align1 };

@@ -51,7 +51,7 @@ const DWORDS: usize = 4 * ENTRIES as usize + 64;
 
 fn rig() -> (Rig, Vec<u32>) {
     let mut rig = Rig::new();
-    // The pitch does not count.
+    // The pitch is ignored.
     rig.bind(INDEX, &buffer(ENTRIES, 4).pack());
     let contents: Vec<u32> = (0..DWORDS as u32).map(|n| 0x5000_0000 + n).collect();
     rig.put(DATA, &contents);

@@ -6,7 +6,7 @@ use genxml::core::MinusOne;
 use genxml::gen45::commands_common::CsUrbState;
 use genxml_sim::gen45::urb::ROW;
 
-/// Entries are used in turn; the newest one counts. Oracle: digests/gen45_facts 4.4.
+/// Loads use the entries in turn; `curbe` returns the newest one. Oracle: digests/gen45_facts 4.4.
 #[test]
 fn entries_in_turn() {
     let mut rig = Rig::new();

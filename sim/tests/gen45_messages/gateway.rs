@@ -139,7 +139,7 @@ fn spawner() {
     };
     let mut rig = Rig::new();
     let children = send(descriptor(Opcode::SPAWN_THREAD, spawn(child), Requester::ROOT_THREAD));
-    assert!(rig.refusal(&children).contains("no media thread"));
+    assert!(rig.refusal(&children).contains("only media threads"));
     rig.local.shared.spawns = true;
     rig.send(&children).unwrap();
     rig.send(&send(descriptor(Opcode::SPAWN_THREAD, spawn(root), Requester::ROOT_THREAD))).unwrap();
@@ -151,11 +151,11 @@ fn spawner() {
         rig.local.shared.requests,
         [Request::Child([1, 2, 3, 4, 5, 6, 7, 8]), Request::Root, Request::Release]
     );
-    assert!(rig.refusal(&Send { eot: true, ..children }).contains("ends by spawning"));
+    assert!(rig.refusal(&Send { eot: true, ..children }).contains("cannot spawn another one"));
 }
 
-/// The null function swallows a message, which can end the thread (003:1110); a number without a
-/// function is an error (003:1164).
+/// The null function ignores a message, which can end the thread (003:1110). A message to a number
+/// without a function is an error (003:1164).
 #[test]
 fn nobody() {
     let mut rig = Rig::new();

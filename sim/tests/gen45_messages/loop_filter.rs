@@ -34,7 +34,7 @@ const INNER: &str = "v01 v11 v21 v31 v02 v12 v22 v32 v03 v13 v23 v33 h10 h11 h12
 const OUTER: &str = "v00_0 v10_0 v20_0 v30_0 v00_1 v10_1 v20_1 v30_1 h00_0 h01_0 h02_0 h03_0 h00_1 \
                      h01_1 h02_1 h03_1";
 
-/// Values of H.264 as the indices where they grow.
+/// The value of a table of H.264 at `index`. `list` has the first index of each value.
 fn steps(index: u32, list: &[(u32, u32)]) -> u32 {
     list.iter().take_while(|(from, _)| *from <= index).last().map_or(0, |(_, value)| *value)
 }
@@ -113,8 +113,8 @@ fn alpha(index: u32) -> u32 {
     index.checked_sub(16).map_or(0, |n| list[n as usize])
 }
 
-/// The bytes of the response from W3.0 on, lowest first, by name: tc0 of an edge, alpha or beta of a
-/// side.
+/// The bytes of the response from W3.0 on, lowest first, by name: tc0 of an edge, alpha or beta of
+/// a side.
 const BYTES: &str = "\
 v00_0_y v10_0_y v20_0_y v30_0_y v01_y v11_y v21_y v31_y v02_y v12_y v22_y v32_y v03_y v13_y v23_y v33_y
 h00_0_y h01_0_y h02_0_y h03_0_y h10_y h11_y h12_y h13_y h20_y h21_y h22_y h23_y h30_y h31_y h32_y h33_y

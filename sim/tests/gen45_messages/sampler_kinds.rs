@@ -188,7 +188,7 @@ fn refused() {
                 Err(fault) => {
                     let text = fault.to_string();
                     assert!(!known, "{kind} {length}: {text}");
-                    let expected = if kind > 3 { "unpublished" } else { "means no message" };
+                    let expected = if kind > 3 { "unpublished" } else { "no message has" };
                     assert!(text.contains(expected), "{text}");
                 }
             }

@@ -61,7 +61,7 @@ fn consecutive_rows() {
     let mut rig = rig(Unit::Gs, 8, 2);
     let handle = rig.urb().handle(3);
     assert_eq!(handle, 128 + 6);
-    // The channel enables do not count.
+    // The channel enables are ignored.
     let one = UrbMessageDescriptor { offset: u(1), ..USED };
     rig.send(&Send { mask: 0, ..send(one, payload([handle, 0], 2)) }).unwrap();
     let entry = dwords(rig.urb().rows(handle, 2));

@@ -68,7 +68,7 @@ pub const fn plain(address: u64) -> u64 {
 /// # Errors
 /// EINVAL for an address that is not canonical, or not aligned to a page and to the alignment of
 /// the entry, or if the object would end above 2^48; without SUPPORTS_48B, or if the GPU has no
-/// page tables of 48 bits (`has_48`), above the last page but one of 4 GiB. (Linux i915_vma.c,
+/// page tables of 48 bits (`has_48`), above 4 GiB less one page. (Linux i915_vma.c,
 /// i915_vma_insert)
 pub fn pinned(entry: &ExecObject2, size: u64, has_48: bool) -> Result<Option<u64>, Errno> {
     if entry.flags & object::PINNED == 0 {

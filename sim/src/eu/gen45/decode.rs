@@ -46,8 +46,8 @@ fn parts(i: &Instruction, offset: u32) -> Decoded<Vec<Uop>> {
         Opcode::Illegal => Uop { op: Op::Isa(Opcode::Illegal), ..Uop::nop(offset) },
         Opcode::Nop | Opcode::Nenop => Uop::nop(offset),
         Opcode::Send if i.gen4.compression == Compression::None => return send(i, offset),
-        // Mesa's kernels have compressed messages to the math unit. They stand for two messages like
-        // other compressed instructions: the second has the next registers (gen45_facts 12.2).
+        // A compressed message is two messages. The second one uses the next registers
+        // (gen45_facts 12.2).
         Opcode::Send => {
             let [first, mut second] = halves::of(i);
             second.gen4.message_register = second.gen4.message_register.wrapping_add(1);
@@ -205,7 +205,8 @@ pub(super) fn plan(u: &Uop) -> Plan {
     }
 }
 
-/// A message that is not compressed, and the move to its first message register.
+/// The uops of a message that is not compressed: the implied move, if source 0 is a register, and
+/// the message.
 fn send(i: &Instruction, offset: u32) -> Decoded<Vec<Uop>> {
     let Some(send) = i.send else { return Err(illegal("no message")) };
     let response = match i.destination.map(|destination| destination.register) {

@@ -199,7 +199,7 @@ impl Thread {
                 false
             }
             Opcode::While => {
-                // The continue mask does not count.
+                // The continue mask is ignored.
                 let masks = self.mask(Mask::Active) & self.mask(Mask::If) & self.mask(Mask::Loop);
                 let predicate = (self.predicate(u) << u.first) as u16;
                 let again = all(masks) & predicate & size;
@@ -275,7 +275,7 @@ impl Thread {
         }
     }
 
-    /// `jmpi` moves the thread if channel 0 of the instruction is enabled. The count is in units of
+    /// `jmpi` jumps if channel 0 of the instruction is enabled. The count is in units of
     /// 16 bytes from the next instruction; hardware uses 16 bits of it (003:11960).
     fn jump_gen45(&mut self, u: &Uop, mask: u32, kernel: &Kernel) -> Result<(), Interrupt> {
         if mask & 1 == 0 {
@@ -290,7 +290,7 @@ impl Thread {
         self.jump_to(kernel, u.offset.wrapping_add_signed((count + 1) * 16))
     }
 
-    /// Raises the exception of a mask stack. It returns to the instruction that is next.
+    /// Raises the exception of a mask stack. The system routine returns to the next instruction.
     #[cold]
     fn stack_exception(&mut self, kernel: &Kernel) -> Result<(), Interrupt> {
         let next = self.position(kernel);
@@ -298,8 +298,8 @@ impl Thread {
         Err(Interrupt::Pause)
     }
 
-    /// Makes the next instruction ignore the continue mask if `ignored`, else ends this
-    /// (MaskCtrlEx, 003:9813).
+    /// With `ignored`, enables the channels without regard to the continue mask; without it,
+    /// enables them by all four masks again (MaskCtrlEx, 003:9813).
     pub(in crate::eu) fn ignore_continue_mask(&mut self, ignored: bool) {
         if ignored {
             let masks = self.mask(Mask::Active) & self.mask(Mask::If) & self.mask(Mask::Loop);

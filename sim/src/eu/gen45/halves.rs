@@ -1,4 +1,4 @@
-//! Compressed instructions: the two instructions that one stands for, and their reunion.
+//! Compressed instructions: splits one into its two halves, and joins two halves into one uop.
 
 use crate::assumptions::PACKED_BYTES_MOVE_LIKE_WORDS;
 use crate::eu::regions::{GRF_BYTES, REGISTER};
@@ -39,7 +39,8 @@ pub fn of(i: &Instruction) -> [Instruction; 2] {
     [first, second]
 }
 
-/// The register of the second half: bit 0 of the number of a register, or of an address, is set.
+/// The register of the second half: bit 0 of its number is set. For an indirect register, bit 0 of
+/// the number of its address subregister is set.
 fn next(register: Register) -> Register {
     match register {
         Register::Grf { number, byte } => Register::Grf { number: number | 1, byte },
@@ -64,7 +65,8 @@ fn next_source(i: &Instruction, index: usize, source: &mut Source) {
         _ => false,
     };
     source.register = match source.register {
-        // The second vector of `pln` is in the next register.
+        // Each half of `pln` reads two registers from source 1, so the second half is two registers
+        // further.
         Register::Grf { number, byte } if i.opcode == Opcode::Pln && index == 1 => {
             Register::Grf { number: number.wrapping_add(2), byte }
         }

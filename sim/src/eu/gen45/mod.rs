@@ -1,10 +1,11 @@
-//! What is otherwise on G45 (Gen4.5) than on Gen8: decoding, control flow, and some operations.
+//! What differs between G45 (Gen4.5) and Gen8: decoding, control flow, and some operations.
 //!
 //! [`decode`] makes uops from instructions: it applies the rules of compressed instructions and
 //! makes the implied move of a message a uop of its own. [`accumulator`] finds the implicit writes
 //! of the accumulator that a program reads. [`machine`] is the initial state of a thread and its
 //! architecture registers, [`flow`] the control flow with masks and mask stacks, [`operations`] the
-//! operations whose results differ from those of Gen8. [`messages`] finds the receiver of a message.
+//! operations whose results differ from those of Gen8. [`messages`] finds the receiver of a
+//! message.
 
 pub mod accumulator;
 pub mod decode;

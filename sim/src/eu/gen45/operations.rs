@@ -15,7 +15,7 @@ use crate::eu::thread::Thread;
 use crate::eu::uop::{Condition, Opcode, Uop};
 
 impl Thread {
-    /// Executes an instruction that is otherwise on G45.
+    /// Executes an instruction that differs on G45.
     pub(in crate::eu) fn instruction_gen45(
         &mut self,
         u: &Uop,
@@ -57,8 +57,8 @@ fn fraction(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
     Ok(())
 }
 
-/// `rndu`, `rnde` and `rndz`: the destination gets floor(x). The condition `.r` sets the flag where
-/// one must be added to get the rounded number (003:12897-13133).
+/// `rndu`, `rnde` and `rndz`: the destination gets floor(x). The condition `.r` sets the flag of a
+/// channel whose rounded number is floor(x) + 1 (003:12897-13133).
 fn round(thread: &mut Thread, u: &Uop, opcode: Opcode, mask: u32) -> Done {
     if !u.src[0].ty.is_float() {
         return Err(illegal(u, "of integers"));

@@ -79,8 +79,8 @@ pub struct TowardZero;
 
 #[cfg(feature = "gen45")]
 impl TowardZero {
-    /// Cuts a double to a single. A double has all bits of a product, and `error` is what it lacks
-    /// of a sum.
+    /// Cuts a double to a single, toward zero. A product is exact in a double. For a sum, `error`
+    /// is the exact sum minus the double.
     #[inline(always)]
     fn cut(value: f64, error: f64) -> f32 {
         // The bits of a double that a single does not have.

@@ -72,7 +72,7 @@ impl Environment for Port<'_, '_> {
             SharedFunction::Urb => urb::message(self, registers, message),
             SharedFunction::Gateway => gateway::message(self, registers, message),
             SharedFunction::ThreadSpawner => spawner::message(self, registers, message),
-            // Nobody receives it. It only ends the thread (003:1110).
+            // The null function ignores the message, which can end the thread (003:1110).
             SharedFunction::Null => Ok(()),
             _ => Err(self.illegal("a shared function that does not exist".into(), message)),
         }

@@ -23,7 +23,8 @@ const UNITS: u32 = 10;
 /// Number of threads of an execution unit.
 const THREADS: u32 = 5;
 
-/// The execution unit and the thread slot of thread `number`. 50 consecutive numbers differ.
+/// The execution unit and the thread slot of thread `number`. Any 50 consecutive
+/// threads have different slots.
 pub fn place(number: u32) -> (u32, u32) {
     (number % UNITS, number / UNITS % THREADS)
 }

@@ -31,10 +31,12 @@ pub fn message(
     let spawns = port.local.shared.spawns;
     let request = match (descriptor.opcode, descriptor.resource) {
         (Opcode::SPAWN_THREAD, _) if message.eot => {
-            return Err(payload.illegal(port, "a thread ends by spawning another one"));
+            return Err(
+                payload.illegal(port, "a thread cannot spawn another one with its last message")
+            );
         }
         (Opcode::SPAWN_THREAD, _) if !spawns => {
-            return Err(payload.illegal(port, "a thread that is no media thread spawns another"));
+            return Err(payload.illegal(port, "only media threads can spawn threads"));
         }
         (Opcode::SPAWN_THREAD, _) if payload.sent == 0 => {
             return Err(payload.illegal(port, "spawns a thread without payload"));

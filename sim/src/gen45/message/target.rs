@@ -75,7 +75,7 @@ pub fn message(
     }
 }
 
-/// Decodes a render target write. The execution mask does not count (003:4935).
+/// Decodes a render target write. The execution mask is ignored (003:4935).
 fn parse(registers: &Registers, payload: &Payload<'_>, general: u64) -> Result<Write, String> {
     let descriptor = RenderTargetWriteDescriptor::unpack_lossy(&[payload.message.descriptor]);
     let Some(shape) = Shape::of(descriptor.message_type) else {
@@ -93,10 +93,14 @@ fn parse(registers: &Registers, payload: &Payload<'_>, general: u64) -> Result<W
         return Err("destination depths without source depths (003:5006)".into());
     }
     if shape.replicated && (alpha || stencil || source || destination) {
-        return Err("one colour for all pixels with depth, stencil or antialias alpha".into());
+        return Err(
+            "a message with one colour for all pixels cannot have depth, stencil or antialias \
+            alpha"
+                .into(),
+        );
     }
     if shape.dual && alpha {
-        return Err("two colours with antialias alpha (003:4930)".into());
+        return Err("a message with two colours cannot have antialias alpha (003:4930)".into());
     }
     // The parts in order, each with its registers (003:5212-5246).
     let rows = shape.rows();

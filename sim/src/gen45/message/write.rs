@@ -18,7 +18,7 @@ pub struct Write {
     /// Stencil values that the pixels had when the thread was dispatched. If they are present, the
     /// stencil test is due.
     pub destination_stencil: Option<[u8; SLOTS]>,
-    /// Alpha of antialiased lines, in 1/256.
+    /// Alpha of antialiased lines, in 1/255.
     pub antialias: Option<[u8; SLOTS]>,
     /// Graphics address of COLOR_CALC_STATE, as the header gives it.
     pub color_calc: u64,

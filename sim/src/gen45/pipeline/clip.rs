@@ -56,7 +56,7 @@ pub struct Tests {
     z: bool,
     guard_band: Option<[f32; 4]>,
     negative_w: bool,
-    /// User clip flags that count.
+    /// User clip flags that are tested.
     user: u8,
 }
 

@@ -1,4 +1,5 @@
-//! The depth buffer: its elements, which hold depth and stencil, and where they lie (gen45_facts 3).
+//! The depth buffer: its elements, which hold depth and stencil, and where they lie (gen45_facts
+//! 3).
 
 use super::common::latched;
 use crate::machine::exec::Exec;

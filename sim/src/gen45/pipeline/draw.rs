@@ -27,18 +27,20 @@ use genxml::gen45::state_units::{ClipState, ColorCalcState, GsState, SfState, Vs
 const BATCH: usize = 512;
 /// Number of objects at which a batch is full.
 const OBJECTS: usize = 4096;
-/// Number of entries of the table that finds a vertex again in a batch. The low bits of the vertex
-/// number are the index.
+/// Number of entries of the table of the vertices in a batch. The low bits of a vertex number select
+/// the entry.
 const FOUND: usize = 1024;
 
 /// Vertices, and the objects made of them, that go through the units together.
 #[derive(Debug)]
 struct Batch {
-    /// Numbers that [`Fetch::index`] returned; without vertex cache, positions.
+    /// Vertex numbers from [`Fetch::index`]. Without the vertex cache, positions in the draw, so that
+    /// each is shaded again.
     vertices: Vec<u32>,
     /// Their vertices are indices into `vertices`.
     objects: Vec<Object>,
-    /// An entry has the number of the batch that it is valid for, and the index of the vertex.
+    /// Table of the vertices in the batch: number of the batch that wrote the entry, and index into
+    /// `vertices`.
     found: Box<[(u32, u32); FOUND]>,
     number: u32,
 }

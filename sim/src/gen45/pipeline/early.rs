@@ -9,9 +9,9 @@ pub struct Early {
     /// Depth and stencil are tested and written before the shader. Otherwise when the last render
     /// target write of a pixel is executed.
     pub promoted: bool,
-    /// The payload has the depth of the pixels.
+    /// The payload contains the depth of the pixels.
     pub source_depth: bool,
-    /// The messages have it.
+    /// The kernel sends the depth of the pixels in its render target writes.
     pub source_depth_sent: bool,
     /// The payload and the messages have the depth in the depth buffer.
     pub destination_depth: bool,
@@ -30,7 +30,7 @@ impl Early {
             | usize::from(cc.stencil_buffer_write_enable) << 4
             | usize::from(cc.stencil_test_enable) << 5;
         let mut early = Early::row(index);
-        // The driver counts on source depths in this case.
+        // The driver's kernels expect source depths in this case.
         if early.promoted && kills && wm.statistics_enable {
             (early.source_depth, early.source_depth_sent) = (true, true);
         }
@@ -39,7 +39,8 @@ impl Early {
     }
 
     /// A row of the table: bit 0 the shader or the alpha test removes pixels, bit 1 the shader
-    /// computes depth, bit 2 depth write, bit 3 depth test, bit 4 stencil write, bit 5 stencil test.
+    /// computes depth, bit 2 depth write, bit 3 depth test, bit 4 stencil write, bit 5 stencil
+    /// test.
     fn row(index: usize) -> Early {
         let (stencil, low) = (index >> 4, index & 15);
         let none = Early::default();

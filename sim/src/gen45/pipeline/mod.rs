@@ -2,7 +2,7 @@
 //!
 //! A draw resolves the states of the units once and passes them to the stages:
 //! 1. [`draw`] takes a draw through the units; [`fetch`] reads vertices, [`objects`] makes objects
-//!    of them; [`unit`] is common to all units that run threads, [`common`] has small functions;
+//!    of them; [`mod@unit`] is common to all units that run threads, [`common`] has small functions;
 //! 2. [`vs`] shades vertices, [`gs`] makes polygons and lines of quads and other objects, [`clip`]
 //!    clips; [`produced`] takes what their threads put out;
 //! 3. [`raster_state`] is the state of the next stages; [`sf`] sets up primitives: its threads

@@ -45,7 +45,8 @@ struct Target {
 pub struct Output {
     /// Blending without what the surface state of a target adds.
     blending: Blending,
-    /// The alpha test, and the same for targets that store 8 bits.
+    /// The alpha test with the reference of the state, and with the reference rounded to 8 bits for
+    /// targets that store 8 bits.
     coverage: [Coverage; 2],
     /// Depth and stencil.
     pub depth: DepthStencil,
@@ -60,8 +61,8 @@ pub struct Slots {
     pub live: u16,
     /// Depth and stencil were tested and written before the shader.
     pub tested: bool,
-    /// Pixels of `live` that alpha did not remove in at least one message so far. The last message
-    /// tests them.
+    /// Pixels that passed the alpha test of at least one message so far. The last message tests
+    /// their depth and stencil.
     waiting: u16,
 }
 
@@ -157,8 +158,8 @@ impl Output {
         Ok(passed)
     }
 
-    /// Tests the pixels of a message. Only the last message writes depth and stencil, for the pixels
-    /// of all messages: alpha can remove different pixels for different targets.
+    /// Tests the pixels of a message. Only the last message writes depth and stencil, for the
+    /// pixels of all messages: alpha can remove different pixels for different targets.
     fn late(
         &self,
         exec: &mut Exec<'_>,

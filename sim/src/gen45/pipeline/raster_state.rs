@@ -23,7 +23,7 @@ use genxml::gen45::state_units::{
     SfViewport, WmState,
 };
 
-/// Bits of the sixteenths of a pixel that positions of samples count.
+/// Units of a sample position in a pixel.
 const SIXTEENTH: i32 = 16;
 
 /// State of strips and fans and of the rasteriser.
@@ -33,7 +33,7 @@ pub struct RasterState {
     pub viewport: Viewport,
     /// The transform from normalised coordinates to the screen.
     pub transform: Transform,
-    /// The one sample of a pixel: where it is.
+    /// Position of the only sample of a pixel.
     pub multisample: Multisample,
     /// Position of the sample in the pixel, in pixels.
     pub bias: [f32; 2],
@@ -98,7 +98,7 @@ impl RasterState {
                 ..Viewport::IDENTITY
             },
             transform: Transform {
-                // Vertices have been divided by the shader already.
+                // The vertex shader has already divided positions by w.
                 divide: false,
                 viewport: sf.viewport_transform_enable,
                 origin,

@@ -33,7 +33,8 @@ pub struct Primitive {
     pub code: Code,
     /// What it covers, and its facing.
     pub setup: SetupPrimitive,
-    /// Where attributes have their first value: in pixels, less the position of the sample.
+    /// Position of the first vertex on the screen minus the position of the sample in a pixel. There
+    /// a plane has the value C0.
     pub start: [f32; 2],
     /// Added to the depth of every pixel.
     pub depth_bias: f32,
@@ -228,7 +229,8 @@ impl Setup {
 /// same way; none if a coordinate is NaN.
 fn screen<'v>(state: &RasterState, vertices: &'v Vertices, object: &Object) -> Option<Screen<'v>> {
     let [line, triangle, fan] = state.provoking.map(usize::from);
-    // Odd triangles of strips are turned (assumptions::G45_ODD_TRIANGLES_SWAP_THEIR_FIRST_VERTICES).
+    // Odd triangles of strips are turned
+    // (assumptions::G45_ODD_TRIANGLES_SWAP_THEIR_FIRST_VERTICES).
     let (order, provoking) = match object.code {
         Code::_3DPRIM_TRISTRIP_REVERSE => ([1, 0, 2], [1, 0, 2][triangle.min(2)]),
         Code::_3DPRIM_TRISTRIP | Code::_3DPRIM_TRILIST => ([0, 1, 2], triangle.min(2)),

@@ -63,7 +63,7 @@ pub struct UnitState {
     pub samplers: u64,
 }
 
-/// Implements the conversion to [`UnitState`] for a state of a unit of the geometry part.
+/// Implements the conversion to [`UnitState`] for the state of VS, GS, CLIP or SF.
 macro_rules! unit_state {
     ($name:literal, $state:ident, |$it:ident| $samplers:expr) => {
         impl From<&$state> for UnitState {

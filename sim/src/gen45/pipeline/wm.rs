@@ -133,7 +133,8 @@ impl PixelPipe {
         }
     }
 
-    /// Inherits the cached surfaces of another pipe, and clears targets, waiting subspans and counts.
+    /// Inherits the cached surfaces of another pipe, and clears targets, waiting subspans and
+    /// counts.
     fn inherit(&mut self, other: &PixelPipe) {
         if let (Some(own), Some(other)) = (&mut self.unit, &other.unit) {
             own.inherit(other);
@@ -143,13 +144,13 @@ impl PixelPipe {
         self.counts = Counts::default();
     }
 
-    /// Takes the cached surfaces and the counts.
+    /// Removes and returns the cached surfaces and the counts, for [`merge`](Self::merge).
     fn report(&mut self) -> (Option<Bindings>, Counts) {
         let bindings = self.unit.as_mut().map(|unit| std::mem::take(&mut unit.bindings));
         (bindings, std::mem::take(&mut self.counts))
     }
 
-    /// Adds the report of a pipe that inherited from this one.
+    /// Adds what [`report`](Self::report) of another worker's pipe returned.
     fn merge(&mut self, (bindings, counts): &(Option<Bindings>, Counts)) {
         if let (Some(unit), Some(bindings)) = (&mut self.unit, bindings) {
             unit.bindings.merge(bindings);

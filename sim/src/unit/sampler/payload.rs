@@ -424,8 +424,8 @@ impl<'m> Request<'m> {
         Ok(request)
     }
 
-    /// A message whose parameters are `sent` registers from byte `body` of the register file on, and
-    /// whose response has `returned` registers. It returns all channels.
+    /// A message whose parameters are `sent` registers from byte `body` of the register file on,
+    /// and whose response has `returned` registers. It returns all channels.
     pub fn plain(
         message: &'m Message,
         kind: &'static Kind,

@@ -290,9 +290,9 @@ impl View {
         }
     }
 
-    /// Position of slice `slice` of a level. If levels contain slices, slices count within the level;
-    /// otherwise they count from the start of the array in memory. If samples are not interleaved, this is
-    /// the position of sample `sample` of the slice.
+    /// Position of slice `slice` of a level. If levels contain slices, slices count within the
+    /// level; otherwise they count from the start of the array in memory. If samples are not
+    /// interleaved, this is the position of sample `sample` of the slice.
     #[inline(always)]
     pub fn origin(&self, place: &Place, slice: u32, sample: u32) -> Origin {
         let layout = &self.surface.layout;

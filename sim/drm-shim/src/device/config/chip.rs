@@ -23,7 +23,7 @@ pub struct Chip {
     /// Size of the aperture that GEM_GET_APERTURE reports, in bytes.
     pub aperture: u64,
     /// Lowest address that the device assigns. Lower addresses are used only by objects whose
-    /// address the client chose. So small wrong addresses in a batch fault.
+    /// address the client chose. A batch that uses a small wrong address faults for this reason.
     pub first_address: u64,
     /// End of the addresses for objects without SUPPORTS_48B. The kernel leaves the last page free.
     pub end_address: u64,
@@ -71,7 +71,7 @@ const G45: Chip = Chip {
 };
 
 impl Chip {
-    /// The device with this PCI id; `None` if the library cannot be it.
+    /// The device with this PCI id; `None` if the library does not support the device.
     pub fn of(id: u32) -> Option<Chip> {
         match Platform::of_pci_id(id)?.generation {
             80 if super::Topology::of(id).is_some() => Some(BROADWELL),

@@ -79,7 +79,8 @@ impl Buffer {
         offset.checked_add(length as u64).is_some_and(|end| end <= self.size)
     }
 
-    /// Reads bytes; 0 outside of the buffer. All bytes must be in one unit of the size.
+    /// Reads bytes; 0 outside of the buffer. The bytes must not cross a multiple
+    /// of the unit of the buffer's size, which is 16 bytes for a surface.
     ///
     /// # Errors
     /// A page fault.

@@ -17,8 +17,8 @@ use genxml_core::U;
 /// Largest index of the tables.
 const MOST: u64 = 51;
 
-/// The entry of a table for an index (003 tables 5-1 and 5-2). Indices above the largest one count
-/// as it. Tables begin at index 16; below it, thresholds are 0.
+/// The entry of a table for an index (003 tables 5-1 and 5-2). A larger index selects the last
+/// entry. Tables begin at index 16; below it, thresholds are 0.
 fn entry<T: Copy>(table: &[T; 36], index: U<8>) -> Option<T> {
     (index.get().min(MOST) as usize).checked_sub(16).map(|n| table[n])
 }
@@ -45,8 +45,8 @@ fn map(condition: bool) -> U<4> {
     if condition { U::MAX } else { U::ZERO }
 }
 
-/// Reads the controls of a macroblock and returns eight registers. The execution mask does not
-/// count. Outside of the buffer, the controls are 0.
+/// Reads the controls of a macroblock and returns eight registers. The execution mask is ignored.
+/// Outside of the buffer, the controls are 0.
 ///
 /// # Errors
 /// Faults of the buffer; [`Fault::IllegalInstruction`] for a stateless message and wrong lengths.

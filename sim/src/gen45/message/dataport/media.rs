@@ -130,7 +130,8 @@ fn image(
             && overridden.is_some_and(|(stride, _)| stride == 1)
             && surface.height < 2
         {
-            return Err(payload.illegal(port, "a field of a surface of one row"));
+            let why = "a surface of one row has no fields: Override Vertical Line Stride must be 0";
+            return Err(payload.illegal(port, why));
         }
     }
     Ok((bound, Lines::new(&bound, overridden)))

@@ -1,10 +1,14 @@
 //! Data port: messages that read and write memory (003 chapter 5). Reads and writes are two shared
 //! functions.
 //!
-//! [`buffer`] finds the buffer of a message. [`owords`] has the messages with one or two blocks of
-//! owords, [`scattered`] those with an offset for each channel, [`media`] those with a rectangle of
-//! bytes, [`loop_filter`] those with controls of a video filter, [`streamed`] the writes of vertices by the geometry shader. Render target writes are in
-//! [`super::target`].
+//! * [`buffer`] finds the buffer of a message.
+//! * [`owords`]: messages with one or two blocks of owords.
+//! * [`scattered`]: messages with an offset for each channel.
+//! * [`media`]: messages with a rectangle of bytes.
+//! * [`loop_filter`]: messages with controls of a video filter.
+//! * [`streamed`]: writes of vertices by the geometry shader.
+//!
+//! Render target writes are in [`super::target`].
 
 pub mod buffer;
 pub mod loop_filter;

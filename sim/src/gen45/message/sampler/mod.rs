@@ -50,7 +50,7 @@ pub fn message(
         return Err(port.missing(&what, message, "003:4065"));
     }
     let Some(Form { simd, kind, .. }) = Form::of(kind, payload.sent) else {
-        let why = format!("type {kind} with {} registers means no message", payload.sent);
+        let why = format!("no message has type {kind} and {} registers", payload.sent);
         return Err(payload.illegal(port, &why));
     };
     let header = SamplerMessageHeader::unpack_lossy(&payload.dwords(registers, 0));
