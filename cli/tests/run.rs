@@ -1,9 +1,10 @@
 //! The contract of `genx run`: exit codes, messages, dumps.
 
 use crate::common::{
-    EXPECTATION, batch_capture, fill_capture, fill_picture, finish, genx, read_png,
+    EXPECTATION, batch_capture, capture_with, fill_capture, fill_picture, finish, genx, read_png,
 };
 use genx::demo::Name;
+use genxml::capture::CaptureWriter;
 use genxml::core::{Address, U};
 use genxml::engine::Render;
 use genxml::gen8::mi::{MiSemaphoreSignal, MiSemaphoreSignalTargetEngineSelect, MiStoreDataImm};
@@ -51,6 +52,19 @@ fn a_difference_is_1_and_named() {
         "{err}"
     );
     assert!(out.contains("DIFFERS") && out.contains("0 of 1"), "{out}");
+}
+
+/// A G45 emits no draws, so a list of them would be empty.
+#[test]
+fn draws_of_a_g45_cannot_be_listed() {
+    let place = tempdir().unwrap();
+    let writer = CaptureWriter::new("batch").device(0x2e22, 45);
+    capture_with::<Render>(writer, place.path(), |_| ());
+    let (code, _, err) = run(place.path(), &[]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let (code, _, err) = run(place.path(), &["--observe", "draw"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("--observe draw: only draws of Broadwell"), "{err}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Runs captures: every submission in order, with memory compared with the expectations.
 
-use super::args::Args;
+use super::args::{Args, Observed};
 use super::dump::Dump;
 use super::error_state;
 use super::listen::Listeners;
@@ -9,18 +9,25 @@ use crate::output::{Error, bad_input};
 use crate::progress;
 use genxml::capture::Capture;
 use genxml::check::{self as rules, Finding, Rules, Summary};
+use genxml_sim::gpu::Generation;
 use genxml_sim::replay::{Replay, Step};
 
 /// Runs the capture that the arguments name.
 pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
     let capture = Capture::open(&args.input).map_err(bad_input)?;
+    let mut replay = Replay::new(&capture);
+    if args.observe == Some(Observed::Draw) && replay.gpu().generation() != Generation::Gen8 {
+        let path = args.input.display();
+        return Err(bad_input(format!(
+            "{path}: --observe draw: only draws of Broadwell are listed"
+        )));
+    }
     let mut dump = args.dump.as_deref().map(Dump::new).transpose()?;
     let mut report = Report::new(capture.name(), &args.input, Input::Capture);
     report.checked = args.check.then(|| checked(&capture));
     report.planned = Some(capture.execs().count() as u64);
     let progress = progress::of_submissions(capture.execs().count() as u64, args.json);
 
-    let mut replay = Replay::new(&capture);
     args.set_up(replay.gpu());
     while report.stop.is_none() {
         let step = match listeners.any() {

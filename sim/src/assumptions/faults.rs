@@ -249,6 +249,13 @@ assumptions! {
         choice "Fault.";
         reason "All kernels of crocus work on 16 pixels. No source describes the payload.";
 
+    documentation RARE_FLAGS_OF_UNITS_ON_THE_G45;
+        question "What do these fields of unit states of the G45 do: Reorder Enable and Maximum \
+            VPIndex of GS_STATE, GS Output Object Statistics Enable of CLIP_STATE, Legacy Diamond \
+            Line Rasterization of WM_STATE, Round Disable Function Disable of COLOR_CALC_STATE?";
+        choice "Fault if they are not 0.";
+        reason "No available manual describes them, and crocus leaves them 0.";
+
     documentation G45_MESSAGES_WITH_A_NAME_ONLY;
         question "What do messages of the G45 do whose layout or number the manual leaves out: \
             sample_unorm, reads and writes of UNORM render targets, oword dual blocks of one oword \

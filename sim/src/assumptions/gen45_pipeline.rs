@@ -51,4 +51,12 @@ assumptions! {
         question "What does a payload have for constants beyond those that CONSTANT_BUFFER loaded?";
         choice "0.";
         reason "Hardware has what was in the URB before; no kernel can use it.";
+
+    documentation G45_CLIPPER_TESTS_POSITIONS_IN_CLIP_SPACE;
+        question "Which positions does the clipper test: what do Vertex Position Space and the \
+            Screen Space Viewport of CLIP_STATE do?";
+        choice "Nothing: the clipper tests the positions before the division by w.";
+        reason "crocus selects NDCSPACE with a viewport from -1 to 1. For a positive w, the tests \
+            before and after the division agree; for a negative one, only those before it are \
+            right (gen45_facts 8.2).";
 }

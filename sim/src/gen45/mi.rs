@@ -7,7 +7,7 @@ use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::memory;
 use crate::mem::coherence::Cache;
-use genxml::core::reflect::Kind;
+use genxml::core::reflect::registers;
 use genxml::gen8::mi as gen8;
 use genxml::gen45::CONTAINERS;
 use genxml::gen45::commands_mi::{
@@ -76,10 +76,7 @@ pub fn display_flip(exec: &mut Exec<'_>, packet: &MiDisplayFlip) {
 /// MI_SET_CONTEXT: the ring continues with the state of another context.
 pub fn set_context(exec: &mut Exec<'_>, packet: &MiSetContext) -> Result<Flow, Fault> {
     let mut other = gen8::MiSetContext::new();
-    other.logical_context_address =
-        packet.logical_context_address.get().try_into().map_err(|_| {
-            exec.bad_field("Logical Context Address", packet.logical_context_address.get(), "")
-        })?;
+    other.logical_context_address = packet.logical_context_address;
     other.restore_inhibit = packet.restore_inhibit;
     mi::set_context(exec, &other)
 }
@@ -119,7 +116,7 @@ pub fn load_register_imm(exec: &mut Exec<'_>, packet: &MiLoadRegisterImm<'_>) ->
     for register in packet.register.iter() {
         exists(exec, "Register Offset", register.register_offset.get())?;
     }
-    let registers: Vec<_> = packet
+    let entries: Vec<_> = packet
         .register
         .iter()
         .map(|register| gen8::MiLoadRegisterImmRegister {
@@ -129,7 +126,7 @@ pub fn load_register_imm(exec: &mut Exec<'_>, packet: &MiLoadRegisterImm<'_>) ->
         .collect();
     let packet = gen8::MiLoadRegisterImm {
         byte_write_disables: packet.byte_write_disables,
-        register: (&registers[..]).into(),
+        register: (&entries[..]).into(),
         ..gen8::MiLoadRegisterImm::new()
     };
     mi::load_register_imm(exec, &packet)
@@ -176,16 +173,7 @@ fn physical(exec: &Exec<'_>, extension: u64) -> Result<(), Fault> {
 
 /// Refuses a register that the specification of the G45 does not have.
 fn exists(exec: &Exec<'_>, field: &'static str, offset: u64) -> Result<(), Fault> {
-    let has = |container: &genxml::core::reflect::Container| match container.kind {
-        Kind::Register { offset: first, count, stride, .. } => {
-            let within = offset.wrapping_sub(first.into());
-            let bytes = 4 * container.dwords() as u64;
-            let stride = if count > 1 { u64::from(stride).max(bytes) } else { bytes };
-            within / stride < u64::from(count) && within % stride < bytes
-        }
-        _ => false,
-    };
-    if CONTAINERS.iter().any(|container| has(container)) {
+    if registers(CONTAINERS, &[]).any(|(at, _)| u64::from(at) == offset) {
         return Ok(());
     }
     Err(exec.bad_field(field, offset, "the specification of the G45 has no such register"))

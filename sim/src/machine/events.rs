@@ -128,7 +128,8 @@ pub enum Event<'a> {
         /// Number of instructions that the thread executed.
         instructions: u64,
     },
-    /// A draw is about to be executed. Draws that the predicate skips emit no event.
+    /// A draw is about to be executed. Draws that the predicate skips emit no event, and neither do
+    /// those of a G45.
     Draw(&'a Drawing<'a>),
     /// The draw of the latest [`Event::Draw`] has ended without a fault.
     DrawEnd(&'a Drawing<'a>),

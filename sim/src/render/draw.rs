@@ -8,6 +8,7 @@ use super::sbe::{About, Attributes};
 use super::sf::{Setup, TriangleInfo};
 use super::tiles::{Bins, Screen};
 use super::topology::{Primitive, ProvokingSelects, Shape, Topology};
+use super::vertex_batch::Batch;
 use super::vf::Fetch;
 use super::vs::VertexShader;
 use super::vue::{Vertices, dword, floats, place};
@@ -27,15 +28,6 @@ use genxml::gen8::render3d_fetch::{
 use genxml::gen8::render3d_raster::{ThreeDStateClip, ThreeDStateSf};
 
 use super::state;
-
-/// Number of vertices at which a batch is full: enough for all lanes of many threads, and few
-/// enough for the host's caches.
-const BATCH: usize = 512;
-/// Number of primitives at which a batch is full: a few vertices can make many primitives.
-const PRIMITIVES: usize = 4096;
-/// Number of entries of the table that finds a vertex again in a batch. The low bits of the vertex
-/// number are the index.
-const FOUND: usize = 1024;
 
 /// The resolved state of a draw.
 #[derive(Debug)]
@@ -111,72 +103,20 @@ impl<'a> ClipInput<'a> {
     }
 }
 
-/// Vertices, and the primitives made of them, that go through the pipeline together.
-#[derive(Debug)]
-struct Batch {
-    /// The vertices, as the numbers that [`Fetch::index`] returned. Without vertex cache: as the
-    /// positions that it got.
-    vertices: Vec<u32>,
-    /// Primitives; their vertices are indices into `vertices`.
-    primitives: Vec<Primitive>,
-    /// Table indexed by the low bits of a vertex number. An entry has the number of the batch that
-    /// it is valid for, and the index of the vertex in `vertices`.
-    found: Box<[(u32, u32); FOUND]>,
-    number: u32,
+/// Adds a primitive, whose vertices are numbers, to a batch.
+fn push(batch: &mut Batch<Primitive>, primitive: &Primitive) {
+    let primitive = primitive.map(|vertex| batch.place(vertex));
+    batch.primitives.push(primitive);
 }
 
-impl Batch {
-    fn new() -> Batch {
-        Batch {
-            vertices: Vec::new(),
-            primitives: Vec::new(),
-            found: bytemuck::zeroed_box(),
-            number: 1,
+/// Keeps an edge of a triangle only if the edge flag of the edge's first vertex is set. `flags` has
+/// the edge flag of each vertex of the batch.
+fn keep_edges(primitives: &mut [Primitive], flags: &[bool]) {
+    for primitive in primitives {
+        let [a, b, c] = primitive.corners();
+        for (edge, vertex) in primitive.edges.iter_mut().zip([a, b, c]) {
+            *edge &= flags[vertex as usize];
         }
-    }
-
-    fn clear(&mut self) {
-        self.vertices.clear();
-        self.primitives.clear();
-        self.number = match self.number.checked_add(1) {
-            Some(number) => number,
-            None => {
-                self.found.fill((0, 0));
-                1
-            }
-        };
-    }
-
-    /// The index of a vertex in the batch; adds the vertex if it is new.
-    fn place(&mut self, vertex: u32) -> u32 {
-        let (number, place) = &mut self.found[vertex as usize % FOUND];
-        if *number == self.number && self.vertices[*place as usize] == vertex {
-            return *place;
-        }
-        *number = self.number;
-        *place = self.vertices.len() as u32;
-        self.vertices.push(vertex);
-        *place
-    }
-
-    fn push(&mut self, primitive: &Primitive) {
-        let primitive = primitive.map(|vertex| self.place(vertex));
-        self.primitives.push(primitive);
-    }
-
-    /// Keeps an edge of a triangle only if the edge flag of the edge's first vertex is set. `flags`
-    /// has the edge flag of each vertex of the batch.
-    fn keep_edges(&mut self, flags: &[bool]) {
-        for primitive in &mut self.primitives {
-            let [a, b, c] = primitive.corners();
-            for (edge, vertex) in primitive.edges.iter_mut().zip([a, b, c]) {
-                *edge &= flags[vertex as usize];
-            }
-        }
-    }
-
-    fn is_full(&self) -> bool {
-        self.vertices.len() >= BATCH || self.primitives.len() >= PRIMITIVES
     }
 }
 
@@ -243,7 +183,7 @@ impl Draw {
     fn run_vertices(&mut self, exec: &mut Exec<'_>) -> Result<(), Fault> {
         let range = self.fetch.range;
         let cached = self.has_vertex_cache();
-        let mut batch = Batch::new();
+        let mut batch = Batch::default();
         for instance in 0..range.instances {
             exec.spend(watchdog::PACKET)?;
             let mut assembler = self.geometry.assembler(self.topology);
@@ -253,7 +193,7 @@ impl Draw {
                 exec.spend(watchdog::INSTRUCTION)?;
                 let index = self.fetch.index(exec, position)?;
                 let mut out = |primitive: &Primitive| {
-                    batch.push(primitive);
+                    push(&mut batch, primitive);
                     Ok::<(), Fault>(())
                 };
                 match index {
@@ -268,7 +208,7 @@ impl Draw {
                 }
             }
             assembler.cut(&mut |primitive: &Primitive| {
-                batch.push(primitive);
+                push(&mut batch, primitive);
                 Ok::<(), Fault>(())
             })?;
             self.flush(exec, &mut batch, instance)?;
@@ -285,7 +225,7 @@ impl Draw {
     fn flush(
         &mut self,
         exec: &mut Exec<'_>,
-        batch: &mut Batch,
+        batch: &mut Batch<Primitive>,
         instance: u32,
     ) -> Result<(), Fault> {
         if !self.has_vertex_cache() {
@@ -304,7 +244,8 @@ impl Draw {
         };
         if self.fetch.has_edge_flags() && self.topology.has_edge_flags() {
             let flag = |vertex: &u32| self.fetch.edge_flag(exec, *vertex, instance);
-            batch.keep_edges(&batch.vertices.iter().map(flag).collect::<Result<Vec<_>, _>>()?);
+            let flags = batch.vertices.iter().map(flag).collect::<Result<Vec<_>, _>>()?;
+            keep_edges(&mut batch.primitives, &flags);
         }
         let pipeline = &mut self.pipeline;
         let mut draw = |exec: &mut Exec<'_>, vertices: &Vertices, primitive: &Primitive| {

@@ -393,4 +393,6 @@ fn faults_name_the_field() {
         "Source Element Format"
     );
     assert_eq!(field(&|it| it.sf.number_of_urb_entries = u(200)), "Number of URB Entries");
+    assert_eq!(field(&|it| it.wm.legacy_diamond_line_rasterization = true), "unimplemented");
+    assert_eq!(field(&|it| it.cc.round_disable_function_disable = true), "unimplemented");
 }

@@ -1,7 +1,7 @@
 //! Clipper: drops objects outside the view volume, and runs threads that clip the objects that
 //! cross its planes (gen45_facts 8).
 
-use super::common::{GEOMETRY_CHANNELS, begin, count, general};
+use super::common::{GEOMETRY_CHANNELS, begin, count, general, refuse};
 use super::objects::{Object, Shape};
 use super::produced::Output;
 use super::unit::{Unit, UnitState};
@@ -17,7 +17,8 @@ use genxml::gen45::state_units::{
 use genxml::gen45::thread_payloads::{ClipThreadPayload, VertexUrbEntry};
 use genxml_core::U;
 
-/// First dword of the position in clip space.
+/// First dword of the position in clip space
+/// (assumptions::G45_CLIPPER_TESTS_POSITIONS_IN_CLIP_SPACE).
 const POSITION: usize = 8;
 
 /// Planes of the view volume, a bit each.
@@ -143,12 +144,15 @@ impl Clipper {
     ///
     /// # Errors
     /// [`Fault::BadPacket`] for a clip mode that does not exist and for fields that no thread can
-    /// run with; a page fault at the viewport.
+    /// run with; [`Fault::Unimplemented`] for GS Output Object Statistics Enable; a page fault at
+    /// the viewport.
     pub fn resolve(exec: &mut Exec<'_>, state: &ClipState, table: u64) -> Result<Clipper, Fault> {
         let mode = state.clip_mode;
         if mode.name().is_none() {
             return Err(exec.bad_field("Clip Mode", mode.bits(), "there is no such mode"));
         }
+        let counts_gs = state.gs_output_object_statistics_enable;
+        refuse(exec, counts_gs, "GS Output Object Statistics Enable of CLIP_STATE")?;
         let guard_band = match state.guardband_clip_test_enable {
             true => {
                 let pointer = state.clipper_viewport_state_pointer.get();

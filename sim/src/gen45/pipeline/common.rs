@@ -39,6 +39,14 @@ pub fn count(exec: &mut Exec<'_>, register: u32, more: u64) {
     registers.write_u64(register, registers.read_u64(register).wrapping_add(more));
 }
 
+/// Refuses the flag `name` of a unit's state if it is set.
+///
+/// # Errors
+/// [`Fault::Unimplemented`].
+pub fn refuse(exec: &Exec<'_>, flag: bool, name: &'static str) -> Result<(), Fault> {
+    if flag { Err(exec.unimplemented(name, "spec-xml/gen45/state_units.xml")) } else { Ok(()) }
+}
+
 /// Divides the section of a unit in the URB into its entries, before a thread of the unit.
 ///
 /// # Errors

@@ -14,6 +14,7 @@ use crate::machine::fault::Fault;
 use crate::machine::parallel;
 use crate::machine::watchdog;
 use crate::render::tiles::Bins;
+use crate::render::vertex_batch::Batch;
 use crate::render::vue::Vertices;
 use genxml::gen45::commands_3d::{
     ThreeDPrimitive, ThreeDStateBindingTablePointers, ThreeDStatePipelinedPointers,
@@ -23,70 +24,10 @@ use genxml::gen45::enums::ThreeDPrimTopoType as Code;
 use genxml::gen45::registers::{IaPrimitivesCount, IaVerticesCount};
 use genxml::gen45::state_units::{ClipState, ColorCalcState, GsState, SfState, VsState, WmState};
 
-/// Number of vertices at which a batch is full.
-const BATCH: usize = 512;
-/// Number of objects at which a batch is full.
-const OBJECTS: usize = 4096;
-/// Number of entries of the table of the vertices in a batch. The low bits of a vertex number select
-/// the entry.
-const FOUND: usize = 1024;
-
-/// Vertices, and the objects made of them, that go through the units together.
-#[derive(Debug)]
-struct Batch {
-    /// Vertex numbers from [`Fetch::index`]. Without the vertex cache, positions in the draw, so that
-    /// each is shaded again.
-    vertices: Vec<u32>,
-    /// Their vertices are indices into `vertices`.
-    objects: Vec<Object>,
-    /// Table of the vertices in the batch: number of the batch that wrote the entry, and index into
-    /// `vertices`.
-    found: Box<[(u32, u32); FOUND]>,
-    number: u32,
-}
-
-impl Batch {
-    fn new() -> Batch {
-        Batch {
-            vertices: Vec::new(),
-            objects: Vec::new(),
-            found: bytemuck::zeroed_box(),
-            number: 1,
-        }
-    }
-
-    fn clear(&mut self) {
-        self.vertices.clear();
-        self.objects.clear();
-        self.number = match self.number.checked_add(1) {
-            Some(number) => number,
-            None => {
-                self.found.fill((0, 0));
-                1
-            }
-        };
-    }
-
-    /// The index of a vertex in the batch; adds the vertex if it is new.
-    fn place(&mut self, vertex: u32) -> u32 {
-        let (number, place) = &mut self.found[vertex as usize % FOUND];
-        if *number == self.number && self.vertices[*place as usize] == vertex {
-            return *place;
-        }
-        *number = self.number;
-        *place = self.vertices.len() as u32;
-        self.vertices.push(vertex);
-        *place
-    }
-
-    fn push(&mut self, object: &Object) {
-        let vertices = object.vertices.map(|vertex| self.place(vertex));
-        self.objects.push(Object { vertices, ..*object });
-    }
-
-    fn is_full(&self) -> bool {
-        self.vertices.len() >= BATCH || self.objects.len() >= OBJECTS
-    }
+/// Adds an object, whose vertices are numbers, to a batch.
+fn push(batch: &mut Batch<Object>, object: &Object) {
+    let vertices = object.vertices.map(|vertex| batch.place(vertex));
+    batch.primitives.push(Object { vertices, ..*object });
 }
 
 /// The resolved state of a draw.
@@ -195,7 +136,7 @@ impl Draw {
 
     fn run_vertices(&mut self, exec: &mut Exec<'_>) -> Result<(), Fault> {
         let cached = self.has_vertex_cache();
-        let mut batch = Batch::new();
+        let mut batch = Batch::default();
         for instance in 0..self.fetch.instances {
             exec.spend(watchdog::PACKET)?;
             let Some(mut assembler) = Assembler::new(self.code) else { return Ok(()) };
@@ -204,7 +145,7 @@ impl Draw {
                 exec.spend(watchdog::INSTRUCTION)?;
                 let index = self.fetch.index(exec, position)?;
                 let mut out = |object: &Object| {
-                    batch.push(object);
+                    push(&mut batch, object);
                     Ok::<(), Fault>(())
                 };
                 match index {
@@ -219,7 +160,7 @@ impl Draw {
                 }
             }
             assembler.end(&mut |object: &Object| {
-                batch.push(object);
+                push(&mut batch, object);
                 Ok::<(), Fault>(())
             })?;
             self.flush(exec, &mut batch, instance)?;
@@ -235,7 +176,7 @@ impl Draw {
     fn flush(
         &mut self,
         exec: &mut Exec<'_>,
-        batch: &mut Batch,
+        batch: &mut Batch<Object>,
         instance: u32,
     ) -> Result<(), Fault> {
         let cached = self.has_vertex_cache();
@@ -257,7 +198,7 @@ impl Draw {
             None => &*fetched,
         };
         let Draw { geometry, clipper, setup, raster, pixels, .. } = self;
-        for object in &batch.objects {
+        for object in &batch.primitives {
             exec.spend(watchdog::OBJECT)?;
             let bins = &mut pixels.bins;
             let mut set = |exec: &mut Exec<'_>, vertices: &Vertices, object: &Object| {

@@ -1,6 +1,6 @@
 //! Geometry shader: a thread makes polygons and lines of an object (gen45_facts 7).
 
-use super::common::{GEOMETRY_CHANNELS, begin, count};
+use super::common::{GEOMETRY_CHANNELS, begin, count, refuse};
 use super::objects::Object;
 use super::produced::Output;
 use super::unit::{Unit, UnitState};
@@ -26,12 +26,15 @@ impl GeometryShader {
     /// Resolves the geometry shader.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for fields that no thread can run with.
+    /// [`Fault::BadPacket`] for fields that no thread can run with; [`Fault::Unimplemented`] for
+    /// reordered strips and several viewports.
     pub fn resolve(
         exec: &mut Exec<'_>,
         state: &GsState,
         table: u64,
     ) -> Result<GeometryShader, Fault> {
+        refuse(exec, state.reorder_enable, "Reorder Enable of GS_STATE")?;
+        refuse(exec, state.maximum_vpindex.get() != 0, "Maximum VPIndex of GS_STATE")?;
         let unit = Unit::resolve(exec, UnitState::from(state), table)?;
         Ok(GeometryShader { counted: state.gs_statistics_enable, output: Output::default(), unit })
     }

@@ -4,7 +4,7 @@
 //! The pixels of a write pass alpha test and, if the tests were not done before the shader, stencil
 //! and depth test. The remaining ones are blended and written.
 
-use super::common::latched;
+use super::common::{latched, refuse};
 use super::depth::{DepthStencil, compare};
 use super::depth_buffer::Quad;
 use crate::assumptions::{
@@ -81,8 +81,10 @@ impl Output {
     /// Resolves the state.
     ///
     /// # Errors
-    /// As [`DepthStencil::resolve`].
+    /// As [`DepthStencil::resolve`]; [`Fault::Unimplemented`] for Round Disable Function Disable.
     pub fn resolve(exec: &Exec<'_>, state: &ColorCalcState) -> Result<Output, Fault> {
+        let rounds = state.round_disable_function_disable;
+        refuse(exec, rounds, "Round Disable Function Disable of COLOR_CALC_STATE")?;
         let constant: ThreeDStateConstantColor = latched(exec);
         let reference = match state.alpha_reference {
             AlphaReference::Float { alpha_reference_value_as_float32: value } => {

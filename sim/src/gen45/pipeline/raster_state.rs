@@ -1,6 +1,6 @@
 //! State of strips and fans and of the rasteriser, resolved for a draw (gen45_facts 9.1, 10).
 
-use super::common::{general, latched};
+use super::common::{general, latched, refuse};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::pixel::coordinates::Rect;
@@ -63,8 +63,11 @@ impl RasterState {
     /// Resolves the state.
     ///
     /// # Errors
-    /// A page fault at the viewport.
+    /// A page fault at the viewport; [`Fault::Unimplemented`] for Legacy Diamond Line
+    /// Rasterization.
     pub fn resolve(exec: &Exec<'_>, sf: &SfState, wm: &WmState) -> Result<RasterState, Fault> {
+        let legacy = wm.legacy_diamond_line_rasterization;
+        refuse(exec, legacy, "Legacy Diamond Line Rasterization of WM_STATE")?;
         let drawing: ThreeDStateDrawingRectangle = latched(exec);
         // The pointer can have any value if nothing of the viewport is used, as in blits.
         let used = sf.viewport_transform_enable || sf.scissor_rectangle_enable;
