@@ -3,6 +3,7 @@
 
 mod corpus;
 mod eu;
+mod float_tables;
 mod payload_draws;
 mod payloads;
 mod setup;

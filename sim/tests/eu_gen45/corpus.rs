@@ -90,23 +90,3 @@ fn changed_kernels() {
         let _ = play(&bytes, &mut kernel, &mut thread, &mut World::new(2_000));
     }
 }
-
-/// The time of the kernels of pixels and vertices. Run it alone, with optimisation.
-#[test]
-#[ignore = "measures"]
-fn speed() {
-    let mut random = Random::new(1);
-    let (mut steps, start) = (0, std::time::Instant::now());
-    for _ in 0..20 {
-        for (name, bytes) in kernels().iter().filter(|(name, _)| !name.starts_with("clip")) {
-            let mut kernel = decode(bytes);
-            for _ in 0..20 {
-                let mut thread = Thread::new(&random_launch(&mut random, name));
-                let mut world = World::new(20_000);
-                let _ = play(bytes, &mut kernel, &mut thread, &mut world);
-                steps += 20_000 - world.steps;
-            }
-        }
-    }
-    println!("{:.0} ns an instruction", start.elapsed().as_nanos() as f64 / steps as f64);
-}

@@ -4,6 +4,8 @@ mod arithmetic;
 mod comparisons;
 mod corpus;
 mod examples;
+#[path = "../float_tables/mod.rs"]
+mod float_tables;
 mod flow;
 mod one_source;
 mod support;
