@@ -39,7 +39,7 @@ fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
         Packet::ThreeDStateSamplerPaletteLoad0(_) => control::palette(exec, 0, &dwords[1..]),
         Packet::ThreeDStateSamplerPaletteLoad1(_) => control::palette(exec, 1, &dwords[1..]),
         Packet::UrbFence(packet) => urb::fence(exec, &packet.unpack_lossy())?,
-        Packet::CsUrbState(packet) => urb::cs_urb_state(exec, &packet.unpack_lossy())?,
+        Packet::CsUrbState(packet) => urb::cs_urb_state(exec, &packet.unpack_lossy()),
         Packet::ConstantBuffer(packet) => urb::constant_buffer(exec, &packet.unpack_lossy())?,
         Packet::StateBaseAddress(packet) => {
             control::state_base_address(exec, &packet.unpack_lossy());

@@ -4,6 +4,9 @@ use crate::machine::latched::LatchedOf;
 use crate::machine::slots::UnitState;
 use genxml::gen45::{LATCH_DWORDS, LATCH_SLOTS};
 
+/// The bits of a graphics address. Sums of a base and an offset wrap at 32 bits.
+pub const ADDRESSES: u64 = 0xffff_ffff;
+
 impl UnitState for State {}
 
 /// The newest packet of each latched type of the G45: attribute `latch` in `spec-xml/gen45`. The

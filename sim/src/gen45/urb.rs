@@ -4,7 +4,7 @@
 //! ([`Urb::begin`]). The handle of an entry is the number of its first row. The constants of the
 //! command streamer (CURBE) are entries too; [`Urb::curbe`] is the newest one.
 
-use super::state::State;
+use super::state::{ADDRESSES, State};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::slots::UnitState;
@@ -18,8 +18,6 @@ pub const ROWS: usize = 384;
 pub const ROW: usize = 64;
 /// Maximum number of rows of constants that CONSTANT_BUFFER can load.
 const MOST_CONSTANTS: usize = 64;
-/// Graphics addresses have 32 bits.
-const ADDRESSES: u64 = 0xffff_ffff;
 /// Maximum number of vertices that a thread of GS or CLIP can produce. The largest output of a
 /// clip kernel is about 20 vertices; the limit bounds the memory of a kernel that never ends.
 pub const MOST_PRODUCED: usize = 4096;
@@ -320,13 +318,10 @@ pub fn fence(exec: &mut Exec<'_>, packet: &UrbFence) -> Result<(), Fault> {
     done.map_err(|bad| fault(exec, bad))
 }
 
-/// CS_URB_STATE: number and size of the entries of the section CS.
-///
-/// # Errors
-/// None. The entries are checked when they are loaded.
-pub fn cs_urb_state(exec: &mut Exec<'_>, packet: &CsUrbState) -> Result<(), Fault> {
+/// CS_URB_STATE: number and size of the entries of the section CS. They are checked when they are
+/// loaded.
+pub fn cs_urb_state(exec: &mut Exec<'_>, packet: &CsUrbState) {
     exec.state.slots.get_mut::<Urb>().set_constants(packet);
-    Ok(())
 }
 
 /// CONSTANT_BUFFER: copies constants from general state to the next entry of the section CS.

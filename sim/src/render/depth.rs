@@ -54,7 +54,7 @@ impl DepthFormat {
 
     /// Compares a new element with the stored one.
     #[inline(always)]
-    fn compare(self, function: Compare, new: u32, old: u32) -> bool {
+    pub fn compare(self, function: Compare, new: u32, old: u32) -> bool {
         match self {
             DepthFormat::Float32 => function.floats(f32::from_bits(new), f32::from_bits(old)),
             DepthFormat::Unorm24 => function.integers(new, old & 0xff_ffff),

@@ -4,8 +4,9 @@
 
 use super::clip::{ClipMode, ClipState};
 use super::depth;
+use super::depth::DepthFormat;
 use super::points_lines::{LineState, PointState};
-use super::sf::{CullMode, DepthBias, DepthFormat, FillMode, SetupState};
+use super::sf::{CullMode, DepthBias, FillMode, SetupState};
 use super::state;
 use super::stipple::{LineStipple, PolygonStipple};
 use super::topology::ProvokingSelects;

@@ -7,6 +7,7 @@
 //! ([`SetupPrimitive::rasterise`]) and the values inside ([`SetupPrimitive::planes`]).
 
 use super::clip::{ClipVertex, Remains, Verdict};
+use super::depth::DepthFormat;
 use super::points_lines::{self, LineState, PointState};
 use super::primitives::SetupPrimitive;
 use super::stipple::pixels_along;
@@ -43,18 +44,6 @@ pub enum FillMode {
     Point,
 }
 
-/// The depth buffer's format, for depth bias.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum DepthFormat {
-    /// D16_UNORM.
-    Unorm16,
-    /// D24_UNORM_X8_UINT; also used for all other values of Surface Format.
-    #[default]
-    Unorm24,
-    /// D32_FLOAT.
-    Float32,
-}
-
 /// Global Depth Offset (3DSTATE_RASTER, 2a p.177-179).
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct DepthBias {
@@ -69,7 +58,7 @@ pub struct DepthBias {
     pub clamp: f32,
     /// Legacy Global Depth Bias Enable (3DSTATE_SF, 2a p.212): the constant is not multiplied.
     pub unscaled: bool,
-    /// Format of the depth buffer.
+    /// Format of the depth buffer; Unorm24 for values of Surface Format that no depth buffer has.
     pub format: DepthFormat,
 }
 

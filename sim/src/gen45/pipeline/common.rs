@@ -1,7 +1,7 @@
 //! What the units read and count in the same way.
 
 use super::unit::UnitState;
-use crate::gen45::state::State;
+use crate::gen45::state::{ADDRESSES, State};
 use crate::gen45::urb::{Unit, Urb};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
@@ -12,7 +12,7 @@ use genxml_core::packet::{Dwords, Fixed};
 /// registers.
 pub const GEOMETRY_CHANNELS: u32 = 0xff;
 
-/// The newest packet of a type; all zero if there is none.
+/// The newest packet of a type; all zero if the context has not received one.
 pub fn latched<T: Latch + Fixed>(exec: &Exec<'_>) -> T {
     exec.state.slots.with(|state: &State| state.latched.read(0))
 }
@@ -28,7 +28,7 @@ where
     let base = exec.state.slots.with(|state: &State| state.base.general);
     let mut dwords = T::Dwords::padded(&[]);
     exec.vm
-        .read(base.wrapping_add(offset), bytemuck::cast_slice_mut(dwords.as_mut()))
+        .read(base.wrapping_add(offset) & ADDRESSES, bytemuck::cast_slice_mut(dwords.as_mut()))
         .map_err(|fault| exec.page(fault, T::NAME))?;
     Ok(T::from_dwords_lossy(&dwords))
 }

@@ -126,10 +126,10 @@ impl DepthStencil {
             let before = elements[n];
             let (depth, stencil) = format.read(before);
             // NaN becomes the least depth.
-            let new = format.encode(quad.z[n].max(least).min(greatest));
+            let new = format.depth().encode(quad.z[n].max(least).min(greatest));
             let outcome = match face {
                 Some(face) if !face.passes(stencil) => Outcome::Failed,
-                _ if !format.compare(function, new, depth) => Outcome::DepthFailed,
+                _ if !format.depth().compare(function, new, depth) => Outcome::DepthFailed,
                 _ => Outcome::Passed,
             };
             let depth = (outcome == Outcome::Passed && self.depth_write).then_some(new);

@@ -5,8 +5,7 @@ use super::common::latched;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::mem::{PageFault, Vm};
-use crate::render::compare::Compare;
-use crate::surface::format::convert;
+use crate::render::depth::DepthFormat;
 use crate::surface::{Dimension, Layout, Level, Surface, SurfaceKind, TileMode};
 use genxml::gen45::commands_3d::{
     ThreeDStateDepthBuffer, ThreeDStateDepthBufferSurfaceFormat as Stored,
@@ -38,7 +37,8 @@ pub enum Format {
 }
 
 impl Format {
-    fn of(stored: Stored) -> Option<Format> {
+    /// The format of a depth buffer; `None` for a reserved value.
+    pub fn of(stored: Stored) -> Option<Format> {
         Some(match stored {
             Stored::D32_FLOAT => Format::Float,
             Stored::D32_FLOAT_S8X24_UINT => Format::FloatStencil,
@@ -62,26 +62,12 @@ impl Format {
         matches!(self, Format::FloatStencil | Format::Unorm24Stencil)
     }
 
-    const fn is_float(self) -> bool {
-        matches!(self, Format::Float | Format::FloatStencil)
-    }
-
-    /// The value that is stored for a depth.
-    #[inline(always)]
-    pub fn encode(self, z: f32) -> u32 {
+    /// The format of the depth of an element.
+    pub const fn depth(self) -> DepthFormat {
         match self {
-            Format::Float | Format::FloatStencil => z.to_bits(),
-            Format::Unorm24 | Format::Unorm24Stencil => convert::to_unorm(z, 24) as u32,
-            Format::Unorm16 => convert::to_unorm(z, 16) as u32,
-        }
-    }
-
-    /// Compares a new depth with the stored one.
-    #[inline(always)]
-    pub fn compare(self, function: Compare, new: u32, old: u32) -> bool {
-        match self.is_float() {
-            true => function.floats(f32::from_bits(new), f32::from_bits(old)),
-            false => function.integers(new, old),
+            Format::Float | Format::FloatStencil => DepthFormat::Float32,
+            Format::Unorm24 | Format::Unorm24Stencil => DepthFormat::Unorm24,
+            Format::Unorm16 => DepthFormat::Unorm16,
         }
     }
 
@@ -256,6 +242,9 @@ pub fn buffer(exec: &Exec<'_>) -> Result<Option<Buffer>, Fault> {
     }
     let [x_offset, top] = offsets.map(|offset| offset as u32);
     let lod = packet.lod.get() as u32;
+    if lod > 14 {
+        return Err(exec.bad_field("LOD", lod.into(), "levels are 0 to 14"));
+    }
     let volume = dimension == Dimension::Three;
     let depth = packet.depth.get() as u32;
     let mut layout = Layout {

@@ -67,7 +67,7 @@ impl Layout {
         let start = PsThreadPayload {
             pixel_enables: U::from_bits(mask.into()),
             dispatched_pixel_enables: U::from_bits(mask.into()),
-            color_calculator_state_pointer: Address::from_bits(self.color_calc & !0x3f),
+            color_calculator_state_pointer: Address::from_bits(self.color_calc),
             per_thread_scratch_space: header.scratch_code,
             sampler_state_pointer: header.samplers,
             binding_table_pointer: header.binding_table,

@@ -1,19 +1,21 @@
 //! State of strips and fans and of the rasteriser, resolved for a draw (gen45_facts 9.1, 10).
 
 use super::common::{general, latched, refuse};
+use super::depth_buffer::Format;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::pixel::coordinates::Rect;
 use crate::pixel::multisample::{Multisample, PixelLocation, Samples};
 use crate::pixel::raster::FillRule;
 use crate::pixel::viewport::{Transform, Viewport};
+use crate::render::depth::DepthFormat;
 use crate::render::points_lines::{LineState, PointState};
-use crate::render::sf::{CullMode, DepthBias, DepthFormat};
+use crate::render::sf::{CullMode, DepthBias};
 use crate::render::stipple::{LineStipple, PolygonStipple};
 use genxml::gen45::commands_3d::{
-    ThreeDStateAaLineParameters, ThreeDStateDepthBuffer, ThreeDStateDepthBufferSurfaceFormat,
-    ThreeDStateDrawingRectangle, ThreeDStateGlobalDepthOffsetClamp, ThreeDStateLineStipple,
-    ThreeDStatePolyStippleOffset, ThreeDStatePolyStipplePattern,
+    ThreeDStateAaLineParameters, ThreeDStateDepthBuffer, ThreeDStateDrawingRectangle,
+    ThreeDStateGlobalDepthOffsetClamp, ThreeDStateLineStipple, ThreeDStatePolyStippleOffset,
+    ThreeDStatePolyStipplePattern,
 };
 use genxml::gen45::enums::LineAntialiasingRegionWidth as Region;
 use genxml::gen45::state_units::{
@@ -227,7 +229,6 @@ fn polygon_stipple(exec: &Exec<'_>) -> PolygonStipple {
 }
 
 fn depth_bias(exec: &Exec<'_>, wm: &WmState) -> DepthBias {
-    use ThreeDStateDepthBufferSurfaceFormat as Stored;
     let buffer: ThreeDStateDepthBuffer = latched(exec);
     let clamp: ThreeDStateGlobalDepthOffsetClamp = latched(exec);
     DepthBias {
@@ -236,10 +237,6 @@ fn depth_bias(exec: &Exec<'_>, wm: &WmState) -> DepthBias {
         scale: wm.global_depth_offset_scale,
         clamp: clamp.global_depth_offset_clamp,
         unscaled: wm.legacy_global_depth_bias_enable,
-        format: match buffer.surface_format {
-            Stored::D32_FLOAT | Stored::D32_FLOAT_S8X24_UINT => DepthFormat::Float32,
-            Stored::D16_UNORM => DepthFormat::Unorm16,
-            _ => DepthFormat::Unorm24,
-        },
+        format: Format::of(buffer.surface_format).map_or(DepthFormat::Unorm24, Format::depth),
     }
 }
