@@ -229,7 +229,6 @@ const FAULTS: &[(&str, &[&str])] = &[
 /// Files with functions that make the fault of a caller, and how often they do so themselves.
 const MAKERS: &[(&str, usize)] = &[
     ("eu/decode8.rs", 2),
-    ("gen45/message/port.rs", 2),
     ("machine/exec.rs", 1),
     ("machine/fault.rs", 1),
     ("unit/port.rs", 2),

@@ -12,7 +12,19 @@ use crate::unit::port::Port;
 use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::messages::MessageDescriptor;
 
-impl Port<'_, '_> {
+/// The receivers of the messages of a generation.
+pub trait Receive {
+    /// Hands a message to its shared function. Responses are written to `registers`.
+    ///
+    /// # Errors
+    /// Any [`Fault`] of the shared function.
+    fn receive(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault>;
+}
+
+impl<B, L> Port<'_, '_, B, L>
+where
+    Self: Receive,
+{
     /// Continues `thread` in `kernel` until the thread stops.
     ///
     /// # Errors
@@ -23,7 +35,9 @@ impl Port<'_, '_> {
             true => thread.resume(kernel, &mut Traced(self)),
         }
     }
+}
 
+impl Port<'_, '_> {
     /// Decodes a message to the render cache and records the write in `local.writes`. The stage
     /// that started the thread executes the write later.
     fn render_target(&mut self, registers: &Registers, message: &Message) -> Result<(), Fault> {
@@ -40,7 +54,10 @@ impl Port<'_, '_> {
     }
 }
 
-impl Environment for Port<'_, '_> {
+impl<B, L> Environment for Port<'_, '_, B, L>
+where
+    Self: Receive,
+{
     #[inline(always)]
     fn step(&mut self, offset: u32, _: u32) -> Result<(), Fault> {
         match self.exec.budget.instruction() {
@@ -66,6 +83,23 @@ impl Environment for Port<'_, '_> {
             function: message.function,
             descriptor: message.descriptor,
         });
+        self.receive(registers, message)
+    }
+
+    fn timestamp(&self) -> u64 {
+        self.exec.vm.keep_order();
+        self.exec.budget.timestamp()
+    }
+
+    #[cold]
+    fn trap(&self, trap: Trap, offset: u32) -> Fault {
+        trap.fault(self.exec.at.in_kernel(self.kernel, offset))
+    }
+}
+
+impl Receive for Port<'_, '_> {
+    #[inline(always)]
+    fn receive(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault> {
         let descriptor = MessageDescriptor::unpack_lossy(&[message.descriptor]);
         let sent = descriptor.message_length.get() as usize * REGISTER;
         if message.payload + sent > GRF_BYTES {
@@ -106,23 +140,16 @@ impl Environment for Port<'_, '_> {
             _ => Err(self.missing("this shared function", message, "2b p.28")),
         }
     }
-
-    fn timestamp(&self) -> u64 {
-        self.exec.vm.keep_order();
-        self.exec.budget.timestamp()
-    }
-
-    #[cold]
-    fn trap(&self, trap: Trap, offset: u32) -> Fault {
-        trap.fault(self.exec.at.in_kernel(self.kernel, offset))
-    }
 }
 
 /// A [`Port`] that emits an event for each instruction. It is a separate type, so that [`Port`]
 /// does not check for each instruction whether an observer wants these events.
-struct Traced<'t, 'p, 'a>(&'t mut Port<'p, 'a>);
+struct Traced<'t, 'p, 'a, B, L>(&'t mut Port<'p, 'a, B, L>);
 
-impl Environment for Traced<'_, '_, '_> {
+impl<'p, 'a, B, L> Environment for Traced<'_, 'p, 'a, B, L>
+where
+    Port<'p, 'a, B, L>: Receive,
+{
     fn step(&mut self, offset: u32, mask: u32) -> Result<(), Fault> {
         self.0.exec.emit(&Event::Instruction { kernel: self.0.kernel, ip: offset, mask });
         self.0.step(offset, mask)

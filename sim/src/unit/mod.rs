@@ -16,7 +16,7 @@ pub mod dataport;
 pub mod dispatch;
 pub mod gateway;
 pub mod local;
-mod payload;
+pub mod payload;
 pub mod pixel_interpolator;
 pub mod pixels;
 pub mod port;

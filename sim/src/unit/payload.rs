@@ -9,8 +9,8 @@ use crate::unit::port::Port;
 use genxml::gen8::messages::MessageDescriptor;
 
 /// A message with its header, payload and lengths, decoded from the descriptor.
-#[derive(Debug)]
-pub(super) struct Payload<'m> {
+#[derive(Clone, Copy, Debug)]
+pub struct Payload<'m> {
     /// The message as the `send` instruction sent it.
     pub message: &'m Message,
     /// Name of the message in error messages.
@@ -58,7 +58,12 @@ impl<'m> Payload<'m> {
     /// Checks that the message has `sent` registers after its header and a response of `back`
     /// registers. Too many registers are an error, like too few (G45 vol 4, 2.6.11). The response
     /// length may also be zero.
-    pub fn check(&self, port: &Port<'_, '_>, sent: usize, back: usize) -> Result<(), Fault> {
+    pub fn check<B, L>(
+        &self,
+        port: &Port<'_, '_, B, L>,
+        sent: usize,
+        back: usize,
+    ) -> Result<(), Fault> {
         if self.sent == sent && (self.returned == back || self.returned == 0) {
             return Ok(());
         }
@@ -68,7 +73,12 @@ impl<'m> Payload<'m> {
     /// Like `check`, for a message whose size is in its header. The message and a response may have
     /// more registers than needed. The extra registers are neither read nor written
     /// (assumptions::MEDIA_BLOCKS_MAY_HAVE_REGISTERS_TO_SPARE).
-    pub fn at_least(&self, port: &Port<'_, '_>, sent: usize, back: usize) -> Result<(), Fault> {
+    pub fn at_least<B, L>(
+        &self,
+        port: &Port<'_, '_, B, L>,
+        sent: usize,
+        back: usize,
+    ) -> Result<(), Fault> {
         if !MEDIA_BLOCKS_MAY_HAVE_REGISTERS_TO_SPARE {
             return self.check(port, sent, back);
         }
@@ -80,7 +90,7 @@ impl<'m> Payload<'m> {
     }
 
     #[cold]
-    fn lengths(&self, port: &Port<'_, '_>, sent: usize, back: usize) -> Fault {
+    fn lengths<B, L>(&self, port: &Port<'_, '_, B, L>, sent: usize, back: usize) -> Fault {
         let header = usize::from(self.header.is_some());
         let why = format!(
             "{} needs {} registers (message length) and answers with {back} (response length), but has {} and {}",
@@ -95,9 +105,9 @@ impl<'m> Payload<'m> {
     /// Checks the lengths of a message with `addresses` registers of addresses and `data` registers
     /// of data. A write sends the data, a read gets them back. Returns the byte offset of the data
     /// in the registers; `None` if a read has no response.
-    pub fn data(
+    pub fn data<B, L>(
         &self,
-        port: &Port<'_, '_>,
+        port: &Port<'_, '_, B, L>,
         write: bool,
         addresses: usize,
         data: usize,
@@ -110,9 +120,9 @@ impl<'m> Payload<'m> {
     /// Adds the bytes that the message has read or written to the statistics, or returns the fault
     /// for its page fault.
     #[inline]
-    pub fn moved(
+    pub fn moved<B, L>(
         &self,
-        port: &mut Port<'_, '_>,
+        port: &mut Port<'_, '_, B, L>,
         write: bool,
         bytes: Result<u64, PageFault>,
     ) -> Result<(), Fault> {
@@ -144,9 +154,9 @@ impl<'m> Payload<'m> {
     /// completes each access immediately. It sends one register, with or without Header Present.
     /// Its response has `back` registers, of which no source describes the contents; the model
     /// returns zeros.
-    pub fn acknowledge(
+    pub fn acknowledge<B, L>(
         &self,
-        port: &Port<'_, '_>,
+        port: &Port<'_, '_, B, L>,
         registers: &mut Registers,
         back: usize,
     ) -> Result<(), Fault> {
@@ -158,13 +168,13 @@ impl<'m> Payload<'m> {
     }
 
     /// Byte offset of the header. A message without a header is an error.
-    pub fn required(&self, port: &Port<'_, '_>) -> Result<usize, Fault> {
+    pub fn required<B, L>(&self, port: &Port<'_, '_, B, L>) -> Result<usize, Fault> {
         self.header
             .ok_or_else(|| port.illegal(format!("{} without a header", self.name), self.message))
     }
 
     /// Checks that there is no header.
-    pub fn forbidden(&self, port: &Port<'_, '_>) -> Result<(), Fault> {
+    pub fn forbidden<B, L>(&self, port: &Port<'_, '_, B, L>) -> Result<(), Fault> {
         match self.header {
             None => Ok(()),
             Some(_) => Err(port.illegal(
@@ -176,13 +186,13 @@ impl<'m> Payload<'m> {
 
     /// The fault for a descriptor field with a reserved value.
     #[cold]
-    pub fn reserved(&self, port: &Port<'_, '_>, field: &str, value: u64) -> Fault {
+    pub fn reserved<B, L>(&self, port: &Port<'_, '_, B, L>, field: &str, value: u64) -> Fault {
         port.illegal(format!("{}: {field} = {value} is reserved", self.name), self.message)
     }
 
     /// The fault for a page fault of the message.
     #[cold]
-    pub fn page(&self, port: &Port<'_, '_>, fault: PageFault) -> Fault {
+    pub fn page<B, L>(&self, port: &Port<'_, '_, B, L>, fault: PageFault) -> Fault {
         port.exec.page(fault, self.name)
     }
 }

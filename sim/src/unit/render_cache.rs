@@ -73,20 +73,26 @@ pub struct Write {
 }
 
 /// Slots and colours of a message subtype.
-struct Shape {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shape {
     /// Number of slots of the message.
-    slots: usize,
+    pub slots: usize,
     /// Number of the message's first slot among the sixteen slots of a `Write`: 0 or 8.
-    first: usize,
+    pub first: usize,
     /// True if all slots have the same colour.
-    replicated: bool,
+    pub replicated: bool,
     /// True if each slot has two colours.
-    dual: bool,
+    pub dual: bool,
 }
 
 impl Shape {
+    /// `slots` slots from slot `first` on, each with its own colour.
+    pub fn new(slots: usize, first: usize) -> Shape {
+        Shape { slots, first, replicated: false, dual: false }
+    }
+
     fn of(subtype: RenderTargetWriteSubtype) -> Option<Shape> {
-        let shape = |slots, first| Shape { slots, first, replicated: false, dual: false };
+        let shape = Shape::new;
         Some(match subtype {
             RenderTargetWriteSubtype::SIMD16 => shape(16, 0),
             RenderTargetWriteSubtype::SIMD16_REPDATA => Shape { replicated: true, ..shape(16, 0) },
@@ -98,7 +104,7 @@ impl Shape {
     }
 
     /// Mask of the message's slots among sixteen.
-    fn mask(&self) -> u32 {
+    pub fn mask(&self) -> u32 {
         ((1 << self.slots) - 1) << self.first
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn expand(compact: &[u32; 2]) -> Option<[u32; 4]> {
     Some(native.pack())
 }
 
-/// The 8-byte form that expands to these 16 bytes, or `None` if there is none.
+/// The 8-byte form that expands to these 16 bytes, or `None` if no such form exists.
 pub(super) fn compact(native: &[u32; 4]) -> Option<[u32; 2]> {
     let form = EuCompactionNativeGen45::unpack_lossy(native);
     if form.pack() != *native {

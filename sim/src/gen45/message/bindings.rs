@@ -1,6 +1,7 @@
 //! Binding tables of G45: surfaces by index (003:3042-3332).
 
 use super::surface;
+use crate::gen45::state::ADDRESSES;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::unit::bindings::Bound;
@@ -8,8 +9,6 @@ use crate::unit::by_index::ByIndex;
 use crate::unit::sampler::Samplers;
 use genxml::gen45::state_surface::{BindingTableState, SurfaceState};
 
-/// Graphics addresses have 32 bits. Sums of a base and an offset wrap.
-pub const ADDRESSES: u64 = 0xffff_ffff;
 /// Binding table index of a stateless message.
 pub const STATELESS: u8 = 255;
 

@@ -41,11 +41,11 @@ pub fn message(
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = MessageGatewayDescriptor::unpack_lossy(&[message.descriptor]);
-    let payload = Payload::open(message, "a message to the gateway");
+    let payload = Payload::open_gen45(message, "a message to the gateway");
     // 003:6340: with AckReq there is a response of one register, without it none.
     let back = usize::from(descriptor.ack_req);
-    if payload.sent != 1 || payload.returned != back {
-        let (sent, returned) = (payload.sent, payload.returned);
+    if payload.sent() != 1 || payload.returned() != back {
+        let (sent, returned) = (payload.sent(), payload.returned());
         let why = format!("{sent} registers and a response of {returned}, not 1 and {back}");
         return Err(payload.illegal(port, &why));
     }

@@ -116,7 +116,7 @@ pub fn message(
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = ExtendedMathMessageDescriptor::unpack_lossy(&[message.descriptor]);
-    let payload = Payload::open(message, "a message to extended math");
+    let payload = Payload::open_gen45(message, "a message to extended math");
     let Some(function) = Function::of(descriptor.math_function) else {
         let why = format!("function {:#x} is reserved", descriptor.math_function.bits());
         return Err(payload.illegal(port, &why));
@@ -128,7 +128,7 @@ pub fn message(
         return Err(payload.illegal(port, "integers cannot be saturated (003:5875)"));
     }
     // Only functions of one operand have messages of 16 channels: two registers of it.
-    let rows = if function.takes_two() { 1 } else { payload.sent.clamp(1, 2) };
+    let rows = if function.takes_two() { 1 } else { payload.sent().clamp(1, 2) };
     let sent = if function.takes_two() { 2 } else { rows };
     payload.check(port, sent, rows * function.results())?;
     let Some(answer) = payload.answer() else { return Ok(()) };

@@ -2,52 +2,7 @@
 
 use super::bindings::Bindings;
 use super::local::Local;
-use crate::eu::Message;
-use crate::machine::exec::Exec;
-use crate::machine::fault::{Fault, Refusal};
+use crate::unit;
 
-/// Connects one thread with memory and with the shared functions.
-pub struct Port<'p, 'a> {
-    /// Memory, state, statistics and budget of the simulated machine.
-    pub exec: &'p mut Exec<'a>,
-    /// Surfaces by binding table index.
-    pub bindings: &'p mut Bindings,
-    /// What the thread produces.
-    pub local: &'p mut Local,
-    /// Graphics address of the kernel, for events and errors.
-    pub kernel: u64,
-}
-
-impl Port<'_, '_> {
-    /// Makes the next faults name the instruction at `ip` as their position.
-    pub(super) fn arrive(&mut self, ip: u32) {
-        self.exec.at = self.exec.at.in_kernel(self.kernel, ip);
-    }
-
-    /// The fault for a message that needs something that the model does not implement.
-    #[cold]
-    pub fn missing(&self, what: &str, message: &Message, page: &'static str) -> Fault {
-        self.refuse(Refusal::missing(what.to_owned(), page), message)
-    }
-
-    /// The fault for a message that a shared function refuses.
-    #[cold]
-    pub fn refuse(&self, refusal: Refusal, message: &Message) -> Fault {
-        let refusal = match refusal {
-            Refusal::Missing { what, page } => {
-                let Message { function, descriptor, .. } = message;
-                let what =
-                    format!("{what} (message to {function:?}, descriptor {descriptor:#010x})");
-                Refusal::missing(what, page)
-            }
-            illegal @ Refusal::Illegal { .. } => illegal,
-        };
-        refusal.fault(self.exec.at)
-    }
-
-    /// The fault for a message that breaks the rules.
-    #[cold]
-    pub fn illegal(&self, why: String, message: &Message) -> Fault {
-        self.refuse(Refusal::illegal(why), message)
-    }
-}
+/// Connects one thread of the G45 with memory and with the shared functions.
+pub type Port<'p, 'a> = unit::Port<'p, 'a, Bindings, Local>;

@@ -27,7 +27,7 @@ pub fn message(
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = ThreadSpawnMessageDescriptor::unpack_lossy(&[message.descriptor]);
-    let payload = Payload::open(message, "a message to the thread spawner");
+    let payload = Payload::open_gen45(message, "a message to the thread spawner");
     let spawns = port.local.shared.spawns;
     let request = match (descriptor.opcode, descriptor.resource) {
         (Opcode::SPAWN_THREAD, _) if message.eot => {
@@ -38,7 +38,7 @@ pub fn message(
         (Opcode::SPAWN_THREAD, _) if !spawns => {
             return Err(payload.illegal(port, "only media threads can spawn threads"));
         }
-        (Opcode::SPAWN_THREAD, _) if payload.sent == 0 => {
+        (Opcode::SPAWN_THREAD, _) if payload.sent() == 0 => {
             return Err(payload.illegal(port, "spawns a thread without payload"));
         }
         (_, Resource::Spawn { resource_select: Spawn::SPAWN_ROOT }) => Request::Root,

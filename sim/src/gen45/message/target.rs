@@ -1,13 +1,13 @@
 //! Render target writes: their pixels and colours (003:4911-5246). The pipeline executes them.
 
-use super::bindings::ADDRESSES;
 use super::payload::Payload;
 use super::port::Port;
 use super::write::Write;
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
+use crate::gen45::state::ADDRESSES;
 use crate::machine::fault::Fault;
-use crate::unit::render_cache::{self, SLOTS, Source};
+use crate::unit::render_cache::{self, SLOTS, Shape, Source};
 use genxml::gen45::message_headers::{
     RenderTargetWriteMessageHeader as Header,
     RenderTargetWriteMessageHeaderFrontBackFacingPolygon as Facing,
@@ -15,41 +15,16 @@ use genxml::gen45::message_headers::{
 use genxml::gen45::message_payloads::RenderTargetStencilAndAntialiasAlphaPayload as StencilPayload;
 use genxml::gen45::messages::{RenderTargetWriteDescriptor, RenderTargetWriteType as Type};
 
-/// Slots and colours of a message type.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Shape {
-    /// Number of slots of the message.
-    slots: usize,
-    /// Number of the message's first slot: 0 or 8.
-    first: usize,
-    /// True if all slots have the same colour.
-    replicated: bool,
-    /// True if each slot has two colours.
-    dual: bool,
-}
-
-impl Shape {
-    fn of(message_type: Type) -> Option<Shape> {
-        let shape = |slots, first| Shape { slots, first, replicated: false, dual: false };
-        Some(match message_type {
-            Type::SIMD16 => shape(16, 0),
-            Type::SIMD16_REPDATA => Shape { replicated: true, ..shape(16, 0) },
-            Type::SIMD8_DUALSRC_LO => Shape { dual: true, ..shape(8, 0) },
-            Type::SIMD8_DUALSRC_HI => Shape { dual: true, ..shape(8, 8) },
-            Type::SIMD8_LO => shape(8, 0),
-            _ => return None,
-        })
-    }
-
-    /// Mask of the message's slots.
-    fn mask(self) -> u16 {
-        (u32::MAX >> (32 - self.slots) << self.first) as u16
-    }
-
-    /// Registers of a dword for each slot.
-    fn rows(self) -> usize {
-        4 * self.slots / REGISTER
-    }
+/// Slots and colours of a message type; `None` for a reserved type.
+fn shape(message_type: Type) -> Option<Shape> {
+    Some(match message_type {
+        Type::SIMD16 => Shape::new(16, 0),
+        Type::SIMD16_REPDATA => Shape { replicated: true, ..Shape::new(16, 0) },
+        Type::SIMD8_DUALSRC_LO => Shape { dual: true, ..Shape::new(8, 0) },
+        Type::SIMD8_DUALSRC_HI => Shape { dual: true, ..Shape::new(8, 8) },
+        Type::SIMD8_LO => Shape::new(8, 0),
+        _ => return None,
+    })
 }
 
 /// Decodes a render target write and appends it to [`super::Local::writes`].
@@ -62,7 +37,7 @@ pub fn message(
     registers: &Registers,
     message: &Message,
 ) -> Result<(), Fault> {
-    let payload = Payload::open(message, "a render target write");
+    let payload = Payload::open_gen45(message, "a render target write");
     if !port.local.pixels {
         return Err(payload.illegal(port, "only pixel shaders have render targets"));
     }
@@ -78,10 +53,10 @@ pub fn message(
 /// Decodes a render target write. The execution mask is ignored (003:4935).
 fn parse(registers: &Registers, payload: &Payload<'_>, general: u64) -> Result<Write, String> {
     let descriptor = RenderTargetWriteDescriptor::unpack_lossy(&[payload.message.descriptor]);
-    let Some(shape) = Shape::of(descriptor.message_type) else {
+    let Some(shape) = shape(descriptor.message_type) else {
         return Err(format!("type {} is reserved", descriptor.message_type.bits()));
     };
-    if payload.sent < 2 {
+    if payload.sent() < 2 {
         return Err("a header has two registers".into());
     }
     let header = Header::unpack_lossy(&payload.dwords(registers, 0));
@@ -103,7 +78,7 @@ fn parse(registers: &Registers, payload: &Payload<'_>, general: u64) -> Result<W
         return Err("a message with two colours cannot have antialias alpha (003:4930)".into());
     }
     // The parts in order, each with its registers (003:5212-5246).
-    let rows = shape.rows();
+    let rows = shape.slots / 8;
     let colors = match (shape.replicated, shape.dual) {
         (true, _) => 1,
         (false, dual) => 4 * rows * (1 + usize::from(dual)),
@@ -111,11 +86,11 @@ fn parse(registers: &Registers, payload: &Payload<'_>, general: u64) -> Result<W
     let part = |present: bool, registers: usize| if present { registers } else { 0 };
     let needs =
         2 + part(alpha || stencil, 1) + colors + part(source, rows) + part(destination, rows);
-    if payload.sent != needs {
+    if payload.sent() != needs {
         return Err(format!(
             "{} registers, but its type and header (source depth {source}, destination depth \
              {destination}, stencil {stencil}, antialias alpha {alpha}) need {needs}",
-            payload.sent
+            payload.sent()
         ));
     }
 
@@ -134,8 +109,8 @@ fn parse(registers: &Registers, payload: &Payload<'_>, general: u64) -> Result<W
             entry: 0,
             last: descriptor.last_render_target_select,
             upper: false,
-            slots: shape.mask(),
-            mask: header.pixel_enables.get() as u16 & shape.mask(),
+            slots: shape.mask() as u16,
+            mask: header.pixel_enables.get() as u16 & shape.mask() as u16,
             // Quads lie at even columns and rows.
             subspans: header
                 .subspan
@@ -192,7 +167,7 @@ impl Reader<'_> {
     fn color(&mut self) -> Source {
         let mut color = [[0; SLOTS]; 4];
         let first = self.shape.first;
-        for row in 0..self.shape.rows() {
+        for row in 0..self.shape.slots / 8 {
             for channel in &mut color {
                 let to = first + 8 * row;
                 channel[to..to + 8].copy_from_slice(&self.registers.dwords::<8>(self.at));

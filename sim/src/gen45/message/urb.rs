@@ -28,8 +28,8 @@ pub fn message(
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = UrbMessageDescriptor::unpack_lossy(&[message.descriptor]);
-    let payload = Payload::open(message, "URB_WRITE");
-    if payload.sent == 0 {
+    let payload = Payload::open_gen45(message, "URB_WRITE");
+    if payload.sent() == 0 {
         return Err(payload.illegal(port, "without a header"));
     }
     let urb = port.exec.state.slots.get_mut::<Urb>();
@@ -63,10 +63,10 @@ fn write(
         return Err("a thread cannot end and allocate an entry".into());
     }
     let expected = usize::from(descriptor.allocate);
-    if payload.returned > expected
-        || payload.returned < expected && payload.message.response.is_some()
+    if payload.returned() > expected
+        || payload.returned() < expected && payload.message.response.is_some()
     {
-        let (returned, allocates) = (payload.returned, descriptor.allocate);
+        let (returned, allocates) = (payload.returned(), descriptor.allocate);
         return Err(format!("response length {returned} with Allocate {allocates}"));
     }
     let produces = matches!(urb.unit(), Unit::Gs | Unit::Clip);
@@ -76,7 +76,7 @@ fn write(
     let header = UrbWriteMessageHeader::unpack_lossy(&payload.dwords(registers, 0));
     let handles =
         [header.urb_return_handle_0.get() as u16, header.urb_return_handle_1.get() as u16];
-    let data = payload.sent - 1;
+    let data = payload.sent() - 1;
     let start = descriptor.offset.get() as usize * REGISTER;
     match descriptor.swizzle_control {
         UrbSwizzle::URB_NOSWIZZLE => {

@@ -13,11 +13,16 @@ use crate::surface::{Dimension, SurfaceKind};
 
 /// resinfo: width, height and depth of the level that each lane asks for, and the number of levels.
 pub fn size(view: &View, registers: &mut Registers, request: &Request<'_>) {
+    answer_size(registers, request, |lod| size_of(view, lod));
+}
+
+/// Answers resinfo: `size` computes the response of a lane from its level.
+pub fn answer_size(registers: &mut Registers, request: &Request<'_>, size: impl Fn(u32) -> Value) {
     for group in 0..request.simd.groups() {
         let lods = request.parameter(registers, Parameter::Lod, group);
         let mut channels = [[0; GROUP]; 4];
         for (lane, lod) in lods.into_iter().enumerate() {
-            let value = size_of(view, lod);
+            let value = size(lod);
             (0..4).for_each(|n| channels[n][lane] = value[n]);
         }
         request.answer(registers, group, &channels);

@@ -2,9 +2,10 @@
 
 use crate::assumptions::OFFSETS_ADD_BEYOND_32_BITS;
 use crate::eu::regions::Registers;
-use crate::gen45::message::bindings::{ADDRESSES, STATELESS};
+use crate::gen45::message::bindings::STATELESS;
 use crate::gen45::message::payload::Payload;
 use crate::gen45::message::port::Port;
+use crate::gen45::state::ADDRESSES;
 use crate::machine::fault::Fault;
 use crate::mem::{PageFault, Vm};
 use crate::surface::SurfaceKind;
@@ -38,7 +39,7 @@ impl Buffer {
         payload: &Payload<'_>,
         index: u64,
     ) -> Result<Buffer, Fault> {
-        if payload.sent == 0 {
+        if payload.sent() == 0 {
             return Err(payload.illegal(port, "without a header"));
         }
         let header = DataPortMessageHeader::unpack_lossy(&payload.dwords(registers, 0));

@@ -56,7 +56,7 @@ pub fn read(
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = AvcLoopFilterReadDescriptor::unpack_lossy(&[message.descriptor]);
-    let payload = Payload::open(message, "an AVC loop filter read");
+    let payload = Payload::open_gen45(message, "an AVC loop filter read");
     payload.check(port, 1, 8)?;
     let index = descriptor.binding_table_index.get();
     if index == u64::from(STATELESS) {

@@ -29,13 +29,13 @@ pub fn read(
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = MediaBlockReadDescriptor::unpack_lossy(&[message.descriptor]);
-    let payload = Payload::open(message, "a media block read");
+    let payload = Payload::open_gen45(message, "a media block read");
     if descriptor.target_cache == TargetCache::DATA_CACHE {
         return Err(payload.illegal(port, "through the data cache (003:4691)"));
     }
     let block = block(port, registers, &payload)?;
     let back = block.bytes().div_ceil(REGISTER);
-    if payload.sent != 1 || payload.returned != 0 && payload.returned < back {
+    if payload.sent() != 1 || payload.returned() != 0 && payload.returned() < back {
         return payload.check(port, 1, back);
     }
     let overridden = descriptor.vertical_line_stride_override.then_some((
@@ -64,15 +64,15 @@ pub fn write(
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = MediaBlockWriteDescriptor::unpack_lossy(&[message.descriptor]);
-    let payload = Payload::open(message, "a media block write");
+    let payload = Payload::open_gen45(message, "a media block write");
     let block = block(port, registers, &payload)?;
     if block.x % 4 != 0 || !block.width.is_multiple_of(4) {
         let why = format!("{} bytes at x = {}, not multiples of 4", block.width, block.x);
         return Err(payload.illegal(port, &why));
     }
     let data = block.bytes().div_ceil(REGISTER);
-    if payload.sent < 1 + data {
-        return payload.check(port, 1 + data, payload.returned);
+    if payload.sent() < 1 + data {
+        return payload.check(port, 1 + data, payload.returned());
     }
     let overridden = descriptor.vertical_line_stride_override.then_some((
         descriptor.override_vertical_line_stride.get() as u32,
@@ -92,7 +92,7 @@ fn block(
     registers: &Registers,
     payload: &Payload<'_>,
 ) -> Result<Block, Fault> {
-    if payload.sent == 0 {
+    if payload.sent() == 0 {
         return Err(payload.illegal(port, "without a header"));
     }
     let header = MediaBlockMessageHeader::unpack_lossy(&payload.dwords(registers, 0));

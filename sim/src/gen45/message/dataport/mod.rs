@@ -41,7 +41,7 @@ pub fn read(
     let descriptor = DataPortReadMessageDescriptor::unpack_lossy(&[message.descriptor]);
     let kind = descriptor.read_message_type;
     if message.eot {
-        let payload = Payload::open(message, "a data port read");
+        let payload = Payload::open_gen45(message, "a data port read");
         return Err(payload.illegal(port, "a thread cannot end with it (003:4465)"));
     }
     match kind {
@@ -71,13 +71,13 @@ pub fn write(
 ) -> Result<(), Fault> {
     let descriptor = DataPortWriteMessageDescriptor::unpack_lossy(&[message.descriptor]);
     let kind = descriptor.write_message_type;
-    let payload = Payload::open(message, "a data port write");
+    let payload = Payload::open_gen45(message, "a data port write");
     if message.eot && !matches!(kind, Write::RENDER_TARGET_WRITE | Write::RENDER_TARGET_UNORM_WRITE)
     {
         return Err(payload.illegal(port, "a thread cannot end with it (003:4465)"));
     }
-    if payload.returned > usize::from(descriptor.send_write_commit_message) {
-        let why = format!("response length {} (003:4528)", payload.returned);
+    if payload.returned() > usize::from(descriptor.send_write_commit_message) {
+        let why = format!("response length {} (003:4528)", payload.returned());
         return Err(payload.illegal(port, &why));
     }
     match kind {
@@ -88,7 +88,7 @@ pub fn write(
         Write::RENDER_TARGET_WRITE => target::message(port, registers, message),
         Write::STREAMED_VERTEX_BUFFER_WRITE => streamed::write(port, registers, message),
         // The model has no caches: nothing is to be flushed.
-        Write::FLUSH_RENDER_CACHE => Payload { name: "a flush", ..payload }.check(port, 1, 1),
+        Write::FLUSH_RENDER_CACHE => Payload::open_gen45(message, "a flush").check(port, 1, 1),
         _ => {
             Err(port.missing("render target UNORM writes", message, "003:4493, without a section"))
         }

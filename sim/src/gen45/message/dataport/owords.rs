@@ -40,7 +40,7 @@ pub fn block(
     // Reads and writes have these fields at the same bits.
     let descriptor = OWordBlockReadDescriptor::unpack_lossy(&[message.descriptor]);
     let name = if write { "an oword block write" } else { "an oword block read" };
-    let payload = Payload::open(message, name);
+    let payload = Payload::open_gen45(message, name);
     let (half, count) = match descriptor.block_size {
         Size::_1_OWORD_LOW => (0, 1),
         Size::_1_OWORD_HIGH => (1, 1),
@@ -77,7 +77,7 @@ pub fn dual(
 ) -> Result<(), Fault> {
     let descriptor = OWordDualBlockReadDescriptor::unpack_lossy(&[message.descriptor]);
     let name = if write { "an oword dual block write" } else { "an oword dual block read" };
-    let payload = Payload::open(message, name);
+    let payload = Payload::open_gen45(message, name);
     let count = match descriptor.block_size {
         DualSize::_1_OWORD_LOW => 1,
         DualSize::_2_OWORDS => 2,
@@ -93,7 +93,7 @@ pub fn dual(
         }
     };
     let buffer = Buffer::of(port, registers, &payload, descriptor.binding_table_index.get())?;
-    if payload.sent < 2 {
+    if payload.sent() < 2 {
         return Err(payload.illegal(port, "without offsets"));
     }
     let offsets = OWordDualBlockOffsetsPayload::unpack_lossy(&payload.dwords(registers, 1));
@@ -124,7 +124,7 @@ fn run(
     let end = runs.iter().map(|run| run.place + OWORD).max().unwrap_or(0);
     let data = end.div_ceil(REGISTER);
     if write {
-        payload.check(port, before + data, payload.returned)?;
+        payload.check(port, before + data, payload.returned())?;
         let from = payload.at(before);
         let bytes = store(port, registers, buffer, from, runs);
         return payload.moved(port, true, bytes);

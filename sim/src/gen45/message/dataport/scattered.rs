@@ -23,7 +23,7 @@ pub fn message(
     // Reads and writes have these fields at the same bits.
     let descriptor = DWordScatteredReadDescriptor::unpack_lossy(&[message.descriptor]);
     let name = if write { "a dword scattered write" } else { "a dword scattered read" };
-    let payload = Payload::open(message, name);
+    let payload = Payload::open_gen45(message, name);
     let rows = match descriptor.block_size {
         Size::_8_DWORDS => 1,
         Size::_16_DWORDS => 2,
@@ -34,7 +34,7 @@ pub fn message(
     };
     let buffer = Buffer::of(port, registers, &payload, descriptor.binding_table_index.get())?;
     let (sent, back) = match write {
-        true => (1 + 2 * rows, payload.returned),
+        true => (1 + 2 * rows, payload.returned()),
         false => (1 + rows, rows),
     };
     payload.check(port, sent, back)?;

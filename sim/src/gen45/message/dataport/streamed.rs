@@ -2,9 +2,10 @@
 
 use crate::eu::Message;
 use crate::eu::regions::Registers;
-use crate::gen45::message::bindings::{ADDRESSES, STATELESS};
+use crate::gen45::message::bindings::STATELESS;
 use crate::gen45::message::payload::Payload;
 use crate::gen45::message::port::Port;
+use crate::gen45::state::ADDRESSES;
 use crate::machine::fault::Fault;
 use crate::machine::slots::UnitState;
 use crate::mem::PageFault;
@@ -37,8 +38,8 @@ pub fn write(
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = StreamedVertexBufferWriteDescriptor::unpack_lossy(&[message.descriptor]);
-    let payload = Payload::open(message, "a streamed vertex buffer write");
-    payload.check(port, 1, payload.returned)?;
+    let payload = Payload::open_gen45(message, "a streamed vertex buffer write");
+    payload.check(port, 1, payload.returned())?;
     let index = descriptor.binding_table_index.get() as u8;
     if index == STATELESS {
         return Err(payload.illegal(port, "without a surface (003:5260)"));

@@ -5,19 +5,12 @@ use crate::eu::regions::Registers;
 use crate::surface::format::value::Value;
 use crate::surface::{Dimension, SurfaceKind};
 use crate::unit::sampler::View;
-use crate::unit::sampler::payload::{GROUP, Parameter, Request};
+use crate::unit::sampler::info::answer_size;
+use crate::unit::sampler::payload::Request;
 
 /// Writes width, height and depth of the level that each lane asks for, and the number of levels.
 pub fn size(view: &View, registers: &mut Registers, request: &Request<'_>) {
-    for group in 0..request.simd.groups() {
-        let lods = request.parameter(registers, Parameter::Lod, group);
-        let mut channels = [[0; GROUP]; 4];
-        for (lane, lod) in lods.into_iter().enumerate() {
-            let value = size_of(view, lod);
-            (0..4).for_each(|n| channels[n][lane] = value[n]);
-        }
-        request.answer(registers, group, &channels);
-    }
+    answer_size(registers, request, |lod| size_of(view, lod));
 }
 
 fn size_of(view: &View, lod: u32) -> Value {

@@ -10,11 +10,11 @@ pub mod kinds;
 pub mod state;
 pub mod views;
 
-use super::bindings::ADDRESSES;
 use super::payload::Payload;
 use super::port::Port;
 use crate::eu::Message;
 use crate::eu::regions::Registers;
+use crate::gen45::state::ADDRESSES;
 use crate::machine::fault::Fault;
 use crate::surface::format::{Class, Codec};
 use crate::surface::{Dimension, SurfaceKind};
@@ -40,7 +40,7 @@ pub fn message(
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = SamplerMessageDescriptor::unpack_lossy(&[message.descriptor]);
-    let payload = Payload::open(message, "a message to the sampler");
+    let payload = Payload::open_gen45(message, "a message to the sampler");
     let kind = descriptor.message_type.get();
     if message.eot {
         return Err(payload.illegal(port, "a thread cannot end with it (003:3920)"));
@@ -49,13 +49,13 @@ pub fn message(
         let what = format!("sampler message type {kind}: sample_unorm has an unpublished type");
         return Err(port.missing(&what, message, "003:4065"));
     }
-    let Some(Form { simd, kind, .. }) = Form::of(kind, payload.sent) else {
-        let why = format!("no message has type {kind} and {} registers", payload.sent);
+    let Some(Form { simd, kind, .. }) = Form::of(kind, payload.sent()) else {
+        let why = format!("no message has type {kind} and {} registers", payload.sent());
         return Err(payload.illegal(port, &why));
     };
     let header = SamplerMessageHeader::unpack_lossy(&payload.dwords(registers, 0));
-    let sent = payload.sent - 1;
-    let mut request = Request::plain(message, kind, *simd, payload.at(1), sent, payload.returned);
+    let sent = payload.sent() - 1;
+    let mut request = Request::plain(message, kind, *simd, payload.at(1), sent, payload.returned());
     let absent = [
         header.red_write_channel_mask,
         header.green_write_channel_mask,

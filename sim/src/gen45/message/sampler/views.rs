@@ -5,8 +5,8 @@ use crate::assumptions::{
     G45_LOADS_OUTSIDE_HAVE_ALPHA_ZERO_FOR_BYTES, G45_NEAREST_LEVELS_HAVE_WHOLE_BOUNDS,
     G45_PRECLAMP_DEPENDS_ON_THE_LEVELS,
 };
-use crate::gen45::message::bindings::{ADDRESSES, Bindings};
-use crate::gen45::state::State;
+use crate::gen45::message::bindings::Bindings;
+use crate::gen45::state::{ADDRESSES, State};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::surface::format::{Class, Codec, Format, Letter};
