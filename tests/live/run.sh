@@ -342,14 +342,15 @@ without_kernels() {
 	cat reason >&2
 	return 1
 }
-# Writes raw frames of 320x240 in NV12: frames FILE COUNT SOURCE FILTERS
+# Writes raw frames of 320x240 in NV12, or in $from: frames FILE COUNT SOURCE FILTERS
 frames() {
-	ffmpeg -v error -y -f lavfi -i "$3" -vf "${4:+$4,}format=nv12" -frames:v "$2" -f rawvideo "$1" </dev/null
+	ffmpeg -v error -y -f lavfi -i "$3" -vf "${4:+$4,}format=${from:-nv12}" -frames:v "$2" -f rawvideo "$1" </dev/null
 }
-# Runs a filter of VA-API on in.raw, to model.raw: filter DRIVER FILTER [FORMAT]
+# Runs a filter of VA-API on in.raw, which is in NV12 or $from, to model.raw:
+# filter DRIVER FILTER [FORMAT]
 filter() {
 	LIBVA_DRIVER_NAME=$1 options=--stats model ffmpeg -v error -y -vaapi_device /dev/dri/renderD128 \
-		-f rawvideo -pix_fmt nv12 -s 320x240 -i in.raw -vf "format=nv12,setfield=tff,hwupload,$2,hwdownload,format=${3:-nv12}" \
+		-f rawvideo -pix_fmt "${from:-nv12}" -s 320x240 -i in.raw -vf "format=${from:-nv12},setfield=tff,hwupload,$2,hwdownload,format=${3:-nv12}" \
 		-fps_mode passthrough -f rawvideo model.raw >out 2>reason || {
 		without_kernels
 		return
@@ -397,9 +398,10 @@ test_video_filters() {
 # iHD converts NV12 to YUYV with video enhancement, which repeats rows of chroma as swscale's filter
 # "neighbor" does. i965 does it with the scaler of the sampler, twice, and rounds twice. Planar
 # chroma has the same samples as that of NV12. iHD copies planar pictures with a kernel that gives no
-# sampler (see SAMPLERS_PAST_DYNAMIC_STATE_ARE_ZERO).
+# sampler (see SAMPLERS_PAST_DYNAMIC_STATE_ARE_ZERO). Both convert RGB with coefficients that are
+# not exact; the colours of the pixels are random here, so all pixels and coefficients count.
 test_video_conversion() {
-	local driver
+	local driver from
 	client compare && frames in.raw 4 testsrc2=size=320x240:rate=25 &&
 		ffmpeg -v error -y -f rawvideo -pix_fmt nv12 -s 320x240 -i in.raw -vf scale=flags=neighbor,format=yuyv422 \
 			-f rawvideo reference.raw </dev/null || return 1
@@ -412,7 +414,11 @@ test_video_conversion() {
 		filter $driver scale_vaapi=format=yuv420p yuv420p || return
 		./compare planar.raw model.raw 0 0 || return 1
 	done
-	refused iHD scale_vaapi=format=bgr0 bgr0 "Hardware does not support output format bgr0."
+	refused iHD scale_vaapi=format=bgr0 bgr0 "Hardware does not support output format bgr0." || return
+	from=rgb0
+	frames in.raw 2 testsrc2=size=320x240:rate=25 format=rgb0,noise=alls=100:allf=t || return 1
+	filter i965 scale_vaapi=format=nv12 && formula 0 rgb_i965 || return
+	filter iHD scale_vaapi=format=nv12 && formula 0 rgb_ihd
 }
 # Writes even rows of luma of the frames in FILE: even_rows FILE TO
 even_rows() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes what a filter of a VA-API driver makes of raw frames, by a formula for that filter.
 
-    video_reference.py FILTER IN OUT     IN has frames of 320x240 in NV12
+    video_reference.py FILTER IN OUT     IN has frames of 320x240 in NV12, those of RGB in rgb0
 
 The filters:
  conversion    NV12 to YUYV by i965. The driver samples chroma like a picture of its own, which has
@@ -15,8 +15,15 @@ The filters:
  mean N        Denoising where a driver's thresholds leave out the previous frame. A pixel of luma
                becomes the mean of those pixels of 3 x 3 that differ from it by less than N. Pixels
                at the edges repeat. Chroma does not change.
+ rgb_i965      RGB to NV12 by i965: BT.601 for the full range, with coefficients of three digits, in
+               floats of 32 bits. Fractions are cut off. Chroma is that of the pixels at even x and
+               even y.
+ rgb_ihd       RGB to NV12 by iHD: BT.601 for the limited range. The coefficients are integers, in
+               1/128. The sampler returns a byte in the upper half of 16 bits, and 16 is 8 times
+               0xffff / 128. Chroma at an even x is the mean of two rows.
 """
 import math
+import struct
 import sys
 
 WIDTH, HEIGHT = 320, 240
@@ -116,8 +123,57 @@ def mean(luma, chroma, limit):
     return b''.join([*out, *chroma])
 
 
+def nv12(lines, luma, chroma):
+    """A frame in NV12 of lines of pixels; `chroma` gets the pixels of two rows at an even x."""
+    out = [bytes(map(luma, line)) for line in lines]
+    for pair in zip(lines[0::2], lines[1::2]):
+        pairs = zip(*(line[0::2] for line in pair))
+        out.append(bytes(part for two in pairs for part in chroma(*two)))
+    return b''.join(out)
+
+
+def single(value):
+    """The nearest float of 32 bits."""
+    return struct.unpack('f', struct.pack('f', value))[0]
+
+
+def rgb_i965(lines):
+    """RGB to NV12 by i965."""
+    def product(pixel, weights, total):
+        for part, weight in zip(pixel, map(single, weights)):
+            total = single(total + single(part * weight))
+        return math.floor(total)
+
+    def luma(pixel):
+        return product(pixel, (0.299, 0.587, 0.114), 0)
+
+    def chroma(pixel, _):
+        return (product(pixel, (-0.169, -0.331, 0.499), 128),
+                product(pixel, (0.499, -0.418, -0.0813), 128))
+    return nv12(lines, luma, chroma)
+
+
+def rgb_ihd(lines):
+    """RGB to NV12 by iHD."""
+    def product(pixel, weights, offset):
+        total = sum(256 * part * weight for part, weight in zip(pixel, weights))
+        return clamp((total + 0xffff * offset) >> 7, 0xffff)
+
+    def byte(value):
+        return min(value + 0x80, 0xffff) >> 8
+
+    def luma(pixel):
+        return byte(product(pixel, (33, 65, 13), 8))
+
+    def chroma(*pair):
+        return [byte(sum(product(pixel, weights, 64) // 2 for pixel in pair))
+                for weights in ((-19, -37, 56), (56, -47, -9))]
+    return nv12(lines, luma, chroma)
+
+
 def main():
-    filters = {'conversion': (conversion, 4), 'bob': (bob, 4), 'mean': (mean, 5)}
+    filters = {'conversion': (conversion, 4), 'bob': (bob, 4), 'mean': (mean, 5),
+               'rgb_i965': (rgb_i965, 4), 'rgb_ihd': (rgb_ihd, 4)}
     name = sys.argv[1] if len(sys.argv) > 1 else ''
     if name not in filters or len(sys.argv) != filters[name][1]:
         print(__doc__, file=sys.stderr)
@@ -125,10 +181,17 @@ def main():
     options = [int(word) for word in sys.argv[2:-2]]
     with open(sys.argv[-2], 'rb') as file:
         data = file.read()
-    size = WIDTH * HEIGHT * 3 // 2
+    rgb = name.startswith('rgb')
+    size = WIDTH * HEIGHT * 4 if rgb else WIDTH * HEIGHT * 3 // 2
     with open(sys.argv[-1], 'wb') as file:
         for at in range(0, len(data), size):
-            lines = rows(data[at:at + size], WIDTH)
+            frame = data[at:at + size]
+            if rgb:
+                lines = [[line[x:x + 3] for x in range(0, len(line), 4)]
+                         for line in rows(frame, 4 * WIDTH)]
+                file.write(filters[name][0](lines))
+                continue
+            lines = rows(frame, WIDTH)
             file.write(filters[name][0](lines[:HEIGHT], lines[HEIGHT:], *options))
     return 0
 
