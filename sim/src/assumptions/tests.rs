@@ -227,12 +227,8 @@ const FAULTS: &[(&str, &[&str])] = &[
 ];
 
 /// Files with functions that make the fault of a caller, and how often they do so themselves.
-const MAKERS: &[(&str, usize)] = &[
-    ("eu/decode8.rs", 2),
-    ("machine/exec.rs", 1),
-    ("machine/fault.rs", 1),
-    ("unit/port.rs", 2),
-];
+const MAKERS: &[(&str, usize)] =
+    &[("eu/decode8.rs", 2), ("machine/exec.rs", 1), ("machine/fault.rs", 1), ("unit/port.rs", 2)];
 
 /// The number of faults that tokens make: calls of `unimplemented` and `missing`, and values of
 /// `Unimplemented` with a `what` that is set. Skips tests.
