@@ -94,6 +94,8 @@ pub struct PixelPipe {
     /// Subspans that wait for a thread.
     waiting: Vec<Span>,
     counts: Counts,
+    /// Sixteen pixels each of the thread that ran last. The field exists to reuse its memory.
+    halves: [Slots; 2],
     /// The quads of a primitive whose pixels all get the same colour.
     quads: Vec<raster::Quad>,
     /// The newest write, if the pixel shader writes the same colour for all pixels of a primitive.
@@ -206,6 +208,7 @@ impl PixelPipe {
             targets: Vec::new(),
             waiting: Vec::new(),
             counts: Counts::default(),
+            halves: [Slots::default(); 2],
             quads: Vec::new(),
             newest: None,
         }
@@ -408,10 +411,10 @@ impl PixelPipe {
         if shader.constant().is_some() {
             self.newest = writes.last().copied();
         }
-        let mut halves = [Slots::default(); 2];
+        self.halves.iter_mut().for_each(Slots::clear);
         for (n, span) in spans.iter().enumerate() {
             let own = span.sample.map_or(0xff, |sample| 1 << sample);
-            let (half, first) = (&mut halves[n / 4], n % 4);
+            let (half, first) = (&mut self.halves[n / 4], n % 4);
             for pixel in 0..4 {
                 half.live[4 * first + pixel] = span.live[pixel] & own;
             }
@@ -428,7 +431,7 @@ impl PixelPipe {
                 None => self.bind(exec, windower, write)?,
             };
             let Target { target, cache, .. } = &mut self.targets[place];
-            let slots = &mut halves[usize::from(write.upper)];
+            let slots = &mut self.halves[usize::from(write.upper)];
             let passed = windower.output.merge(exec, target, cache, slots, write)?;
             self.counts.passed += u64::from(passed);
         }

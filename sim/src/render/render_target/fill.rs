@@ -34,9 +34,9 @@ impl Area {
                 return None;
             }
             let [x, y] = [quad.x, quad.y].map(|at| at as usize % SIDE);
-            for (n, mask) in quad.mask.iter().enumerate() {
-                area.rows[y + n / 2] |= u64::from(mask & 1) << (x + n % 2);
-            }
+            let [a, b, c, d] = quad.mask.map(|mask| u64::from(mask & 1));
+            area.rows[y] |= (a | b << 1) << x;
+            area.rows[y + 1] |= (c | d << 1) << x;
         }
         Some(area)
     }
