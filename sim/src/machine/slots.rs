@@ -30,7 +30,7 @@ impl<T: UnitState> Slot for T {
 }
 
 /// At most one value of each [`UnitState`] type. There are only a few types, so a lookup is a
-/// linear scan.
+/// linear scan. The type that was looked up last for a change is the first.
 #[derive(Debug, Default)]
 pub struct Slots(Vec<(TypeId, Box<dyn Slot>)>);
 
@@ -62,7 +62,8 @@ impl Slots {
                 self.0.len() - 1
             }
         };
-        match (&mut *self.0[index].1 as &mut dyn Any).downcast_mut() {
+        self.0.swap(0, index);
+        match (&mut *self.0[0].1 as &mut dyn Any).downcast_mut() {
             Some(value) => value,
             None => unreachable!("a slot is stored beside the id of its type"),
         }

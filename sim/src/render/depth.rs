@@ -493,10 +493,42 @@ impl DepthStencil {
         let range =
             self.ranges.get(usize::from(quad.viewport)).copied().unwrap_or([f32::MIN, f32::MAX]);
         // NaN becomes the least depth of the viewport.
-        let new = z.map(|z| self.format.encode(z.max(range[0]).min(range[1])));
+        let z = z.map(|z| z.max(range[0]).min(range[1]));
         let inside = inside(&plane.level, quad, lanes);
         let (x, y) = plane.quad(quad.x, quad.y, quad.slice, sample);
-        let rows = [plane.surface.address(x, y), plane.surface.address(x, y + 1)];
+        // Quads start at even rows: in a Y tile, the second row is 16 bytes behind the first.
+        let at = plane.surface.address(x, y);
+        let rows = match plane.surface.tile_mode == TileMode::Y && y & 1 == 0 {
+            true => [at, at.wrapping_add(16)],
+            false => [at, plane.surface.address(x, y + 1)],
+        };
+        let passed = match self.format {
+            DepthFormat::Float32 => {
+                self.compared(DepthFormat::Float32, vm, rows, z, inside, write)?
+            }
+            DepthFormat::Unorm24 => {
+                self.compared(DepthFormat::Unorm24, vm, rows, z, inside, write)?
+            }
+            DepthFormat::Unorm16 => {
+                self.compared(DepthFormat::Unorm16, vm, rows, z, inside, write)?
+            }
+        };
+        Ok(passed | if PIXELS_OUTSIDE_OF_THE_DEPTH_BUFFER_PASS { lanes & !inside } else { 0 })
+    }
+
+    /// Compares depths with the elements at the addresses of two rows, and writes those that pass.
+    /// Inlined for each format.
+    #[inline(always)]
+    fn compared(
+        &self,
+        format: DepthFormat,
+        vm: &mut Vm<'_>,
+        rows: [u64; 2],
+        z: [f32; 4],
+        inside: u8,
+        write: bool,
+    ) -> Result<u8, PageFault> {
+        let new = z.map(|z| format.encode(z));
         let function = self.function.unwrap_or(Compare::ALWAYS);
         let mut passed = if function.equal { inside } else { 0 };
         if function.looks() {
@@ -506,7 +538,7 @@ impl DepthStencil {
                     let old = self.read(vm, at)?;
                     for (column, old) in old.into_iter().enumerate() {
                         let n = 2 * row + column;
-                        passed |= u8::from(self.format.compare(function, new[n], old)) << n;
+                        passed |= u8::from(format.compare(function, new[n], old)) << n;
                     }
                 }
             }
@@ -518,7 +550,7 @@ impl DepthStencil {
                 self.write(vm, at, pair, passed >> (2 * row) & 3)?;
             }
         }
-        Ok(passed | if PIXELS_OUTSIDE_OF_THE_DEPTH_BUFFER_PASS { lanes & !inside } else { 0 })
+        Ok(passed)
     }
 
     /// Reads two elements side by side. In Y tiles they are adjacent in memory too.

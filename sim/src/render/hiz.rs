@@ -244,53 +244,88 @@ impl Rectangle {
         element: &[u8],
     ) -> Result<(), PageFault> {
         for slice in 0..self.slices {
-            for y in self.rows[0]..self.rows[1] {
-                let row = Row { plane, slice: plane.slice(slice), y, columns: self.columns };
-                row.fill(vm, mask, element)?;
+            let slice = plane.slice(slice);
+            match plane.surface.layout.samples {
+                1 if mask & 1 == 0 => {}
+                1 => self.fill_slice(vm, plane, slice, element)?,
+                _ => self.fill_samples(vm, plane, slice, mask, element)?,
             }
         }
         Ok(())
     }
-}
 
-/// A part of a row of pixels.
-struct Row<'p> {
-    plane: &'p Plane,
-    slice: u32,
-    y: u32,
-    columns: [u32; 2],
-}
-
-impl Row<'_> {
-    fn fill(&self, vm: &mut Vm<'_>, mask: u32, element: &[u8]) -> Result<(), PageFault> {
-        let surface = &self.plane.surface;
-        let [left, right] = self.columns;
-        if surface.layout.samples > 1 {
+    /// Writes the samples of `mask` of a slice with several samples.
+    fn fill_samples(
+        &self,
+        vm: &mut Vm<'_>,
+        plane: &Plane,
+        slice: u32,
+        mask: u32,
+        element: &[u8],
+    ) -> Result<(), PageFault> {
+        let surface = &plane.surface;
+        for y in self.rows[0]..self.rows[1] {
             for sample in (0..surface.layout.samples).filter(|sample| mask >> sample & 1 == 1) {
-                for x in left..right {
-                    vm.write(
-                        surface.texel(&self.plane.level, self.slice, x, self.y, sample),
-                        element,
-                    )?;
+                for x in self.columns[0]..self.columns[1] {
+                    vm.write(surface.texel(&plane.level, slice, x, y, sample), element)?;
                 }
             }
-            return Ok(());
         }
-        if mask & 1 == 0 {
-            return Ok(());
-        }
-        // Write runs of consecutive bytes: at most 2 in W tiles, 16 in Y tiles.
-        let mut run = [0; 16];
-        run.chunks_exact_mut(element.len()).for_each(|place| place.copy_from_slice(element));
-        let bytes = element.len() as u32;
-        let most = if surface.tile_mode == TileMode::W { 2 } else { 16 };
-        let (first, row) = surface.origin(&self.plane.level, self.slice, 0);
-        let (mut x, end) = (left * bytes, right * bytes);
-        while x < end {
-            let length = (most - x % most).min(end - x);
-            let at = surface.address(first + i64::from(x), row + i64::from(self.y));
-            vm.write(at, &run[..length as usize])?;
-            x += length;
+        Ok(())
+    }
+
+    /// Writes a slice with one sample. In Y tiles columns of 16 bytes are contiguous from row to
+    /// row. In W tiles columns of 8 bytes are contiguous from each fourth row to the next.
+    fn fill_slice(
+        &self,
+        vm: &mut Vm<'_>,
+        plane: &Plane,
+        slice: u32,
+        element: &[u8],
+    ) -> Result<(), PageFault> {
+        let surface = &plane.surface;
+        let (width, unit, run) = match surface.tile_mode {
+            TileMode::W => (8, 4, 2),
+            _ => (16, 1, 16),
+        };
+        let mut pattern = [0; 512];
+        pattern.chunks_exact_mut(element.len()).for_each(|to| to.copy_from_slice(element));
+        let (left, top) = surface.origin(&plane.level, slice, 0);
+        let bytes = element.len() as i64;
+        let [first, last] = self.columns.map(|x| left + i64::from(x) * bytes);
+        let [mut row, end] = self.rows.map(|y| top + i64::from(y));
+        // The number of bytes or rows up to the next multiple.
+        let rest = |at: i64, multiple: i64| multiple - at.rem_euclid(multiple);
+        while row < end {
+            let below = (row + rest(row, surface.tile_mode.height().into())).min(end);
+            // Whole units of rows.
+            let whole = [row + rest(row, unit) % unit, below - below.rem_euclid(unit)];
+            let mut x = first;
+            while x < last {
+                let next = (x + rest(x, width)).min(last);
+                let full = next - x == width && whole[0] < whole[1];
+                let mut single = |rows: std::ops::Range<i64>| {
+                    rows.into_iter().try_for_each(|y| {
+                        let mut at = x;
+                        while at < next {
+                            let length = rest(at, run).min(next - at);
+                            vm.write(surface.address(at, y), &pattern[..length as usize])?;
+                            at += length;
+                        }
+                        Ok(())
+                    })
+                };
+                if full {
+                    single(row..whole[0])?;
+                    single(whole[1]..below)?;
+                    let length = (whole[1] - whole[0]) * width;
+                    vm.write(surface.address(x, whole[0]), &pattern[..length as usize])?;
+                } else {
+                    single(row..below)?;
+                }
+                x = next;
+            }
+            row = below;
         }
         Ok(())
     }

@@ -81,6 +81,14 @@ impl Slots {
     }
 }
 
+impl Slots {
+    /// Removes all samples. Depths keep their values.
+    pub fn clear(&mut self) {
+        self.live = [0; SLOTS];
+        self.waiting = [0; SLOTS];
+    }
+}
+
 impl Output {
     /// Executes a render target write. Returns the number of samples that passed late tests, which
     /// PS_DEPTH_COUNT counts; 0 without late tests, and for messages that are not the last of the

@@ -6,14 +6,16 @@ use super::stage::{StagePacket, StageState};
 use super::state;
 use super::topology::Shape;
 use crate::assumptions::PIXEL_THREADS_START_WITH_WHOLE_SUBSPANS;
+use crate::eu::constant;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::machine::observation::Counter;
 use crate::pixel::interpolate::{Attribute, Barycentric, Planes, Position};
 use crate::pixel::multisample::Multisample;
 use crate::surface::Surface;
 use crate::unit::Program;
 use crate::unit::pixels::Pixels;
-use crate::unit::render_cache::{Dispatched, Write};
+use crate::unit::render_cache::{self, Dispatched, Write};
 use genxml::gen8::render3d_pixel::{
     ThreeDStatePs, ThreeDStatePsExtra, ThreeDStatePsExtraPixelShaderComputedDepthMode as DepthMode,
     ThreeDStatePsPositionXyOffsetSelect as OffsetSelect, ThreeDStateWm,
@@ -79,6 +81,9 @@ struct Variant {
     threads: Threads,
     /// Maximum number of subspans of a thread.
     spans: usize,
+    /// The number of instructions, if all threads of a primitive write the same colour and do
+    /// nothing else.
+    constant: Option<u32>,
 }
 
 /// A kernel of 3DSTATE_PS.
@@ -180,7 +185,14 @@ impl PixelShader {
             threads.whole = PIXEL_THREADS_START_WITH_WHOLE_SUBSPANS
                 && !state.vector_mask
                 && kernel.spans < MAX_SPANS;
-            variants.push(Variant { threads, shader, spans: kernel.spans });
+            // Then all channels of the quads are enabled, also those of pixels that are not covered.
+            let whole = threads.whole || state.vector_mask && kernel.spans < MAX_SPANS;
+            let constant = (whole && !dispatched.omask && !dispatched.depth)
+                .then(|| constant::ending(&shader.program.kernel, shader.start))
+                .flatten()
+                .filter(render_cache::is_constant)
+                .map(|ending| ending.instructions);
+            variants.push(Variant { threads, shader, spans: kernel.spans, constant });
         }
         let modes = wm.barycentric_interpolation_mode.get();
         Ok(Some(PixelShader {
@@ -206,6 +218,7 @@ impl PixelShader {
             shader: variant.shader.clone(),
             threads: variant.threads.fork(),
             spans: variant.spans,
+            constant: variant.constant,
         };
         PixelShader { variants: self.variants.iter().map(fork).collect(), ..*self }
     }
@@ -249,6 +262,23 @@ impl PixelShader {
     /// Number of subspans that fill the widest thread.
     pub fn wanted(&self) -> usize {
         self.variants.first().map_or(1, |variant| variant.spans)
+    }
+
+    /// The number of instructions of the widest threads, if all of them write the same colour for a
+    /// primitive and do nothing else.
+    pub(super) fn constant(&self) -> Option<u32> {
+        self.variants.first()?.constant.filter(|_| !self.per_sample)
+    }
+
+    /// Counts `threads` of the widest threads that are not run, because their writes are known.
+    pub(super) fn repeat(&mut self, exec: &mut Exec<'_>, threads: u64) {
+        let Some(variant) = self.variants.first_mut() else { return };
+        let instructions = u64::from(variant.constant.unwrap_or_default());
+        variant.threads.skip(threads);
+        exec.device.observed.add(Counter::PixelThreads, threads);
+        exec.stats.threads += threads;
+        exec.stats.messages += threads;
+        exec.stats.instructions += threads * instructions;
     }
 
     /// Runs one thread with as many of `spans` as it takes, and returns how many. Its render target

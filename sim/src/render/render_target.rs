@@ -19,6 +19,10 @@ use crate::unit::render_cache::{SLOTS, Source};
 use genxml::gen8::render3d_pixel::{BlendState, ColorCalcState, ThreeDStatePs};
 use genxml::gen8::state::{ShaderChannelSelect, SurfaceFormat};
 
+mod fill;
+
+pub use fill::Area;
+
 /// The meaning of writes to a render target (3DSTATE_PS, 2a p.157).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Purpose {

@@ -239,6 +239,12 @@ impl Threads {
         self.number = 0;
     }
 
+    /// Numbers the next thread as if `threads` more threads had started.
+    pub(super) fn skip(&mut self, threads: u64) {
+        let places = u64::from(crate::unit::local::PLACES);
+        self.number = ((u64::from(self.number) + threads) % places) as u32;
+    }
+
     /// Starts a thread with the payload in `launch`, and runs it for one turn, a limited number of
     /// instructions.
     ///

@@ -6,7 +6,8 @@ use crate::assumptions::{INDICES_BEHIND_THE_BUFFER_ARE_ZERO, VERTICES_BEHIND_THE
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::state::State;
-use crate::surface::format::{Class, Codec, Encoding};
+use crate::mem::{PageFault, Vm};
+use crate::surface::format::{Class, Codec, Encoding, Format, Letter};
 use genxml::gen8::enums::ThreeDVertexComponentControl as Control;
 use genxml::gen8::registers::{
     ThreeDPrimBaseVertex, ThreeDPrimEndOffset, ThreeDPrimInstanceCount, ThreeDPrimStartInstance,
@@ -98,6 +99,10 @@ struct Element {
     /// For instanced elements: the number of instances that share a value; 0 if all do (Instance
     /// Data Step Rate).
     step: Option<u32>,
+    /// The number of channels, if the format has only dwords that are not converted.
+    dword_channels: Option<usize>,
+    /// The values of channels that the format does not have, if `dword_channels` is set.
+    missing: [u32; 4],
 }
 
 /// The index buffer.
@@ -184,6 +189,7 @@ impl Fetch {
             let step = instancing
                 .filter(|instancing| instancing.instancing_enable)
                 .map(|instancing| instancing.instance_data_step_rate.get() as u32);
+            let dword_channels = dword_channels(codec.format());
             let element = Element {
                 buffer: if reads {
                     buffer(exec.state, state.vertex_buffer_index.get())
@@ -199,6 +205,11 @@ impl Fetch {
                     .is_some_and(|c| c.encoding == Encoding::Passthru),
                 components,
                 step,
+                dword_channels,
+                missing: match dword_channels {
+                    Some(count) => codec.decode_one(&[0; 4 * SLOT][..4 * count]),
+                    None => [0; 4],
+                },
             };
             if state.edge_flag_enable {
                 fetch.edge_flags = Some(element);
@@ -358,6 +369,15 @@ impl Fetch {
         if !inside && VERTICES_BEHIND_THE_BUFFER_ARE_ZERO {
             return Ok(value);
         }
+        if let Some(channels) = element.dword_channels {
+            let at = buffer.address.wrapping_add(place);
+            let read = dwords(&exec.vm, at, channels)
+                .map_err(|fault| exec.page(fault, "vertex buffer"))?;
+            exec.stats.bytes_read += length as u64;
+            value[..4].copy_from_slice(&element.missing);
+            value[..channels].copy_from_slice(&read[..channels]);
+            return Ok(value);
+        }
         let mut bytes = [0; MAX_BYTES];
         let bytes = &mut bytes[..length.min(MAX_BYTES)];
         exec.vm
@@ -395,6 +415,35 @@ impl Element {
             }
         }
     }
+}
+
+/// The number of channels of a format whose channels are dwords that are stored as they are, in the
+/// order red, green, blue, alpha. `None` for other formats.
+fn dword_channels(format: &Format) -> Option<usize> {
+    let letters = [Letter::R, Letter::G, Letter::B, Letter::A];
+    let channels = format.channels();
+    let stored = channels.iter().zip(letters).enumerate().all(|(n, (channel, letter))| {
+        let plain = matches!(channel.encoding, Encoding::Float | Encoding::Uint | Encoding::Sint);
+        channel.letter == letter
+            && plain
+            && channel.bits == 32
+            && usize::from(channel.low) == 32 * n
+    });
+    let whole = usize::from(format.bits) == 32 * channels.len();
+    (stored && whole && (1..=4).contains(&channels.len())).then_some(channels.len())
+}
+
+/// The first `count` dwords at an address, 1 to 4.
+#[inline]
+fn dwords(vm: &Vm<'_>, at: u64, count: usize) -> Result<[u32; 4], PageFault> {
+    let mut out = [[0; 4]; 4];
+    match count {
+        1 => out.as_flattened_mut()[..4].copy_from_slice(&vm.read_array::<4>(at)?),
+        2 => out.as_flattened_mut()[..8].copy_from_slice(&vm.read_array::<8>(at)?),
+        3 => out.as_flattened_mut()[..12].copy_from_slice(&vm.read_array::<12>(at)?),
+        _ => out.as_flattened_mut().copy_from_slice(&vm.read_array::<16>(at)?),
+    }
+    Ok(out.map(u32::from_le_bytes))
 }
 
 /// True if Broadwell has this component control.

@@ -33,6 +33,8 @@ use genxml::gen8::render3d_pixel::{
 };
 use genxml::gen8::render3d_raster::ThreeDStateMultisample;
 
+mod one_color;
+
 /// A render target that a message used.
 #[derive(Debug)]
 struct Target {
@@ -92,6 +94,12 @@ pub struct PixelPipe {
     /// Subspans that wait for a thread.
     waiting: Vec<Span>,
     counts: Counts,
+    /// Sixteen pixels each of the thread that ran last. The field exists to reuse its memory.
+    halves: [Slots; 2],
+    /// The quads of a primitive whose pixels all get the same colour.
+    quads: Vec<raster::Quad>,
+    /// The newest write, if the pixel shader writes the same colour for all pixels of a primitive.
+    newest: Option<Write>,
 }
 
 impl Windower {
@@ -195,7 +203,15 @@ impl Windower {
 
 impl PixelPipe {
     fn new(shader: Option<PixelShader>) -> PixelPipe {
-        PixelPipe { shader, targets: Vec::new(), waiting: Vec::new(), counts: Counts::default() }
+        PixelPipe {
+            shader,
+            targets: Vec::new(),
+            waiting: Vec::new(),
+            counts: Counts::default(),
+            halves: [Slots::default(); 2],
+            quads: Vec::new(),
+            newest: None,
+        }
     }
 
     /// A pipe for another worker, with empty caches.
@@ -262,6 +278,9 @@ impl PixelPipe {
         attributes: &[[Attribute; 4]],
         window: Rect,
     ) -> Result<(), Fault> {
+        if self.has_one_color(exec, draw, primitive, window) {
+            return self.one_color(exec, draw, primitive, attributes, window);
+        }
         let mut result = Ok(());
         primitive.setup.rasterise(&draw.raster.multisample.samples, window, &mut |quad| {
             if result.is_ok() {
@@ -389,10 +408,13 @@ impl PixelPipe {
         let PixelState { raster, windower } = *draw;
         let Some(shader) = &mut self.shader else { return Ok(()) };
         let mut writes = std::mem::take(shader.writes());
-        let mut halves = [Slots::default(); 2];
+        if shader.constant().is_some() {
+            self.newest = writes.last().copied();
+        }
+        self.halves.iter_mut().for_each(Slots::clear);
         for (n, span) in spans.iter().enumerate() {
             let own = span.sample.map_or(0xff, |sample| 1 << sample);
-            let (half, first) = (&mut halves[n / 4], n % 4);
+            let (half, first) = (&mut self.halves[n / 4], n % 4);
             for pixel in 0..4 {
                 half.live[4 * first + pixel] = span.live[pixel] & own;
             }
@@ -404,16 +426,12 @@ impl PixelPipe {
             if let Some(smooth) = &primitive.setup.smooth {
                 soften(smooth, write);
             }
-            let bound = self
-                .targets
-                .iter()
-                .position(|t| t.binding == write.binding && t.entry == write.entry);
-            let place = match bound {
+            let place = match self.target(write) {
                 Some(place) => place,
                 None => self.bind(exec, windower, write)?,
             };
             let Target { target, cache, .. } = &mut self.targets[place];
-            let slots = &mut halves[usize::from(write.upper)];
+            let slots = &mut self.halves[usize::from(write.upper)];
             let passed = windower.output.merge(exec, target, cache, slots, write)?;
             self.counts.passed += u64::from(passed);
         }
@@ -422,6 +440,11 @@ impl PixelPipe {
             *shader.writes() = writes;
         }
         Ok(())
+    }
+
+    /// Index in `targets` of the render target that a message uses.
+    fn target(&self, write: &Write) -> Option<usize> {
+        self.targets.iter().position(|t| t.binding == write.binding && t.entry == write.entry)
     }
 
     /// Resolves a render target when a message uses it for the first time; returns its index in

@@ -5,12 +5,14 @@
 //! the render target.
 
 use crate::eu::Message;
+use crate::eu::constant::Ending;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::machine::fault::Refusal;
 use genxml::gen8::message_headers::{MhRt, MhcRtC0FrontBackFacingPolygon, MhcRtSubspan};
 use genxml_eu::gen8::eu_messages::{
     MsdRtw, MsdRtwPrecision, MsdRtwSlotGroupSelect, MtDpRt, RenderTargetWriteSubtype,
 };
+use genxml_eu::instruction::SharedFunction;
 
 /// Maximum number of slots of a message. Each slot is a pixel.
 pub const SLOTS: usize = 16;
@@ -159,6 +161,29 @@ fn supported(descriptor: &MsdRtw) -> Result<Shape, Refusal> {
         let subtype = descriptor.message_subtype.bits();
         Refusal::illegal(format!("render target write: subtype {subtype} is reserved"))
     })
+}
+
+/// True if a kernel ends with a render target write whose colours are the same in all threads that
+/// start with whole quads. The message has no header and nothing besides colours.
+pub fn is_constant(ending: &Ending) -> bool {
+    if ending.function != SharedFunction::DataPortRender {
+        return false;
+    }
+    let descriptor = MsdRtw::unpack_lossy(&[ending.descriptor]);
+    let Ok(shape) = supported(&descriptor) else { return false };
+    let sent = descriptor.message_length.get() as usize * REGISTER / 4;
+    if descriptor.header_present || shape.dual || shape.slots != usize::from(ending.channels) {
+        return false;
+    }
+    // The channels of the first quad are enabled in every thread.
+    match shape.replicated {
+        true => sent == REGISTER / 4 && ending.is_constant(0..4, 4),
+        false => {
+            let slots = shape.slots;
+            let color = |n: usize| ending.is_constant(n * slots..(n + 1) * slots, ending.channels);
+            sent == 4 * slots && (0..4).all(color)
+        }
+    }
 }
 
 /// Decodes a render target write. A slot of the message is written if the header's pixel mask

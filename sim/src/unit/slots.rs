@@ -169,7 +169,8 @@ impl Slots {
                 exec.stats.instructions += thread.executed();
                 let kernel = program.kernel.address;
                 exec.emit(&Event::ThreadEnd { kernel, instructions: thread.executed() });
-                let Resident { thread, number, .. } = self.residents.remove(index);
+                let Resident { mut thread, number, .. } = self.residents.remove(index);
+                thread.ended(program.kernel.written());
                 self.local.present.remove(index);
                 self.local.gateways.retain(|gateway| gateway.thread != number);
                 self.spare.push(thread);
@@ -194,6 +195,7 @@ impl Slots {
             };
             if let Some(segment) = mail.data {
                 let to = segment.offset..segment.offset + segment.length;
+                resident.thread.fill(to.start, to.end);
                 resident.thread.regs.grf_mut()[to]
                     .copy_from_slice(&segment.bytes[..segment.length]);
             }

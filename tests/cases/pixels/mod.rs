@@ -9,5 +9,6 @@ mod fetch;
 pub mod harness;
 mod interpolator;
 mod known;
+mod one_color;
 mod outputs;
 mod windower;

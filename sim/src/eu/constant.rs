@@ -1,0 +1,133 @@
+//! Finds kernels whose only message has contents that are the same in all threads of a primitive,
+//! for example the kernels that clear a render target.
+
+use super::kernel::Kernel;
+use super::regions::{GRF_BYTES, REGISTER};
+use super::uop::{Op, Opcode, Response, SendInfo, Shape, Src, Target, Type, Uop};
+use genxml_eu::instruction::{Descriptor, SharedFunction};
+
+/// Maximum number of instructions of such a kernel.
+const MOST: u32 = 64;
+/// Dwords of the general registers.
+const DWORDS: usize = GRF_BYTES / 4;
+
+/// What is known of a dword of the general registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Dword {
+    /// It can differ from thread to thread.
+    Varies,
+    /// It is the same in all threads.
+    Same,
+    /// It is the same in all threads in which this channel is enabled.
+    Channel(u8),
+}
+
+/// The last instruction of a kernel that sends one message, and what is known of the registers
+/// there.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    /// The shared function that receives the message.
+    pub function: SharedFunction,
+    /// The descriptor of the message.
+    pub descriptor: u32,
+    /// Number of channels of the send; the first one is channel 0.
+    pub channels: u8,
+    /// Instructions of the kernel.
+    pub instructions: u32,
+    /// First dword of the payload.
+    payload: usize,
+    dwords: Box<[Dword; DWORDS]>,
+}
+
+impl Ending {
+    /// True if dwords `range` of the payload are the same in all threads. Dword n may depend on
+    /// channel n - `range.start` being enabled, if this channel is less than `enabled`.
+    pub fn is_constant(&self, range: std::ops::Range<usize>, enabled: u8) -> bool {
+        let first = range.start;
+        range.into_iter().all(|at| match self.dwords.get(self.payload + at) {
+            Some(Dword::Same) => true,
+            Some(Dword::Channel(channel)) => {
+                usize::from(*channel) == at - first && *channel < enabled
+            }
+            _ => false,
+        })
+    }
+}
+
+/// Follows a kernel without branches to its end. The registers from `first` on are the same in all
+/// threads. Returns `None` if the kernel sends more than one message, or has an instruction that
+/// this function does not follow.
+pub fn ending(kernel: &Kernel, first: usize) -> Option<Ending> {
+    let mut dwords = [Dword::Varies; DWORDS];
+    dwords.get_mut(first * REGISTER / 4..)?.fill(Dword::Same);
+    let mut index = kernel.index(0)?;
+    for instructions in 1..=MOST {
+        let u = kernel.uops.get(index as usize)?;
+        if let Op::Isa(Opcode::Send) = u.op {
+            return message(u, instructions, dwords);
+        }
+        follow(u, &mut dwords)?;
+        index = u.next;
+    }
+    None
+}
+
+fn message(u: &Uop, instructions: u32, dwords: [Dword; DWORDS]) -> Option<Ending> {
+    let SendInfo { function, eot, descriptor, payload, response, .. } = u.send?;
+    let Descriptor::Immediate(descriptor) = descriptor else { return None };
+    let whole = u.predicate.is_none() && u.first == 0 && u.lanes == all(u.size) && !u.no_mask;
+    (eot && whole && response == Response::None).then(|| Ending {
+        function,
+        descriptor,
+        channels: u.size,
+        instructions,
+        payload: usize::from(payload) / 4,
+        dwords: Box::new(dwords),
+    })
+}
+
+/// Notes what an instruction writes. Returns `None` for an instruction whose results cannot be
+/// followed.
+fn follow(u: &Uop, dwords: &mut [Dword; DWORDS]) -> Option<()> {
+    use Opcode::*;
+    let Op::Isa(Mov | Add | Mul | Mad | And | Or | Xor | Not | Shl | Shr | Asr) = u.op else {
+        return None;
+    };
+    let effects = u.predicate.is_some() || u.condition.is_some() || u.acc_write || u.volatile;
+    if effects || u.dst.control || u.lanes != all(u.size) {
+        return None;
+    }
+    if !u.src.iter().all(|source| same(source, u.size, dwords)) {
+        return None;
+    }
+    let Target::File { offset, stride: 4 } = u.dst.target else { return None };
+    if !matches!(u.dst.ty, Type::F | Type::D | Type::Ud) || !offset.is_multiple_of(4) {
+        return None;
+    }
+    for n in 0..u.size {
+        let to = dwords.get_mut(usize::from(offset) / 4 + usize::from(n))?;
+        *to = if u.no_mask { Dword::Same } else { Dword::Channel(u.first + n) };
+    }
+    Some(())
+}
+
+/// A mask of `size` channels.
+fn all(size: u8) -> u32 {
+    u32::MAX >> (32 - u32::from(size.clamp(1, 32)))
+}
+
+/// True if all elements of a source are the same in all threads.
+fn same(source: &Src, channels: u8, dwords: &[Dword; DWORDS]) -> bool {
+    let size = source.ty.size();
+    let element = |at: usize| {
+        (at..at + size).all(|byte| dwords.get(byte / 4).is_some_and(|&dword| dword == Dword::Same))
+    };
+    let channels = usize::from(channels);
+    match &source.shape {
+        Shape::Immediate(_) | Shape::Vector(_) => true,
+        Shape::Scalar(at) => element((*at).into()),
+        Shape::Contiguous(at) => (0..channels).all(|n| element(usize::from(*at) + n * size)),
+        Shape::Table(table) => table[..channels].iter().all(|&at| element(at.into())),
+        Shape::Accumulator(_) | Shape::Indirect(_) => false,
+    }
+}

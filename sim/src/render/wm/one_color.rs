@@ -1,0 +1,118 @@
+//! Primitives whose pixels all get the same colour, for example when a render target is cleared.
+//! One thread is run. The writes of the other threads are known then, and are stored in rows.
+
+use super::{PixelPipe, PixelState};
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::machine::observation::Counter;
+use crate::machine::watchdog;
+use crate::pixel::coordinates::Rect;
+use crate::pixel::interpolate::Attribute;
+use crate::pixel::raster::Quad;
+use crate::render::primitives::BinnedPrimitive;
+use crate::render::render_target::Area;
+use crate::unit::render_cache::Write;
+
+/// Least number of quads for which it is worth to store rows.
+const LEAST: i32 = 64;
+
+impl PixelPipe {
+    /// True if all pixels of the primitive get the same colour, and no test or state of the draw
+    /// can remove one of them.
+    pub(super) fn has_one_color(
+        &self,
+        exec: &Exec<'_>,
+        PixelState { raster, windower }: &PixelState<'_>,
+        primitive: &BinnedPrimitive,
+        window: Rect,
+    ) -> bool {
+        let constant = || self.shader.as_ref().is_some_and(|shader| shader.constant().is_some());
+        (window.x1 - window.x0) * (window.y1 - window.y0) >= 4 * LEAST
+            && constant()
+            && !exec.listener.is_some()
+            && raster.polygon_stipple.is_none()
+            && raster.line_stipple.is_none()
+            && !raster.forced
+            && raster.sample_mask & 1 == 1
+            && raster.multisample.samples.count() == 1
+            && primitive.setup.smooth.is_none()
+            && windower.output.depth.is_idle()
+            && !windower.output.coverage.removes()
+    }
+
+    /// Draws the pixels of a primitive that [has one colour](Self::has_one_color).
+    ///
+    /// # Errors
+    /// As [`primitive`](Self::primitive).
+    pub(super) fn one_color(
+        &mut self,
+        exec: &mut Exec<'_>,
+        draw: &PixelState<'_>,
+        primitive: &BinnedPrimitive,
+        attributes: &[[Attribute; 4]],
+        window: Rect,
+    ) -> Result<(), Fault> {
+        let mut quads = std::mem::take(&mut self.quads);
+        quads.clear();
+        primitive.setup.rasterise(&draw.raster.multisample.samples, window, &mut |quad| {
+            quads.push(quad);
+        });
+        let result = self.one_color_of(exec, draw, primitive, attributes, &quads);
+        self.quads = quads;
+        result?;
+        self.flush(exec, draw, primitive, attributes, 1)
+    }
+
+    fn one_color_of(
+        &mut self,
+        exec: &mut Exec<'_>,
+        draw: &PixelState<'_>,
+        primitive: &BinnedPrimitive,
+        attributes: &[[Attribute; 4]],
+        quads: &[Quad],
+    ) -> Result<(), Fault> {
+        // The quads of the first thread, of other whole threads, and of the last thread.
+        let each = self.shader.as_ref().map_or(1, |shader| shader.wanted()).max(1);
+        let (first, rest) = quads.split_at(each.min(quads.len()));
+        let (whole, last) = rest.split_at(rest.len() / each * each);
+        self.newest = None;
+        for &quad in first {
+            self.quad(exec, draw, primitive, attributes, quad)?;
+        }
+        let newest = self.newest.take();
+        let stored = newest.is_some_and(|write| self.repeat(exec, &write, whole, each));
+        let rest = if stored { last } else { rest };
+        rest.iter().try_for_each(|&quad| self.quad(exec, draw, primitive, attributes, quad))
+    }
+
+    /// Stores what threads of `each` quads would write, if `write` is the write of another thread.
+    /// Returns false, and does nothing, if the target or the budget needs the threads one by one.
+    fn repeat(&mut self, exec: &mut Exec<'_>, write: &Write, quads: &[Quad], each: usize) -> bool {
+        let Some(instructions) = self.shader.as_ref().and_then(|shader| shader.constant()) else {
+            return false;
+        };
+        let Some(place) = self.target(write) else { return false };
+        if !write.last || write.upper || write.slots.count_ones() as usize != 4 * each {
+            return false;
+        }
+        let target = &self.targets[place].target;
+        let Some(element) = target.one_color(write) else { return false };
+        let (count, threads) = (quads.len() as u64, (quads.len() / each) as u64);
+        let pixels = 4 * count * (watchdog::PIXEL + watchdog::SHADED_PIXEL);
+        let units = pixels + threads * u64::from(instructions) * watchdog::INSTRUCTION;
+        if quads.len() < LEAST as usize || exec.budget.left() < units {
+            return false;
+        }
+        let Some(area) = Area::of(quads) else { return false };
+        if !target.store(exec, write.slice, &area, &element) || exec.spend(units).is_err() {
+            return false;
+        }
+        if let Some(shader) = &mut self.shader {
+            shader.repeat(exec, threads);
+        }
+        exec.device.observed.add(Counter::Rasterized, count);
+        self.counts.invocations += area.pixels();
+        self.counts.passed += area.pixels();
+        true
+    }
+}
