@@ -32,6 +32,9 @@ use std::sync::Arc;
 /// spec-xml/gen8/*.xml, and spec-xml/SCHEMA.md describes the language of their conditions. --allow,
 /// --warn, --deny, --list and --explain apply to these rules too.
 ///
+/// Dumps of G45 are checked with the rules of G45, without their kernels. --gen g45 also selects
+/// these rules for --list and --explain.
+///
 /// If a file is truncated or damaged, the part before the damage is checked.
 ///
 /// Exit code: 0 no rule of severity error is violated, 1 such a rule is violated, 2 unusable input,
@@ -114,10 +117,14 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// The rules of Broadwell and of the files, with these levels. If several options name a rule, --allow overrides
-    /// --deny, and --deny overrides --warn.
+    /// The rules of Broadwell and of the files, with these levels.
     pub fn rules(&self) -> Result<Rules, Error> {
-        let mut rules = Rules::gen8();
+        self.apply(Rules::gen8())
+    }
+
+    /// Rules with those of the files and with these levels. If several options name a rule,
+    /// --allow overrides --deny, and --deny overrides --warn.
+    fn apply(&self, mut rules: Rules) -> Result<Rules, Error> {
         for path in &self.rules {
             add_file(&mut rules, path)?;
         }
@@ -178,25 +185,31 @@ impl Found {
 
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Result<Exit, Error> {
-    let rules = args.levels.rules()?;
     let format = if args.json { OutputFormat::Json } else { args.format };
     if args.input.is_none() && format == OutputFormat::Sarif {
         return Err(bad_input("--format sarif is for findings: use text or json"));
     }
     let json = format == OutputFormat::Json;
     if let Some(id) = &args.explain {
-        return explain(&rules, id, json);
+        return explain(&args.levels.apply(args.gpu.named_rules()?)?, id, json);
     }
     let Some(input) = args.input.as_deref().filter(|_| !args.list) else {
-        return list(&rules, json);
+        return list(&args.levels.apply(args.gpu.named_rules()?)?, json);
     };
     let mut found = Found::default();
     let mut each = |finding: &Finding| found.add(finding);
+    let rules;
     let (summary, cut) = if args.kernel {
+        if args.gpu.is_other() {
+            return Err(bad_input(
+                "--kernel checks kernels of Broadwell; genx eu validate checks those of other GPUs",
+            ));
+        }
+        rules = args.levels.rules()?;
         (check::kernel(args.raw.address(), &read_bytes(input)?, &rules, &mut each), None)
     } else {
         let mut dump = args.raw.open(input)?;
-        args.gpu.require_broadwell(&input.display().to_string(), &dump)?;
+        rules = args.levels.apply(args.gpu.rules(&input.display().to_string(), &dump)?)?;
         let summary = check::dump(&mut dump, &rules, &mut each);
         report(input, &dump);
         readable(input, &dump)?;

@@ -3,6 +3,7 @@
 use crate::output::{Error, bad_input};
 use crate::source::{self, Source};
 use crate::tables::{generation, gpu, tables};
+use genxml::check::Rules;
 use genxml::decode::{Tables, generation_name};
 use genxml::dump::Dump;
 use genxml::error_state::Platform;
@@ -13,6 +14,8 @@ use std::sync::Mutex;
 
 /// The generation of the built-in tables, times ten: Broadwell.
 const BUILT_IN: u32 = 80;
+/// The generation of G45, times ten.
+const G45: u32 = 45;
 
 /// The option that says which GPU a dump is from.
 #[derive(clap::Args, Debug, Default)]
@@ -29,22 +32,42 @@ impl Gpu {
         self.r#gen.or_else(|| dump.generation())
     }
 
-    /// Checks that a dump is from Broadwell, which the rules describe, as far as the option and
-    /// the dump say.
+    /// The rules for a dump.
     ///
     /// # Errors
-    /// If the dump is from another GPU.
-    pub fn require_broadwell(&self, name: &str, dump: &Dump) -> Result<(), Error> {
+    /// If the dump is from a GPU without rules, as far as the option and the dump say.
+    pub fn rules(&self, name: &str, dump: &Dump) -> Result<Rules, Error> {
         match self.of(dump) {
-            Some(of) if of != BUILT_IN => {
+            None | Some(BUILT_IN) => Ok(Rules::gen8()),
+            Some(G45) => Ok(Rules::gen45()),
+            Some(of) => {
                 let gpu = gpu_name(dump.platform(), of);
                 Err(bad_input(format!(
-                    "{name}: it is from {gpu}, and the rules are those of Broadwell: nothing was \
-                     checked; use --gen 8 if the dump is from Broadwell"
+                    "{name}: it is from {gpu}, and there are rules for Broadwell and G45 only: \
+                     nothing was checked; use --gen 8 if the dump is from Broadwell"
                 )))
             }
-            _ => Ok(()),
         }
+    }
+
+    /// The rules for the GPU of the option, which is Broadwell if there is none.
+    ///
+    /// # Errors
+    /// If this GPU has no rules.
+    pub fn named_rules(&self) -> Result<Rules, Error> {
+        match self.r#gen {
+            None | Some(BUILT_IN) => Ok(Rules::gen8()),
+            Some(G45) => Ok(Rules::gen45()),
+            Some(of) => {
+                let of = generation_name(of);
+                Err(bad_input(format!("{of}: there are rules for Broadwell and G45 only")))
+            }
+        }
+    }
+
+    /// True if the option names another GPU than Broadwell.
+    pub fn is_other(&self) -> bool {
+        self.r#gen.is_some_and(|of| of != BUILT_IN)
     }
 }
 
@@ -89,7 +112,7 @@ impl Choice {
         if !paths.is_empty() {
             return self.from(&paths, name, of, Some(wanted));
         }
-        if wanted == 45 {
+        if wanted == G45 {
             return Ok(Tables::gen45());
         }
         let gpu = gpu_name(of, wanted);

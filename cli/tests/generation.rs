@@ -2,6 +2,7 @@
 //! test's small files has.
 
 use crate::common::{finish, genx};
+use genxml_testkit::corpus;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -179,4 +180,55 @@ fn built_in_tables_of_g45() {
     assert!(code == 0 && out.contains("CS_URB_STATE") && err.is_empty(), "{out}{err}");
     let (_, out, _) = raw("8");
     assert!(!out.contains("CS_URB_STATE"), "{out}");
+}
+
+/// Dumps of G45 are checked with the rules of G45. Oracle: facts of the URB, which has 384 rows,
+/// and the corpus, whose batches run on hardware.
+#[test]
+fn rules_of_g45() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("batch.bin");
+    // URB_FENCE with CS Fence 385.
+    let dwords = [0x6000_2001u32, 0, 385 << 20, 0x0500_0000];
+    fs::write(&file, dwords.map(u32::to_le_bytes).as_flattened()).unwrap();
+    let input = file.to_str().unwrap();
+    let check = |input: &str, more: &[&str]| finish(genx([&["check", input], more].concat()));
+    let (code, out, _) = check(input, &["--raw", "--engine", "render", "--gen", "g45"]);
+    assert!(code == 1 && out.contains("G45-URB-SIZE"), "{out}");
+    let (code, out, _) = finish(genx(["check", "--list", "--gen", "g45"]));
+    assert!(code == 0 && out.contains("G45-URB-SIZE") && !out.contains("RSS-MS-2D"), "{out}");
+    let (code, out, _) = finish(genx(["check", "--explain", "G45-URB-SIZE", "--gen", "g45"]));
+    assert!(code == 0 && out.contains("URB_FENCE"), "{out}");
+    let Some(corpus) = corpus::folder() else { return };
+    let capture = corpus.join("gen45/captures/gl_depth");
+    let (code, out, err) = check(capture.to_str().unwrap(), &[]);
+    assert_eq!((code, &*err), (0, ""), "{out}");
+    assert!(out.contains(": 0 errors, 0 warnings"), "{out}");
+}
+
+/// `query --draws` of a G45 lists topology, kernels and the depth buffer. Oracle: the buffers of
+/// the capture's manifest; kernels lie in object 3, depth in object 8.
+#[test]
+fn draws_of_g45_are_found() {
+    let Some(corpus) = corpus::folder() else { return };
+    let capture = corpus.join("gen45/captures/gl_depth");
+    let (code, out, err) = finish(genx(["query", capture.to_str().unwrap(), "--draws", "--json"]));
+    assert_eq!(code, 0, "{err}");
+    let draws: Vec<serde_json::Value> =
+        out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(draws.len() > 2, "{out}");
+    let last = draws.last().unwrap();
+    assert_eq!(last["topology"], "3DPRIM_TRILIST", "{last}");
+    assert_eq!(last["depth"]["address"], "0x1017000", "{last}");
+    let kernels = last["kernels"].as_array().unwrap();
+    let stages: Vec<_> = kernels.iter().map(|kernel| kernel["stage"].as_str().unwrap()).collect();
+    assert_eq!(stages, ["VS", "CLIP", "SF", "PS"], "{last}");
+    for kernel in kernels {
+        let text = kernel["address"].as_str().unwrap().trim_start_matches("0x");
+        let address = u64::from_str_radix(text, 16).unwrap();
+        assert!((0x101_3000..0x101_7000).contains(&address), "{kernel}");
+    }
+    // The first draw clears depth, without a pixel shader; the next is a rectangle, without VS.
+    assert!(!draws[0]["kernels"].to_string().contains("PS"), "{}", draws[0]);
+    assert!(!draws[1]["kernels"].to_string().contains("VS"), "{}", draws[1]);
 }

@@ -1,10 +1,9 @@
 //! The contract of `genx run`: exit codes, messages, dumps.
 
 use crate::common::{
-    EXPECTATION, batch_capture, capture_with, fill_capture, fill_picture, finish, genx, read_png,
+    EXPECTATION, batch_capture, fill_capture, fill_picture, finish, genx, read_png,
 };
 use genx::demo::Name;
-use genxml::capture::CaptureWriter;
 use genxml::core::{Address, U};
 use genxml::engine::Render;
 use genxml::gen8::mi::{MiSemaphoreSignal, MiSemaphoreSignalTargetEngineSelect, MiStoreDataImm};
@@ -52,19 +51,6 @@ fn a_difference_is_1_and_named() {
         "{err}"
     );
     assert!(out.contains("DIFFERS") && out.contains("0 of 1"), "{out}");
-}
-
-/// A G45 emits no draws, so a list of them would be empty.
-#[test]
-fn draws_of_a_g45_cannot_be_listed() {
-    let place = tempdir().unwrap();
-    let writer = CaptureWriter::new("batch").device(0x2e22, 45);
-    capture_with::<Render>(writer, place.path(), |_| ());
-    let (code, _, err) = run(place.path(), &[]);
-    assert_eq!((code, err.as_str()), (0, ""));
-    let (code, _, err) = run(place.path(), &["--observe", "draw"]);
-    assert_eq!(code, 2);
-    assert!(err.contains("--observe draw: only draws of Broadwell"), "{err}");
 }
 
 #[test]
@@ -254,6 +240,82 @@ fn draws_are_described() {
         count(0, "pixels_written") + count(1, "pixels_written") > drawn && drawn > 50_000,
         "{drawn}"
     );
+}
+
+/// Draws of a G45. Oracle: the buffers of the capture's manifest, whose picture llvmpipe made: the
+/// last image of the target is the memory that the expectation compares. A 64 x 64 X-tiled target
+/// of 512-byte rows has 8 tiles, one below the other.
+#[test]
+fn draws_of_g45() {
+    let Some(corpus) = corpus::folder() else { return };
+    let capture = corpus.join("gen45/captures/gl_depth");
+    let place = tempdir().unwrap();
+    let dump = place.path().to_str().unwrap();
+    let (code, out, err) = run(&capture, &["--observe", "draw", "--json", "--dump", dump]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    let draws = report["draws"].as_array().unwrap();
+    assert!(draws.len() > 1, "{out}");
+    let mut tests = 0;
+    for draw in draws {
+        assert_eq!(draw["problems"], serde_json::json!([]), "{draw}");
+        assert_eq!(draw["more_targets"], false);
+        let stages = draw["shaders"].as_array().unwrap().iter().map(|shader| &shader["stage"]);
+        assert!(stages.clone().any(|stage| stage == "SF"), "{draw}");
+        // A draw that clears depth has no pixel shader.
+        let shades = stages.clone().any(|stage| stage == "PS");
+        assert_eq!(draw["targets"].as_array().unwrap().len(), usize::from(shades), "{draw}");
+        let target = &draw["targets"][0];
+        for (what, expected) in [
+            ("format", "R8G8B8A8_UNORM".into()),
+            ("tiling", "X".into()),
+            ("address", "0x100b000".into()),
+            ("pitch", Value::from(512)),
+            ("width", 64.into()),
+            ("height", 64.into()),
+        ] {
+            assert!(!shades || target[what] == expected, "{what}: {draw}");
+        }
+        if let Some(depth) = draw["depth"].as_object() {
+            tests += usize::from(depth["test"] != Value::Null);
+            assert_eq!((&depth["address"], &depth["pitch"]), (&"0x1017000".into(), &256.into()));
+            assert_eq!(draw["stencil"]["address"], depth["address"], "one buffer has both");
+        }
+    }
+    assert!(tests > 0, "{out}");
+    let last = format!("draw{}-after-rt0.png", draws.len());
+    let (pixels, size) = read_png(&place.path().join(last));
+    assert_eq!(size, [64; 2]);
+    let memory = fs::read(place.path().join("color.bin")).unwrap();
+    for (y, row) in pixels.chunks(4 * 64).enumerate() {
+        let stored = memory[y * 512..][..4 * 64].chunks(4);
+        for (pixel, stored) in row.chunks(4).zip(stored) {
+            assert_eq!(pixel[..3], stored[..3], "row {y}");
+        }
+    }
+}
+
+/// The tables and the trace of a G45 have its packets, kernels and messages.
+#[test]
+fn stats_of_g45() {
+    let Some(corpus) = corpus::folder() else { return };
+    let place = tempdir().unwrap();
+    let trace = place.path().join("trace.json");
+    let capture = corpus.join("gen45/captures/gl_depth");
+    let (code, out, err) = run(&capture, &["--stats", "--trace", trace.to_str().unwrap()]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    for word in [
+        "3DSTATE_PIPELINED_POINTERS (render)",
+        "dp.write: Render Target Write",
+        "math: INV",
+        "urb: write URB_TRANSPOSE",
+    ] {
+        assert!(out.contains(word), "{word:?} not in:\n{out}");
+    }
+    assert!(!out.contains(": ?"), "a message without words:\n{out}");
+    let trace: Value = serde_json::from_slice(&fs::read(trace).unwrap()).unwrap();
+    let names = trace.as_array().unwrap().iter().map(|event| &event["name"]);
+    assert!(names.filter(|name| **name == "3DPRIMITIVE").count() > 2);
 }
 
 /// Draws with damaged state and batches give a summary and images, or nothing, but never a panic.

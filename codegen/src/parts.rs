@@ -15,6 +15,9 @@ pub enum Part {
     Runtime,
     /// genxml-gen45: all files.
     Whole,
+    /// The files of these names, without `.xml`: parts of G45 that genxml-eu and genxml-other
+    /// need too.
+    Files(&'static [&'static str]),
 }
 
 impl Part {
@@ -28,6 +31,7 @@ impl Part {
             Part::Eu => eu,
             Part::Runtime => !eu,
             Part::Whole => true,
+            Part::Files(names) => names.contains(&stem),
         }
     }
 
@@ -49,6 +53,20 @@ impl Part {
 /// of the same name in `spec-xml`, the copy in a published package. An error in the specification
 /// ends the process with the report on stderr.
 pub fn build_script(part: Part, dir: &str) {
+    build(part, dir, "", &|feature| {
+        let name = feature.to_ascii_uppercase().replace('-', "_");
+        std::env::var_os(format!("CARGO_FEATURE_{name}")).is_some()
+    });
+}
+
+/// Does the same as [`build_script`], but writes to the folder `module` in the crate's output
+/// folder. For a crate that generates from two specifications. Without `types`, there are only
+/// tables; the features of the crate do not matter.
+pub fn build_module(part: Part, dir: &str, module: &str, types: bool) {
+    build(part, dir, module, &|_| types);
+}
+
+fn build(part: Part, dir: &str, module: &str, enabled: &dyn Fn(&str) -> bool) {
     let root = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
     let root = Path::new(&root);
     let in_tree = root.join(dir);
@@ -56,11 +74,8 @@ pub fn build_script(part: Part, dir: &str) {
     let dir = if in_tree.is_dir() { in_tree } else { packaged };
     println!("cargo:rerun-if-changed={}", dir.display());
     let out = std::env::var_os("OUT_DIR").unwrap_or_default();
-    let enabled = |feature: &str| {
-        let name = feature.to_ascii_uppercase().replace('-', "_");
-        std::env::var_os(format!("CARGO_FEATURE_{name}")).is_some()
-    };
-    if let Err(report) = generate::build(&part.files(&dir), &enabled, Path::new(&out)) {
+    let out = Path::new(&out).join(module);
+    if let Err(report) = generate::build(&part.files(&dir), enabled, &out) {
         eprintln!("{report}");
         std::process::exit(1);
     }

@@ -7,6 +7,7 @@ mod emit;
 mod foreign;
 mod gen8;
 mod inventory;
+mod mesa;
 mod mutations;
 mod robust;
 mod rules;

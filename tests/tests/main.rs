@@ -9,6 +9,7 @@ mod eu_macro;
 mod fit;
 mod foreign;
 mod g45;
+mod g45_rules;
 mod json;
 mod layers;
 mod macros;

@@ -124,7 +124,7 @@ pub struct Args {
 /// The values of --observe.
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Observed {
-    /// Vertices, shaders, render targets, depth and stencil, viewport, counts; only of Broadwell
+    /// Vertices, shaders, render targets, depth and stencil, viewport, counts
     Draw,
     /// Pictures of the video engine: standard, type, size, slices, references, macroblocks
     Frame,

@@ -1,6 +1,6 @@
 //! Runs captures: every submission in order, with memory compared with the expectations.
 
-use super::args::{Args, Observed};
+use super::args::Args;
 use super::dump::Dump;
 use super::error_state;
 use super::listen::Listeners;
@@ -9,19 +9,12 @@ use crate::output::{Error, bad_input};
 use crate::progress;
 use genxml::capture::Capture;
 use genxml::check::{self as rules, Finding, Rules, Summary};
-use genxml_sim::gpu::Generation;
 use genxml_sim::replay::{Replay, Step};
 
 /// Runs the capture that the arguments name.
 pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
     let capture = Capture::open(&args.input).map_err(bad_input)?;
     let mut replay = Replay::new(&capture);
-    if args.observe == Some(Observed::Draw) && replay.gpu().generation() != Generation::Gen8 {
-        let path = args.input.display();
-        return Err(bad_input(format!(
-            "{path}: --observe draw: only draws of Broadwell are listed"
-        )));
-    }
     let mut dump = args.dump.as_deref().map(Dump::new).transpose()?;
     let mut report = Report::new(capture.name(), &args.input, Input::Capture);
     report.checked = args.check.then(|| checked(&capture));
@@ -76,7 +69,10 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
 /// The findings of the rules engine in the capture.
 fn checked(capture: &Capture) -> (Vec<Finding>, Summary) {
     let (mut source, mut findings) = (capture, Vec::new());
-    let summary =
-        rules::dump(&mut source, &Rules::gen8(), &mut |finding| findings.push(finding.clone()));
+    let rules = match capture.device().generation {
+        45 => Rules::gen45(),
+        _ => Rules::gen8(),
+    };
+    let summary = rules::dump(&mut source, &rules, &mut |finding| findings.push(finding.clone()));
     (findings, summary)
 }

@@ -2,10 +2,9 @@
 
 use super::number::counted;
 use crate::output::{Error, write_picture};
-use genxml::gen8::render3d_pixel::{BlendState, BlendStateEntry};
 use genxml_sim::Place;
 use genxml_sim::inspect::image::Image;
-use genxml_sim::inspect::summary::{DepthBuffer, Summary, Target};
+use genxml_sim::inspect::summary::{Blending, Name, Summary, Target, Test};
 use genxml_sim::machine::drawing::Counters;
 use genxml_sim::machine::drawing::Drawing;
 use genxml_sim::machine::events::Event;
@@ -88,7 +87,7 @@ impl Draws {
         if let Some(depth) = depth.as_ref().filter(|_| draw.summary.uses_depth()) {
             images.push(("depth".into(), drawing.depth(depth)));
         }
-        if let Some(stencil) = stencil.as_ref().filter(|_| draw.summary.tests.stencil_test_enable) {
+        if let Some(stencil) = stencil.as_ref().filter(|stencil| stencil.test.enabled) {
             images.push(("stencil".into(), drawing.stencil(stencil)));
         }
         for (what, image) in images {
@@ -124,7 +123,7 @@ impl Draws {
 
 impl Draw {
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Summary { targets, depth, stencil, tests, .. } = &self.summary;
+        let Summary { targets, depth, stencil, .. } = &self.summary;
         let (number, submission, address) = (self.number, self.submission, Va(self.at.address));
         writeln!(out, "draw {number}: submission {submission}, 3DPRIMITIVE at {address}")?;
         let mut line = |name: &str, text: String| match text.is_empty() {
@@ -144,28 +143,12 @@ impl Draw {
             if depth.hierarchical {
                 uses.push("HiZ".into());
             }
-            uses.push(match tests.depth_test_enable {
-                true => {
-                    format!("test {}", word(tests.depth_test_function.name(), "COMPAREFUNCTION_"))
-                }
-                false => "no test".into(),
-            });
-            if self.summary.depth_writes && tests.depth_buffer_write_enable {
-                uses.push("writes".into());
-            }
+            test(&depth.test, &mut uses);
             line("depth", uses.join(", "))?;
         }
         if let Some(stencil) = stencil {
-            let mut uses = vec![extent(stencil)];
-            uses.push(match tests.stencil_test_enable {
-                true => {
-                    format!("test {}", word(tests.stencil_test_function.name(), "COMPAREFUNCTION_"))
-                }
-                false => "no test".into(),
-            });
-            if tests.stencil_test_enable && tests.stencil_buffer_write_enable {
-                uses.push("writes".into());
-            }
+            let mut uses = vec![extent(&stencil.plane)];
+            test(&stencil.test, &mut uses);
             line("stencil", uses.join(", "))?;
         }
         line("raster", self.raster())?;
@@ -179,15 +162,15 @@ impl Draw {
     /// Formats the vertices: `TRILIST of 36 vertices by WORD index, 2 instances`
     fn range(&self) -> String {
         let Summary { range, indices, .. } = &self.summary;
-        let topology = word(self.summary.topology.name(), "3DPRIM_");
+        let topology = word(self.summary.topology, "3DPRIM_");
         let count = match self.summary.auto {
             true => "as many vertices as stream output wrote".into(),
             false => format!("{} vertices", counted(range.vertices.into())),
         };
         let mut text = format!("{topology} of {count}");
         if let Some(indices) = indices {
-            let address = Va(indices.buffer_starting_address.va48());
-            text += &format!(" by {} index at {address}", word(indices.index_format.name(), ""));
+            let address = Va(indices.address);
+            text += &format!(" by {} index at {address}", word(indices.format, ""));
         }
         if range.start != 0 {
             text += &format!(" from {}", range.start);
@@ -219,11 +202,7 @@ impl Draw {
                 .collect();
             words.push(format!("{} {}", shader.stage, kernels.join(" ")));
             if let Some(te) = self.summary.tessellator.filter(|_| shader.stage == "HS") {
-                words.push(format!(
-                    "TE {} {}",
-                    word(te.te_domain.name(), ""),
-                    word(te.partitioning.name(), "")
-                ));
+                words.push(format!("TE {} {}", word(te.domain, ""), word(te.partitioning, "")));
             }
         }
         if self.summary.stream_output {
@@ -248,15 +227,14 @@ impl Draw {
             Purpose::FastClear => ", fast clear",
             Purpose::Resolve => ", resolve",
         };
-        match (&self.summary.blend, &target.blend) {
-            (Some(state), Some(entry)) => text + ", " + &blending(state, entry),
-            _ => text,
+        match &target.blending {
+            Some(how) => text + ", " + &blending(how),
+            None => text,
         }
     }
 
     fn raster(&self) -> String {
-        let Summary { raster, viewports, depth_ranges, scissors, rectangle, samples, .. } =
-            &self.summary;
+        let Summary { viewports, depth_ranges, scissors, rectangle, samples, .. } = &self.summary;
         if !self.summary.rasterised {
             return "nothing".into();
         }
@@ -264,39 +242,23 @@ impl Draw {
             1 => "1 sample".into(),
             samples => format!("{samples} samples"),
         }];
-        words.push(format!("culls {}", word(raster.cull_mode.name(), "CULLMODE_").to_lowercase()));
+        words.push(format!("culls {}", word(self.summary.cull, "CULLMODE_").to_lowercase()));
         if !self.summary.transforms {
             words.push("positions in pixels".into());
-        } else if let Some(first) = viewports.first() {
-            words.push(format!(
-                "viewport {},{} to {},{}{}",
-                first.x_min_view_port,
-                first.y_min_view_port,
-                first.x_max_view_port,
-                first.y_max_view_port,
-                more(viewports.len())
-            ));
+        } else if let Some([left, upper, right, lower]) = viewports.first() {
+            let more = more(viewports.len());
+            words.push(format!("viewport {left},{upper} to {right},{lower}{more}"));
         }
-        if let Some(first) = depth_ranges.first() {
-            words.push(format!("depth {} to {}", first.minimum_depth, first.maximum_depth));
+        if let Some([least, greatest]) = depth_ranges.first() {
+            words.push(format!("depth {least} to {greatest}"));
         }
-        if let Some(first) = scissors.as_ref().and_then(|list| list.first()) {
-            words.push(format!(
-                "scissor {},{} to {},{}{}",
-                first.scissor_rectangle_x_min,
-                first.scissor_rectangle_y_min,
-                first.scissor_rectangle_x_max,
-                first.scissor_rectangle_y_max,
-                more(scissors.as_ref().map_or(0, Vec::len))
-            ));
+        if let Some(list) = scissors
+            && let Some([left, upper, right, lower]) = list.first()
+        {
+            words.push(format!("scissor {left},{upper} to {right},{lower}{}", more(list.len())));
         }
-        words.push(format!(
-            "rectangle {},{} to {},{}",
-            rectangle.clipped_drawing_rectangle_x_min,
-            rectangle.clipped_drawing_rectangle_y_min,
-            rectangle.clipped_drawing_rectangle_x_max,
-            rectangle.clipped_drawing_rectangle_y_max
-        ));
+        let [left, upper, right, lower] = rectangle;
+        words.push(format!("rectangle {left},{upper} to {right},{lower}"));
         words.join(", ")
     }
 
@@ -324,7 +286,7 @@ impl Draw {
             ("clipper_primitives", on.clip.then_some(done.clipper_primitives)),
             ("clipped_primitives", on.setup.then_some(done.clipped_primitives)),
             ("pixels_shaded", on.pixels.then_some(done.ps_invocations)),
-            ("samples_passed", on.pixels.then_some(done.depth_passed)),
+            ("samples_passed", on.depth.then_some(done.depth_passed)),
             ("threads", Some(done.threads)),
             ("instructions", Some(done.instructions)),
             ("pixels_written", Some(done.pixels)),
@@ -332,7 +294,7 @@ impl Draw {
     }
 
     fn json(&self) -> Value {
-        let Summary { range, tests, .. } = &self.summary;
+        let Summary { range, .. } = &self.summary;
         let shaders: Vec<Value> = self
             .summary
             .shaders
@@ -349,48 +311,19 @@ impl Draw {
                 json!({ "stage": shader.stage, "kernels": kernels })
             })
             .collect();
-        let depth =
-            self.summary.depth.as_ref().map(|DepthBuffer { plane, format, hierarchical }| {
-                let mut value = buffer_json(plane);
-                value["format"] = format_of(*format).into();
-                value["hierarchical"] = (*hierarchical).into();
-                value["test"] = tested(tests.depth_test_enable, tests.depth_test_function.name());
-                value["writes"] =
-                    (self.summary.depth_writes && tests.depth_buffer_write_enable).into();
-                value
-            });
-        let stencil = self.summary.stencil.as_ref().map(|plane| {
-            let mut value = buffer_json(plane);
-            value["test"] = tested(tests.stencil_test_enable, tests.stencil_test_function.name());
-            value["writes"] =
-                (tests.stencil_test_enable && tests.stencil_buffer_write_enable).into();
+        let depth = self.summary.depth.as_ref().map(|depth| {
+            let mut value = buffer_json(&depth.plane, &depth.test);
+            value["format"] = format_of(depth.format).into();
+            value["hierarchical"] = depth.hierarchical.into();
             value
         });
-        let viewports: Vec<Value> = self
-            .summary
-            .viewports
-            .iter()
-            .map(|v| {
-                json!([v.x_min_view_port, v.y_min_view_port, v.x_max_view_port, v.y_max_view_port])
-            })
-            .collect();
-        let scissors = self.summary.scissors.as_ref().map(|list| {
-            let edges = |r: &genxml::gen8::render3d_raster::ScissorRect| {
-                [
-                    r.scissor_rectangle_x_min,
-                    r.scissor_rectangle_y_min,
-                    r.scissor_rectangle_x_max,
-                    r.scissor_rectangle_y_max,
-                ]
-                .map(|edge| edge.get())
-            };
-            list.iter().map(edges).collect::<Vec<_>>()
-        });
+        let stencil = self.summary.stencil.as_ref();
+        let stencil = stencil.map(|stencil| buffer_json(&stencil.plane, &stencil.test));
         let indices = self.summary.indices.as_ref().map(|buffer| {
             json!({
-                "format": buffer.index_format.name(),
-                "address": hex(buffer.buffer_starting_address.va48()),
-                "bytes": buffer.buffer_size.get(),
+                "format": buffer.format,
+                "address": hex(buffer.address),
+                "bytes": buffer.bytes,
             })
         });
         let counts = self.done.as_ref().map(|done| {
@@ -405,7 +338,7 @@ impl Draw {
             "submission": self.submission,
             "address": hex(self.at.address),
             "batch": hex(self.at.batch),
-            "topology": self.summary.topology.name(),
+            "topology": self.summary.topology,
             "vertices": range.vertices,
             "start_vertex": range.start,
             "base_vertex": range.base_vertex,
@@ -421,9 +354,9 @@ impl Draw {
             "depth": depth,
             "stencil": stencil,
             "samples": self.summary.samples,
-            "cull": self.summary.raster.cull_mode.name(),
-            "viewports": viewports,
-            "scissors": scissors,
+            "cull": self.summary.cull,
+            "viewports": self.summary.viewports,
+            "scissors": self.summary.scissors,
             "counts": counts,
             "pictures": self.pictures,
             "problems": self.summary.problems,
@@ -437,7 +370,6 @@ impl Draw {
         }
         let auxiliary = (surface.auxiliary.kind != AuxiliaryKind::None)
             .then(|| json!({ "mode": auxiliary(surface), "address": hex(surface.auxiliary.base) }));
-        let blend = self.summary.blend.as_ref().zip(target.blend.as_ref());
         json!({
             "binding": target.binding,
             "format": surface.format.name(),
@@ -450,7 +382,7 @@ impl Draw {
             "pitch": surface.pitch,
             "address": hex(surface.base),
             "auxiliary": auxiliary,
-            "blend": blend.map(|(state, entry)| blending(state, entry)),
+            "blend": target.blending.as_ref().map(blending),
         })
     }
 }
@@ -460,13 +392,19 @@ fn hex(address: u64) -> String {
 }
 
 /// The name of an enumeration's value without `prefix`; `?` if the value has no name.
-fn word(name: Option<&'static str>, prefix: &str) -> &'static str {
+fn word(name: Name, prefix: &str) -> &'static str {
     name.map_or("?", |name| name.strip_prefix(prefix).unwrap_or(name))
 }
 
-/// The name of a test's comparison; null if the test is off.
-fn tested(on: bool, function: Option<&'static str>) -> Value {
-    if on { word(function, "COMPAREFUNCTION_").into() } else { Value::Null }
+/// Adds the words for a test: `test LESS`, `writes`
+fn test(test: &Test, words: &mut Vec<String>) {
+    words.push(match test.enabled {
+        true => format!("test {}", word(test.function, "COMPAREFUNCTION_")),
+        false => "no test".into(),
+    });
+    if test.writes {
+        words.push("writes".into());
+    }
 }
 
 fn format_of(format: DepthFormat) -> &'static str {
@@ -520,7 +458,8 @@ fn extent(plane: &Plane) -> String {
     format!("{}x{} at {}", plane.level.width, plane.level.height, Va(plane.surface.base))
 }
 
-fn buffer_json(plane: &Plane) -> Value {
+/// A depth or stencil buffer. The name of the comparison is null if the test is off.
+fn buffer_json(plane: &Plane, test: &Test) -> Value {
     json!({
         "width": plane.level.width,
         "height": plane.level.height,
@@ -529,43 +468,29 @@ fn buffer_json(plane: &Plane) -> Value {
         "samples": plane.surface.layout.samples,
         "pitch": plane.surface.pitch,
         "address": hex(plane.surface.base),
+        "test": test.enabled.then(|| word(test.function, "COMPAREFUNCTION_")),
+        "writes": test.writes,
     })
 }
 
 /// Formats the blending: `blends SRC_ALPHA INV_SRC_ALPHA ADD, writes RGB`
-fn blending(state: &BlendState, entry: &BlendStateEntry) -> String {
-    let factor = |name| word(name, "BLENDFACTOR_");
-    let function = |name| word(name, "BLENDFUNCTION_");
-    let mut text = if entry.logic_op_enable {
-        format!("logic operation {}", word(entry.logic_op_function.name(), "LOGICOP_"))
-    } else if entry.color_buffer_blend_enable {
-        let mut text = format!(
-            "blends {} {} {}",
-            factor(entry.source_blend_factor.name()),
-            factor(entry.destination_blend_factor.name()),
-            function(entry.color_blend_function.name())
-        );
-        if state.independent_alpha_blend_enable {
-            text += &format!(
-                ", alpha {} {} {}",
-                factor(entry.source_alpha_blend_factor.name()),
-                factor(entry.destination_alpha_blend_factor.name()),
-                function(entry.alpha_blend_function.name())
-            );
-        }
-        text
-    } else {
-        "replaces".to_owned()
+fn blending(how: &Blending) -> String {
+    let equation = |[source, destination, function]: [Name; 3]| {
+        let factor = |name| word(name, "BLENDFACTOR_");
+        let function = word(function, "BLENDFUNCTION_");
+        format!("{} {} {function}", factor(source), factor(destination))
     };
-    let off = [
-        ('R', entry.write_disable_red),
-        ('G', entry.write_disable_green),
-        ('B', entry.write_disable_blue),
-        ('A', entry.write_disable_alpha),
-    ];
-    if off.iter().any(|&(_, off)| off) {
-        let written: String =
-            off.iter().filter(|(_, off)| !off).map(|&(letter, _)| letter).collect();
+    let mut text = match (how.logic, how.color) {
+        (Some(operation), _) => format!("logic operation {}", word(operation, "LOGICOP_")),
+        (None, Some(color)) => format!("blends {}", equation(color)),
+        (None, None) => "replaces".to_owned(),
+    };
+    if let Some(alpha) = how.alpha {
+        text += &format!(", alpha {}", equation(alpha));
+    }
+    if how.disabled.contains(&true) {
+        let written = ['R', 'G', 'B', 'A'].into_iter().zip(how.disabled);
+        let written: String = written.filter(|(_, off)| !off).map(|(letter, _)| letter).collect();
         text += &format!(", writes {}", if written.is_empty() { "nothing" } else { &written });
     }
     text

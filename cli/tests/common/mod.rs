@@ -44,18 +44,10 @@ pub fn fill_picture() -> Vec<u8> {
 /// Writes a capture of a batch that `build` fills. The capture also has a buffer of one page at
 /// 0x10000, named `target`.
 pub fn batch_capture<E: Engine>(directory: &Path, build: impl FnOnce(&mut Batch<E>)) {
-    capture_with(CaptureWriter::new("batch"), directory, build);
-}
-
-/// As [`batch_capture`], with this writer.
-pub fn capture_with<E: Engine>(
-    mut writer: CaptureWriter,
-    directory: &Path,
-    build: impl FnOnce(&mut Batch<E>),
-) {
     let target = Buffer::new("target", 0x1_0000, 4096).unwrap();
     let mut batch = Batch::<E>::new("batch", 0x2_0000, 4096).unwrap();
     build(&mut batch);
+    let mut writer = CaptureWriter::new("batch");
     batch.finish().unwrap().submit([target]).unwrap().write(1, &mut writer);
     writer.finish(directory).unwrap();
 }

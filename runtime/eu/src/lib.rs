@@ -70,6 +70,11 @@ pub mod gen8 {
     include!(concat!(env!("OUT_DIR"), "/mod.rs"));
 }
 
+/// Compaction of G45, generated from the specification of G45.
+pub mod gen45 {
+    include!(concat!(env!("OUT_DIR"), "/gen45/mod.rs"));
+}
+
 pub use compaction::{CompactError, compact, compact_kernel, compact_on, expand, expand_kernel};
 pub use decode::{DecodeError, Problem, decode, decode_on};
 pub use encode::{EncodeError, Refused};

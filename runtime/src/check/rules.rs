@@ -225,6 +225,8 @@ impl Rules {
             .enumerate()
             .map(|(plan, container)| (address(container), plan))
             .collect();
+        // Draws of G45 need other packets.
+        let g45 = tables.container("3DSTATE_PIPELINED_POINTERS").is_some();
         let plans = tables.containers().map(|container| {
             let index = index.get(&address(container));
             let is_it = |last: &&(usize, &Last)| index == Some(&usize::from(last.1.packet));
@@ -241,7 +243,7 @@ impl Rules {
                 forgets: forgets(container),
                 inside: Interest { places: &places, added: &HashSet::new() }.inside(container),
                 part: match container.kind {
-                    Kind::Instruction { .. } => Part::of(container.name),
+                    Kind::Instruction { .. } => Part::of(container.name, g45),
                     _ => Part::default(),
                 },
             }

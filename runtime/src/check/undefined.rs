@@ -54,6 +54,22 @@ const THREE_D: &[&str] = &[
     "3DSTATE_BLEND_STATE_POINTERS",
 ];
 
+/// Packets that every draw of G45 needs. All others that a draw uses belong to features that state
+/// of the units enables.
+const THREE_D_G45: &[&str] = &[
+    "STATE_BASE_ADDRESS",
+    "3DSTATE_VERTEX_ELEMENTS",
+    "3DSTATE_DEPTH_BUFFER",
+    "3DSTATE_DRAWING_RECTANGLE",
+    "3DSTATE_PIPELINED_POINTERS",
+    "3DSTATE_BINDING_TABLE_POINTERS",
+    "URB_FENCE",
+    "CS_URB_STATE",
+];
+
+/// The first packet of [`THREE_D_G45`] that draws of Broadwell do not need.
+const FIRST_G45: usize = 4;
+
 /// Packets that every command that starts threads of the media or GPGPU pipeline needs.
 const MEDIA: &[&str] =
     &["STATE_BASE_ADDRESS", "MEDIA_VFE_STATE", "MEDIA_INTERFACE_DESCRIPTOR_LOAD"];
@@ -69,18 +85,20 @@ pub(super) struct Part {
 
 /// The packet names of all bits, in the order of the bits.
 fn all() -> impl Iterator<Item = &'static str> {
-    THREE_D.iter().chain(&MEDIA[1..]).copied()
+    THREE_D.iter().chain(&MEDIA[1..]).chain(&THREE_D_G45[FIRST_G45..]).copied()
 }
 
 impl Part {
-    /// The state that the packet of this name sets and needs.
-    pub fn of(name: &str) -> Part {
+    /// The state that the packet of this name sets and needs, of G45 or of Broadwell.
+    pub fn of(name: &str, g45: bool) -> Part {
         let bits = |names: &[&str]| {
             let bit = |name: &&str| all().position(|other| other == *name).map_or(0, |at| 1 << at);
             names.iter().map(bit).fold(0, |bits: u64, bit: u64| bits | bit)
         };
         let needs = match name {
+            "3DPRIMITIVE" if g45 => bits(THREE_D_G45),
             "3DPRIMITIVE" => bits(THREE_D),
+            _ if g45 => 0,
             "GPGPU_WALKER" | "MEDIA_OBJECT" | "MEDIA_OBJECT_PRT" | "MEDIA_OBJECT_WALKER" => {
                 bits(MEDIA)
             }
@@ -104,9 +122,17 @@ mod tests {
     fn names_are_those_of_packets() {
         assert!(all().count() <= 64);
         for name in all() {
-            assert!(Tables::gen8().container(name).is_some(), "no {name}");
-            assert_eq!(names(Part::of(name).sets).collect::<Vec<_>>(), [name]);
+            assert_eq!(names(Part::of(name, false).sets).collect::<Vec<_>>(), [name]);
         }
-        assert_eq!(names(Part::of("GPGPU_WALKER").needs).collect::<Vec<_>>(), MEDIA);
+        for name in THREE_D.iter().chain(MEDIA) {
+            assert!(Tables::gen8().container(name).is_some(), "no {name}");
+        }
+        #[cfg(feature = "gen45-tables")]
+        for name in THREE_D_G45 {
+            assert!(Tables::gen45().container(name).is_some(), "no {name}");
+        }
+        assert_eq!(names(Part::of("GPGPU_WALKER", false).needs).collect::<Vec<_>>(), MEDIA);
+        let draw = names(Part::of("3DPRIMITIVE", true).needs).collect::<Vec<_>>();
+        assert_eq!(draw, THREE_D_G45);
     }
 }

@@ -182,6 +182,10 @@ struct Context {
     stages: [Vec<u64>; STAGES.len()],
     /// Kernels of interface descriptors, by position.
     descriptors: Vec<Option<u64>>,
+    /// True after a 3DSTATE_PIPELINED_POINTERS, which only G45 has.
+    units: bool,
+    /// Units that this packet turns off.
+    off: [bool; UNITS.len()],
     /// Length and disassembly of kernels, by address.
     kernels: HashMap<u64, Code>,
 }
@@ -193,14 +197,25 @@ struct Code {
     lines: Arc<[(u32, String)]>,
 }
 
-/// Stages that run kernels, in the order of the pipeline, and their packets.
-const STAGES: [(&str, &str); 5] = [
-    ("VS", "3DSTATE_VS"),
-    ("HS", "3DSTATE_HS"),
-    ("DS", "3DSTATE_DS"),
-    ("GS", "3DSTATE_GS"),
-    ("PS", "3DSTATE_PS"),
+/// Stages that run kernels, in the order of the pipeline, and their packets; for G45 the states of
+/// their units.
+const STAGES: [(&str, &[&str]); 7] = [
+    ("VS", &["3DSTATE_VS", "VS_STATE"]),
+    ("HS", &["3DSTATE_HS"]),
+    ("DS", &["3DSTATE_DS"]),
+    ("GS", &["3DSTATE_GS", "GS_STATE"]),
+    ("CLIP", &["CLIP_STATE"]),
+    ("SF", &["SF_STATE"]),
+    ("PS", &["3DSTATE_PS", "WM_STATE"]),
 ];
+
+/// The units of G45 that 3DSTATE_PIPELINED_POINTERS can turn off, and the fields that turn them on.
+const UNITS: [(&str, &str); 2] = [("GS_STATE", "GS Enable"), ("CLIP_STATE", "Clip Enable")];
+
+/// The stage with this packet or unit.
+fn stage(name: &str) -> Option<usize> {
+    STAGES.iter().position(|(_, names)| names.contains(&name))
+}
 
 /// A sink that reports every draw.
 ///
@@ -287,6 +302,14 @@ impl<'a> Draws<'a> {
                 }
                 context.descriptors[index] = record.item("Kernel Start Pointer").and_then(absolute);
             }
+            (Kind::Struct, name) if name.ends_with("_STATE") && stage(name).is_some() => {
+                let unit = UNITS.iter().position(|(unit, _)| *unit == name);
+                if let Some(stage) = stage(name)
+                    && !unit.is_some_and(|unit| context.off[unit])
+                {
+                    kernels(record, &mut context.stages[stage]);
+                }
+            }
             (Kind::Struct, "BINDING_TABLE_STATE") => self.entry = record.index,
             (Kind::Struct, "RENDER_SURFACE_STATE") => {
                 // The resource streamer's tables have no records of entries.
@@ -306,18 +329,21 @@ impl<'a> Draws<'a> {
 impl Context {
     /// Records what a packet sets.
     fn set(&mut self, record: &Record) {
-        if let Some(stage) = STAGES.iter().position(|(_, packet)| *packet == record.name) {
+        if let Some(stage) = stage(record.name) {
             kernels(record, &mut self.stages[stage]);
         }
         match record.name {
-            "MEDIA_INTERFACE_DESCRIPTOR_LOAD" => self.descriptors.clear(),
-            "3DSTATE_VF_TOPOLOGY" => {
-                self.topology =
-                    record.item("Primitive Topology Type").and_then(|item| match item.value {
-                        Value::Enum { name } => name,
-                        _ => None,
-                    });
+            "3DSTATE_PIPELINED_POINTERS" => {
+                self.stages = Default::default();
+                self.units = true;
+                self.off = UNITS.map(|(_, enable)| {
+                    record.item(enable).is_some_and(|enable| enable.stored == 0)
+                });
             }
+            "MEDIA_INTERFACE_DESCRIPTOR_LOAD" => self.descriptors.clear(),
+            "3DSTATE_VF_TOPOLOGY" => self.topology = topology(record),
+            // The draw itself has the topology on G45.
+            "3DPRIMITIVE" if self.units => self.topology = topology(record),
             "3DSTATE_DEPTH_BUFFER" => self.depth = Target::of(record, None),
             "3DSTATE_STENCIL_BUFFER" => {
                 let on = record.item("Stencil Buffer Enable").is_none_or(|item| item.stored == 1);
@@ -356,6 +382,13 @@ impl Context {
     }
 }
 
+fn topology(record: &Record) -> Option<&'static str> {
+    match record.item("Primitive Topology Type")?.value {
+        Value::Enum { name } => name,
+        _ => None,
+    }
+}
+
 /// Replaces `out` by the addresses of the kernels that a stage's packet enables, as far as they are
 /// known.
 fn kernels(record: &Record, out: &mut Vec<u64>) {
@@ -366,12 +399,17 @@ fn kernels(record: &Record, out: &mut Vec<u64>) {
         on("16 Pixel Dispatch Enable"),
         on("32 Pixel Dispatch Enable"),
     );
-    let some = on("Enable") || on("Function Enable") || eight || sixteen || wide;
+    // A unit of G45 without a field that enables it always runs.
+    let always = record.kind == Kind::Struct
+        && record.item("Enable").is_none()
+        && record.item("Thread Dispatch Enable").is_none();
+    let off = record.item("Thread Dispatch Enable").is_some_and(|item| item.stored == 0);
+    let some = on("Enable") || on("Function Enable") || eight || sixteen || wide || always;
     // For pixel shaders, the first kernel is the one for 8 pixels, or for the only width (2a p.154,
     // p.157-158).
     let several = usize::from(eight) + usize::from(sixteen) + usize::from(wide) > 1;
     for (names, runs) in [
-        (["Kernel Start Pointer", "Kernel Start Pointer 0"], some && (eight || !several)),
+        (["Kernel Start Pointer", "Kernel Start Pointer 0"], some && !off && (eight || !several)),
         (["Kernel Start Pointer 1"; 2], several && wide),
         (["Kernel Start Pointer 2"; 2], several && sixteen),
     ] {
@@ -380,12 +418,12 @@ fn kernels(record: &Record, out: &mut Vec<u64>) {
     }
 }
 
-/// The GPU address in a field, if the field holds one and its base is known.
+/// The GPU address in a field, if the field holds one and its base is known. Kernels of G45 are in
+/// general state.
 fn absolute(item: &Item) -> Option<u64> {
+    use SpaceKind::{GeneralState, Graphics, Instruction};
     match item.value {
-        Value::Address {
-            absolute, space: SpaceKind::Instruction | SpaceKind::Graphics, ..
-        } => absolute,
+        Value::Address { absolute, space: Instruction | Graphics | GeneralState, .. } => absolute,
         _ => None,
     }
 }

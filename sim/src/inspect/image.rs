@@ -1,7 +1,7 @@
 //! Pictures of the buffers that a draw writes (render targets, depth and stencil), and of decoded
 //! video. A pixel has red, green, blue and alpha bytes.
 
-use crate::inspect::summary::{DepthBuffer, Target};
+use crate::inspect::summary::state::{DepthBuffer, StencilBuffer, Target};
 use crate::machine::coded::{Codec, CodedPicture};
 use crate::machine::drawing::Drawing;
 use crate::render::aux_surface::{Auxiliary, Stored};
@@ -88,12 +88,12 @@ impl Drawing<'_> {
     /// The picture of a depth buffer: 1 is white, other depths are grey, from black for the least
     /// to light grey for the greatest; sample 0 of the first slice.
     pub fn depth(&self, buffer: &DepthBuffer) -> Image {
-        let depths = self.plane(&buffer.plane, |bytes| {
-            let word = u32::from_le_bytes(bytes);
+        let depths = self.plane(&buffer.plane, |[a, b, c, d, ..]| {
+            let word = u32::from_le_bytes([a, b, c, d]);
             match buffer.format {
                 DepthFormat::Float32 => f32::from_bits(word),
                 DepthFormat::Unorm24 => (word & 0xff_ffff) as f32 / 16_777_215.0,
-                DepthFormat::Unorm16 => word as f32 / 65535.0,
+                DepthFormat::Unorm16 => (word & 0xffff) as f32 / 65535.0,
             }
         });
         let inside =
@@ -107,18 +107,19 @@ impl Drawing<'_> {
     }
 
     /// The picture of a stencil buffer: values as greys; sample 0 of the first slice.
-    pub fn stencil(&self, plane: &Plane) -> Image {
-        let values = self.plane(plane, |[value, ..]| value);
+    pub fn stencil(&self, buffer: &StencilBuffer) -> Image {
+        let StencilBuffer { plane, byte, .. } = buffer;
+        let values = self.plane(plane, |element| element.get(*byte).copied().unwrap_or(0));
         self.greys(plane, values.into_iter())
     }
 
-    /// The elements of a depth or stencil buffer, of at most four bytes; `None` for elements that
+    /// The elements of a depth or stencil buffer, of at most eight bytes; `None` for elements that
     /// are not in memory.
-    fn plane<T>(&self, plane: &Plane, value: impl Fn([u8; 4]) -> T) -> Vec<Option<T>> {
+    fn plane<T>(&self, plane: &Plane, value: impl Fn([u8; 8]) -> T) -> Vec<Option<T>> {
         let Plane { surface, level, .. } = plane;
-        let bytes = (surface.element_bytes as usize).min(4);
+        let bytes = (surface.element_bytes as usize).min(8);
         Grid::of(level).map(|x, y| {
-            let mut element = [0; 4];
+            let mut element = [0; 8];
             let at = surface.texel(level, surface.first_slice, x, y, 0);
             self.read(at, &mut element[..bytes]).then(|| value(element))
         })

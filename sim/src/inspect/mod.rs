@@ -4,7 +4,8 @@
 //! * [`summary`]: the state of a draw;
 //! * [`image`]: pictures of render targets, depth buffers and decoded video; with the feature
 //!   `dumps`, `picture`: frames of a display, and `page`: surfaces and video of dumps;
-//! * [`tally`]: tables by engine, packet, kernel, message and coding standard;
+//! * [`tally`]: tables by engine, packet, kernel, message and coding standard; [`mod@words`]:
+//!   messages in words;
 //! * [`trace`]: a trace file for Perfetto.
 
 pub mod image;
@@ -15,6 +16,7 @@ pub mod picture;
 pub mod summary;
 pub mod tally;
 pub mod trace;
+pub mod words;
 
 pub use tally::Tally;
 pub use trace::Trace;

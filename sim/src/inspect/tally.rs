@@ -1,8 +1,10 @@
 //! Counts of events by engine, packet, kernel, message and coding standard.
 
+use super::words::words;
 use crate::machine::coded::Codec;
 use crate::machine::events::{Event, Now};
 use genxml::engine::EngineId;
+use genxml::eu::Generation;
 use genxml::eu::instruction::SharedFunction;
 use genxml::eu::message;
 use std::collections::{BTreeMap, HashMap};
@@ -13,7 +15,7 @@ pub struct Tally {
     engines: BTreeMap<EngineId, EngineCounts>,
     packets: BTreeMap<(EngineId, &'static str), PacketCounts>,
     kernels: BTreeMap<u64, KernelCounts>,
-    messages: HashMap<(SharedFunction, u32), u64>,
+    messages: HashMap<(Generation, SharedFunction, u32), u64>,
     codecs: BTreeMap<Codec, CodecCounts>,
     /// For each engine, the packet that is being executed, and the clock at its start.
     running: BTreeMap<EngineId, (&'static str, u64)>,
@@ -93,9 +95,9 @@ impl Tally {
             Event::ThreadEnd { kernel, instructions } => {
                 self.kernel(kernel).instructions += instructions
             }
-            Event::Message { kernel, function, descriptor, .. } => {
+            Event::Message { kernel, generation, function, descriptor, .. } => {
                 self.kernel(kernel).messages += 1;
-                *self.messages.entry((function, descriptor)).or_default() += 1;
+                *self.messages.entry((generation, function, descriptor)).or_default() += 1;
             }
             Event::Picture(picture) => {
                 let counts = self.codecs.entry(picture.codec).or_default();
@@ -157,8 +159,8 @@ impl Tally {
     pub fn messages(&self) -> Vec<(&'static str, String, u64)> {
         let mut rows: BTreeMap<(&'static str, String), u64> = BTreeMap::new();
         // Messages that differ only in details, such as the surface, have the same description.
-        for (&(function, descriptor), &count) in &self.messages {
-            let words = message::words(function, descriptor).to_string();
+        for (&(generation, function, descriptor), &count) in &self.messages {
+            let words = words(generation, function, descriptor);
             *rows.entry((message::function_name(function), words)).or_default() += count;
         }
         let mut rows: Vec<_> =

@@ -34,6 +34,8 @@ use genxml::gen8::registers::{
     VsInvocationCount,
 };
 use genxml::gen8::render3d_fetch::ThreeDPrimitive;
+#[cfg(feature = "gen45")]
+use genxml::gen45::commands_3d::ThreeDPrimitive as ThreeDPrimitiveGen45;
 use genxml_core::latch::Latch;
 use genxml_core::packet::{Dwords, Fixed};
 use std::fmt;
@@ -41,13 +43,23 @@ use std::fmt;
 /// Fills a slice with the bytes from an address on; false if they cannot be read.
 type Read<'a> = dyn Fn(u64, &mut [u8]) -> bool + 'a;
 
+/// The 3DPRIMITIVE of a draw.
+#[derive(Clone, Copy, Debug)]
+pub enum Primitive<'a> {
+    /// Of Broadwell.
+    Gen8(&'a ThreeDPrimitive),
+    /// Of the G45.
+    #[cfg(feature = "gen45")]
+    Gen45(&'a ThreeDPrimitiveGen45),
+}
+
 /// A draw before or after it is executed: its packet, the latched state, and memory.
 #[derive(Clone, Copy)]
 pub struct Drawing<'a> {
     /// Position of the 3DPRIMITIVE.
     pub at: Place,
     /// The 3DPRIMITIVE.
-    pub packet: &'a ThreeDPrimitive,
+    pub packet: Primitive<'a>,
     /// Latched packets and registers.
     pub state: &'a State,
     /// Counts of the submission so far.
@@ -59,14 +71,14 @@ impl fmt::Debug for Drawing<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Drawing")
             .field("at", &self.at)
-            .field("packet", self.packet)
+            .field("packet", &self.packet)
             .finish_non_exhaustive()
     }
 }
 
 impl Drawing<'_> {
-    /// The newest packet of type `T`; of types with several entries, that of entry 0. All zero if
-    /// there was none.
+    /// The newest packet of type `T` of Broadwell; of types with several entries, that of entry 0.
+    /// All zero if there was none.
     pub fn latched<T: Latch + Fixed>(&self) -> T {
         self.state.latched.read(0)
     }
@@ -89,6 +101,12 @@ impl Drawing<'_> {
     /// The counters now.
     pub fn counters(&self) -> Counters {
         let register = |offset| self.state.registers.read_u64(offset);
+        // The G45 has the registers at the same offsets, without those of later stages.
+        let ps_invocations_of_a_pixel = match self.packet {
+            Primitive::Gen8(_) => PS_INVOCATIONS_OF_A_PIXEL,
+            #[cfg(feature = "gen45")]
+            Primitive::Gen45(_) => 1,
+        };
         Counters {
             vertices: register(IaVerticesCount::OFFSET),
             primitives: register(IaPrimitivesCount::OFFSET),
@@ -99,7 +117,7 @@ impl Drawing<'_> {
             gs_primitives: register(GsPrimitivesCount::OFFSET),
             clipper_primitives: register(ClInvocationCount::OFFSET),
             clipped_primitives: register(ClPrimitivesCount::OFFSET),
-            ps_invocations: register(PsInvocationCount::OFFSET) / PS_INVOCATIONS_OF_A_PIXEL,
+            ps_invocations: register(PsInvocationCount::OFFSET) / ps_invocations_of_a_pixel,
             depth_passed: register(PsDepthCount::OFFSET),
             threads: self.stats.threads,
             instructions: self.stats.instructions,

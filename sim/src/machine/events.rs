@@ -10,6 +10,7 @@ use super::drawing::Drawing;
 use crate::machine::fault::Place;
 use crate::mem::coherence::Cache;
 use genxml::engine::EngineId;
+use genxml::eu::Generation;
 use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::mi::MiDisplayFlipDisplayPlaneSelect;
 
@@ -128,8 +129,7 @@ pub enum Event<'a> {
         /// Number of instructions that the thread executed.
         instructions: u64,
     },
-    /// A draw is about to be executed. Draws that the predicate skips emit no event, and neither do
-    /// those of a G45.
+    /// A draw is about to be executed. Draws that the predicate skips emit no event.
     Draw(&'a Drawing<'a>),
     /// The draw of the latest [`Event::Draw`] has ended without a fault.
     DrawEnd(&'a Drawing<'a>),
@@ -141,6 +141,8 @@ pub enum Event<'a> {
         kernel: u64,
         /// Byte offset of the instruction from the start of the kernel.
         ip: u32,
+        /// Generation of the kernel.
+        generation: Generation,
         /// The shared function that receives the message.
         function: SharedFunction,
         /// The message descriptor, all 32 bits.

@@ -2,7 +2,7 @@
 //! state and budget.
 
 use super::device::Device;
-use super::drawing::Drawing;
+use super::drawing::{Drawing, Primitive};
 use super::events::{Event, Listener, Now};
 use super::fault::{Fault, Place, Waiting};
 use super::registers::{Home, mmio_base, rule};
@@ -12,7 +12,6 @@ use super::watchdog::{Budget, Exhausted};
 use crate::assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE;
 use crate::mem::{AddressSpace, PageFault, Vm};
 use genxml::engine::EngineId;
-use genxml::gen8::render3d_fetch::ThreeDPrimitive;
 use genxml::gen8::structures::HardwareDetectedErrorBitDefinitions as Errors;
 use std::borrow::Cow;
 
@@ -73,7 +72,7 @@ impl Exec<'_> {
 
     /// Emits the event that a draw begins, or with `over` that it has ended.
     #[inline(always)]
-    pub(crate) fn emit_draw(&mut self, packet: &ThreeDPrimitive, over: bool) {
+    pub(crate) fn emit_draw(&mut self, packet: Primitive<'_>, over: bool) {
         if !self.listener.is_some() {
             return;
         }

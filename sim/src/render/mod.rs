@@ -62,6 +62,7 @@ pub mod vue;
 pub mod wm;
 pub mod yuv_target;
 
+use crate::machine::drawing::Primitive;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use genxml::gen8::render3d_fetch::ThreeDPrimitive;
@@ -72,9 +73,9 @@ use hiz::HzPackets;
 /// # Errors
 /// Any [`Fault`] of a thread, of memory, or of the draw's state.
 pub fn primitive(exec: &mut Exec<'_>, packet: &ThreeDPrimitive) -> Result<(), Fault> {
-    exec.emit_draw(packet, false);
+    exec.emit_draw(Primitive::Gen8(packet), false);
     draw::Draw::resolve(exec, packet)?.run(exec)?;
-    exec.emit_draw(packet, true);
+    exec.emit_draw(Primitive::Gen8(packet), true);
     Ok(())
 }
 

@@ -9,11 +9,15 @@ use crate::machine::events::Event;
 use crate::machine::fault::Fault;
 use crate::machine::watchdog::Exhausted;
 use crate::unit::port::Port;
+use genxml::eu::Generation;
 use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::messages::MessageDescriptor;
 
 /// The receivers of the messages of a generation.
 pub trait Receive {
+    /// The generation.
+    const GENERATION: Generation;
+
     /// Hands a message to its shared function. Responses are written to `registers`.
     ///
     /// # Errors
@@ -80,6 +84,7 @@ where
         self.exec.emit(&Event::Message {
             kernel: self.kernel,
             ip: message.ip,
+            generation: Self::GENERATION,
             function: message.function,
             descriptor: message.descriptor,
         });
@@ -98,6 +103,8 @@ where
 }
 
 impl Receive for Port<'_, '_> {
+    const GENERATION: Generation = Generation::Gen8;
+
     #[inline(always)]
     fn receive(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault> {
         let descriptor = MessageDescriptor::unpack_lossy(&[message.descriptor]);

@@ -7,6 +7,5 @@ mod examples;
 #[path = "../float_tables/mod.rs"]
 mod float_tables;
 mod flow;
-mod one_source;
 mod support;
 mod tables;

@@ -7,9 +7,12 @@ use crate::eu::Message;
 use crate::eu::regions::{GRF_BYTES, MRF, MRF_BYTES, REGISTER, Registers};
 use crate::machine::fault::Fault;
 use crate::unit::dispatch::Receive;
+use genxml::eu::Generation;
 use genxml::eu::instruction::SharedFunction;
 
 impl Receive for Port<'_, '_> {
+    const GENERATION: Generation = Generation::Gen45;
+
     fn receive(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault> {
         let payload = Payload::open_gen45(message, "message");
         if payload.at(payload.sent()) > MRF + MRF_BYTES {

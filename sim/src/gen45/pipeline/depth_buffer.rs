@@ -5,8 +5,8 @@ use super::common::latched;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::mem::{PageFault, Vm};
-use crate::render::depth::DepthFormat;
-use crate::surface::{Dimension, Layout, Level, Surface, SurfaceKind, TileMode};
+use crate::render::depth::{DepthFormat, Plane};
+use crate::surface::{BadSurface, Dimension, Layout, Level, Surface, SurfaceKind, TileMode};
 use genxml::gen45::commands_3d::{
     ThreeDStateDepthBuffer, ThreeDStateDepthBufferSurfaceFormat as Stored,
 };
@@ -60,6 +60,15 @@ impl Format {
     /// True if elements hold a stencil value.
     pub const fn has_stencil(self) -> bool {
         matches!(self, Format::FloatStencil | Format::Unorm24Stencil)
+    }
+
+    /// Position of the byte in an element that holds the stencil value, if there is one.
+    pub const fn stencil_byte(self) -> Option<usize> {
+        match self {
+            Format::FloatStencil => Some(4),
+            Format::Unorm24Stencil => Some(3),
+            _ => None,
+        }
     }
 
     /// The format of the depth of an element.
@@ -131,6 +140,12 @@ pub struct Buffer {
 }
 
 impl Buffer {
+    /// The level and the slice that draws use.
+    pub fn plane(&self) -> Plane {
+        let surface = Surface { first_slice: self.slice, ..self.surface };
+        Plane { surface, level: self.level, slices: 1 }
+    }
+
     /// Address of the left pixel of row `row` of a quad. The right one is next to it.
     #[inline(always)]
     fn address(&self, quad: &Quad, row: u32) -> u64 {
@@ -187,50 +202,53 @@ impl Buffer {
     }
 }
 
-/// The buffer of 3DSTATE_DEPTH_BUFFER; none if its type is null.
+/// The buffer of the newest 3DSTATE_DEPTH_BUFFER; none if its type is null.
 ///
 /// # Errors
 /// [`Fault::BadPacket`] for buffers that cannot be used; [`Fault::Unimplemented`] for cubes.
 pub fn buffer(exec: &Exec<'_>) -> Result<Option<Buffer>, Fault> {
     let packet: ThreeDStateDepthBuffer = latched(exec);
+    if packet.surface_type == SurfaceType::SURFTYPE_CUBE {
+        return Err(exec.unimplemented("depth buffers of type SURFTYPE_CUBE", "gen45_facts 3"));
+    }
+    resolve(&packet).map_err(|bad| exec.bad_field(bad.field, bad.value, bad.why))
+}
+
+/// The buffer of a 3DSTATE_DEPTH_BUFFER; none if its type is null.
+///
+/// # Errors
+/// [`BadSurface`] for buffers that cannot be used.
+pub fn resolve(packet: &ThreeDStateDepthBuffer) -> Result<Option<Buffer>, BadSurface> {
+    let wrong = |field, value, why| Err(BadSurface { field, value, why });
     let dimension = match packet.surface_type {
         SurfaceType::SURFTYPE_NULL => return Ok(None),
         SurfaceType::SURFTYPE_1D => Dimension::One,
         SurfaceType::SURFTYPE_2D => Dimension::Two,
         SurfaceType::SURFTYPE_3D => Dimension::Three,
-        // Faces are stored like the slices of a volume that does not shrink.
-        SurfaceType::SURFTYPE_CUBE => {
-            return Err(exec.unimplemented("depth buffers of type SURFTYPE_CUBE", "gen45_facts 3"));
-        }
-        other => {
-            return Err(exec.bad_field(
-                "Surface Type",
-                other.bits(),
-                "no depth buffer has this type",
-            ));
-        }
+        // Faces would be stored like the slices of a volume that does not shrink.
+        other => return wrong("Surface Type", other.bits(), "no depth buffer has this type"),
     };
     let Some(format) = Format::of(packet.surface_format) else {
         let why = "no depth buffer has this format";
-        return Err(exec.bad_field("Surface Format", packet.surface_format.bits(), why));
+        return wrong("Surface Format", packet.surface_format.bits(), why);
     };
     let tile_mode = match (packet.tiled_surface, packet.tile_walk) {
         (false, _) => TileMode::Linear,
         (true, TileWalk::TILEWALK_YMAJOR) => TileMode::Y,
         (true, walk) => {
             let why = "a tiled depth buffer has Y tiles";
-            return Err(exec.bad_field("Tile Walk", walk.bits(), why));
+            return wrong("Tile Walk", walk.bits(), why);
         }
     };
     let pitch = packet.surface_pitch.get() as u32;
     if !pitch.is_multiple_of(tile_mode.width()) {
         let why = "the pitch of a tiled buffer is a multiple of the tile's width";
-        return Err(exec.bad_field("Surface Pitch", pitch.into(), why));
+        return wrong("Surface Pitch", pitch.into(), why);
     }
     let base = packet.surface_base_address.get();
     if tile_mode != TileMode::Linear && !base.is_multiple_of(4096) {
         let why = "a tiled buffer is 4 KiB aligned";
-        return Err(exec.bad_field("Surface Base Address", base, why));
+        return wrong("Surface Base Address", base, why);
     }
     let offsets = match packet.depth_buffer_coordinate_offset_disable {
         true => [0, 0],
@@ -238,12 +256,12 @@ pub fn buffer(exec: &Exec<'_>) -> Result<Option<Buffer>, Fault> {
     };
     if let Some(offset) = offsets.iter().find(|offset| **offset < 0 || **offset % 2 != 0) {
         let why = "offsets in a tile are even and not negative";
-        return Err(exec.bad_field("Depth Coordinate Offset", *offset as u64, why));
+        return wrong("Depth Coordinate Offset", *offset as u64, why);
     }
     let [x_offset, top] = offsets.map(|offset| offset as u32);
     let lod = packet.lod.get() as u32;
     if lod > 14 {
-        return Err(exec.bad_field("LOD", lod.into(), "levels are 0 to 14"));
+        return wrong("LOD", lod.into(), "levels are 0 to 14");
     }
     let volume = dimension == Dimension::Three;
     let depth = packet.depth.get() as u32;

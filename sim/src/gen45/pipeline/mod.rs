@@ -29,6 +29,7 @@ pub mod unit;
 pub mod vs;
 pub mod wm;
 
+use crate::machine::drawing::Primitive;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use genxml::gen45::commands_3d::ThreeDPrimitive;
@@ -38,5 +39,8 @@ use genxml::gen45::commands_3d::ThreeDPrimitive;
 /// # Errors
 /// Any [`Fault`] of a thread, of memory, or of the draw's state.
 pub fn primitive(exec: &mut Exec<'_>, packet: &ThreeDPrimitive) -> Result<(), Fault> {
-    draw::Draw::resolve(exec, packet)?.run(exec)
+    exec.emit_draw(Primitive::Gen45(packet), false);
+    draw::Draw::resolve(exec, packet)?.run(exec)?;
+    exec.emit_draw(Primitive::Gen45(packet), true);
+    Ok(())
 }

@@ -1,0 +1,47 @@
+//! The messages of a kernel in memory.
+
+use crate::eu::decode::{self, Fetched};
+use crate::machine::drawing::Drawing;
+use genxml::eu::Generation;
+use genxml::eu::decode::{decode_on, length};
+use genxml::eu::instruction::{Descriptor, Instruction, SharedFunction};
+
+/// Passes the descriptors of a kernel's messages to `function` to `each`; returns false if there
+/// may be others: in a register, or in a part of the kernel that cannot be read.
+pub fn descriptors(
+    draw: &Drawing<'_>,
+    (generation, address): (Generation, u64),
+    function: SharedFunction,
+    each: &mut dyn FnMut(u32),
+) -> bool {
+    let mut all = true;
+    let mut look = |instruction: &Instruction| {
+        let send = instruction.send.filter(|send| send.function == function);
+        match send.map(|send| send.descriptor) {
+            Some(Descriptor::Immediate(descriptor)) => each(descriptor),
+            Some(_) => all = false,
+            None => {}
+        }
+    };
+    let mut readable = true;
+    decode::kernel_on(generation, address, 0, |offset| {
+        let at = address.wrapping_add_signed(offset.into());
+        let mut dwords = [0u32; 4];
+        let mut read = draw.read(at, bytemuck::must_cast_slice_mut(&mut dwords[..2]));
+        let compact = length(dwords[0]) == 8;
+        if read && !compact {
+            read = draw.read(at, bytemuck::must_cast_slice_mut(&mut dwords));
+        }
+        match decode_on(generation, if compact { &dwords[..2] } else { &dwords }) {
+            Ok(instruction) if read => {
+                look(&instruction);
+                Fetched::Instruction(Box::new(instruction))
+            }
+            _ => {
+                readable = false;
+                Fetched::Garbage(String::new())
+            }
+        }
+    });
+    all && readable
+}
