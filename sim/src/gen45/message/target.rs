@@ -5,6 +5,7 @@ use super::port::Port;
 use super::write::Write;
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
+use crate::gen45::debug::messages;
 use crate::gen45::state::ADDRESSES;
 use crate::machine::fault::Fault;
 use crate::unit::render_cache::{self, SLOTS, Shape, Source};
@@ -40,6 +41,10 @@ pub fn message(
     let payload = Payload::open_gen45(message, "a render target write");
     if !port.local.pixels {
         return Err(payload.illegal(port, "only pixel shaders have render targets"));
+    }
+    if messages::is_flagged(registers, payload.at(0)) && messages::forces_color(port.exec) {
+        let what = "the constant colour of a thread with snapshot flag (RC_CTL)";
+        return Err(port.missing(what, message, "003:2434-2451"));
     }
     match parse(registers, &payload, port.bindings.general_base) {
         Ok(write) => {
