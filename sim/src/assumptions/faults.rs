@@ -223,8 +223,7 @@ assumptions! {
 
     documentation DEBUG_FUNCTIONS_OF_THE_G45;
         question "What do snapshots of the video front end and the thread spawner, halted arbiters \
-            of messages, constant colours of the render cache, and words of debug registers \
-            beyond those of the manual do?";
+            of messages, and words of debug registers beyond those of the manual do?";
         choice "Fault.";
         reason "The manual describes neither the words nor an end of the halt other than by the \
             host. `gen45::debug::effects` lists the fields.";

@@ -265,6 +265,34 @@ fn captured_messages() {
     assert_eq!(words[8..], [4, 1 << 31, value | 1 << 31]);
 }
 
+/// 003:2434-2451: pixels of threads with the snapshot flag get the bits of RC_DEF_CLR, whatever
+/// blending does.
+#[test]
+fn constant_colours() {
+    let run = |wiz: WizCtl| {
+        let mut scene = Scene::new();
+        scene.cc.color_buffer_blend_enable = true;
+        scene.target.color_blend_enable = true;
+        let cache = RcCtl { default_color_enable: true, ..RcCtl::new() };
+        scene.more = load(&[
+            ENABLE,
+            (WizCtl::OFFSET, wiz.pack()[0]),
+            (WizStrgVal::OFFSET, 2 << 16 | 18),
+            (RcCtl::OFFSET, cache.pack()[0]),
+            (RcDefClr::OFFSET, 0x4433_2211),
+        ]);
+        scene.draw(&four(), 24).unwrap();
+        let constant = |&(x, y): &(u32, u32)| scene.pixel(x, y) == [0x11, 0x22, 0x33, 0x44];
+        let pixels = (0..SIDE).flat_map(|x| (0..8).map(move |y| (x, y)));
+        pixels.filter(constant).collect::<Vec<_>>()
+    };
+    let on = WizCtl { snapshot_enable: true, thread_snapshot_enable: true, ..WizCtl::new() };
+    let one = run(on);
+    assert!(one.contains(&(18, 2)) && one.len() <= 16, "{one:?}");
+    assert_eq!(run(WizCtl { snapshot_all_threads: true, ..on }).len(), 256);
+    assert_eq!(run(WizCtl { thread_snapshot_enable: false, ..on }), []);
+}
+
 /// 003:2171-2180: extended math records a message that it refuses, with the sender.
 #[test]
 fn bad_messages() {

@@ -24,6 +24,8 @@ fn number(thread: &Thread) -> u32 {
 
 /// Handles a thread that waits for the host. Returns true if the thread can continue.
 pub fn answered(exec: &mut Exec<'_>, thread: &mut Thread, kernel: u64, ip: u32) -> bool {
+    // Answers are for threads in their order.
+    exec.vm.keep_order();
     let number = number(thread);
     let waiting = &mut exec.state.slots.get_mut::<Debug>().answers;
     let mut answered = *waiting >> number & 1 == 1;

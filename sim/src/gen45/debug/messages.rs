@@ -12,7 +12,7 @@ use genxml::gen45::debug_fixed::{
     DebugIdVs, TsMessageError, TsMessageErrorErrorCode as SpawnerError, TsRdata,
 };
 use genxml::gen45::debug_shared::{
-    DataPortErrorMessageHeader, DpRdata, MathErrorMessageHeader, MathRdata, RcCtl,
+    DataPortErrorMessageHeader, DpRdata, MathErrorMessageHeader, MathRdata, RcCtl, RcDefClr,
     SamplerErrorMessageHeader, SamplerErrorMessageHeaderErrorCode as SamplerError, SamplerRdata,
     UrbCtl, UrbErrorMessageHeader, UrbErrorMessageHeaderErrorCode as UrbError, UrbRdata,
 };
@@ -52,11 +52,13 @@ pub fn capture_urb(exec: &mut Exec<'_>, registers: &Registers, first: usize, sen
     }
 }
 
-/// True if the pixels of a render target write whose header has the snapshot flag get a constant
-/// colour.
+/// The bits that the pixels of a render target write get whose header has the snapshot flag, if they
+/// do not get their colours.
 #[cold]
-pub fn forces_color(exec: &Exec<'_>) -> bool {
-    enabled(&exec.state.registers) && value!(exec.state.registers, RcCtl).default_color_enable
+pub fn constant_color(exec: &Exec<'_>) -> Option<u32> {
+    let registers = &exec.state.registers;
+    let forced = enabled(registers) && value!(registers, RcCtl).default_color_enable;
+    forced.then(|| value!(registers, RcDefClr).default_color.get() as u32)
 }
 
 /// Records a message that its receiver refused with `fault`. The submission ends with the fault;

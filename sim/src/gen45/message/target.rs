@@ -42,13 +42,11 @@ pub fn message(
     if !port.local.pixels {
         return Err(payload.illegal(port, "only pixel shaders have render targets"));
     }
-    if messages::is_flagged(registers, payload.at(0)) && messages::forces_color(port.exec) {
-        let what = "the constant colour of a thread with snapshot flag (RC_CTL)";
-        return Err(port.missing(what, message, "003:2434-2451"));
-    }
+    let flagged = messages::is_flagged(registers, payload.at(0));
+    let constant = if flagged { messages::constant_color(port.exec) } else { None };
     match parse(registers, &payload, port.bindings.general_base) {
         Ok(write) => {
-            port.local.writes.push(write);
+            port.local.writes.push(Write { constant, ..write });
             Ok(())
         }
         Err(why) => Err(payload.illegal(port, &why)),
@@ -140,6 +138,7 @@ fn parse(registers: &Registers, payload: &Payload<'_>, general: u64) -> Result<W
             .map(|part| part.antialias_alpha.map(|value| value.bits() as u8)),
         color_calc: general.wrapping_add(header.color_calculator_state_pointer.get()) & ADDRESSES,
         eot: payload.message.eot,
+        constant: None,
     })
 }
 
