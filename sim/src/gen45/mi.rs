@@ -120,7 +120,8 @@ pub fn load_register_imm(exec: &mut Exec<'_>, packet: &MiLoadRegisterImm<'_>) ->
         exists(exec, "Register Offset", register.register_offset.get())?;
     }
     let kept = packet.byte_write_disables.get() as u32;
-    let written = (0..4).fold(0, |bits, byte| bits | (!kept >> byte & 1) * (0xff << (8 * byte)));
+    let bytes = [0, 1, 2, 3].map(|byte| if kept >> byte & 1 == 0 { 0xff } else { 0 });
+    let written = u32::from_le_bytes(bytes);
     for register in packet.register.iter() {
         let offset = register.register_offset.get() as u32;
         if debug::registers::covers(offset) {

@@ -83,9 +83,7 @@ nop;
 
 fn routine(scene: &mut Scene) -> Vec<u32> {
     scene.put(ROUTINE, &kernel(GREEN));
-    StateSip { system_instruction_pointer: Address::from_bits(ROUTINE), ..StateSip::new() }
-        .pack()
-        .to_vec()
+    StateSip { system_instruction_pointer: Address::from_bits(ROUTINE) }.pack().to_vec()
 }
 
 /// The recipe of 003:1237-1252: the windower's snapshot of a pixel enables the breakpoint at the

@@ -79,7 +79,7 @@ fn latched_bases() {
     };
     let sip = |at| {
         let pointer = Address::from_bits(at);
-        StateSip { system_instruction_pointer: pointer, ..StateSip::new() }.pack()
+        StateSip { system_instruction_pointer: pointer }.pack()
     };
     let word = |select: u32| load(0, &[(SvgCtl::OFFSET, select << 8)]);
     let read = [SvgRdata::OFFSET];

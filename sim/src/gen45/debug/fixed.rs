@@ -44,7 +44,7 @@ pub fn bases(exec: &mut Exec<'_>) {
 
 /// A 3DPRIMITIVE: counts it. Returns the packet that is drawn; `None` if vertex fetch skips it.
 pub fn topology(exec: &mut Exec<'_>, packet: &ThreeDPrimitive) -> Option<ThreeDPrimitive> {
-    let number = exec.state.slots.get_mut::<Debug>().counters.topologies.next();
+    let number = exec.state.slots.get_mut::<Debug>().counters.topologies.count();
     let registers = &exec.state.registers;
     let control = value!(registers, VfCtl);
     let skipped = value!(registers, VfStrPskip).starting_primitives_skipped.get();
@@ -67,7 +67,7 @@ pub fn topology(exec: &mut Exec<'_>, packet: &ThreeDPrimitive) -> Option<ThreeDP
 /// A vertex of vertex fetch: counts it. Returns its sequence number, and true if the thread that
 /// shades it is asked for.
 pub fn vertex(exec: &mut Exec<'_>, index: u32) -> (u32, bool) {
-    let number = exec.state.slots.get_mut::<Debug>().counters.vertices.next();
+    let number = exec.state.slots.get_mut::<Debug>().counters.vertices.count();
     let registers = &mut exec.state.registers;
     let control = value!(registers, VfCtl);
     if !control.snapshot_enable || control.snapshot_complete {
@@ -111,7 +111,7 @@ fn mark(unit: Unit, thread: u32, flag: bool) -> Mark {
 
 /// A thread of the vertex shader.
 pub fn vertex_thread(exec: &mut Exec<'_>, kernel: u64) -> Mark {
-    let number = exec.state.slots.get_mut::<Debug>().counters.vertex.next();
+    let number = exec.state.slots.get_mut::<Debug>().counters.vertex.count();
     let registers = &mut exec.state.registers;
     let trigger = value!(registers, VsStrgVal).thread_id_compare_value.get();
     let decision = decide::<VsCtl>(registers, u64::from(number) == trigger, true);
@@ -133,7 +133,7 @@ fn vertices(debug: &Debug, count: usize, relative: bool) -> Vec<(u8, u32)> {
 
 /// A thread of the geometry shader for an object of `count` vertices. Returns its number, too.
 pub fn geometry_thread(exec: &mut Exec<'_>, kernel: u64, count: usize) -> (u32, Mark) {
-    let number = exec.state.slots.get_mut::<Debug>().counters.geometry.next();
+    let number = exec.state.slots.get_mut::<Debug>().counters.geometry.count();
     let registers = &mut exec.state.registers;
     let trigger = value!(registers, GsStrgVal).snapshot_id.get();
     let decision = decide::<GsCtl>(registers, u64::from(number) == trigger, true);
@@ -162,7 +162,7 @@ pub fn clipper_passes(exec: &mut Exec<'_>, kernel: u64, count: usize) {
 
 /// A thread of the clipper for an object of `count` vertices. Returns its number, too.
 pub fn clipper_thread(exec: &mut Exec<'_>, kernel: u64, count: usize) -> (u32, Mark) {
-    let number = exec.state.slots.get_mut::<Debug>().counters.clipper.next();
+    let number = exec.state.slots.get_mut::<Debug>().counters.clipper.count();
     let flag = clipper(exec, number, kernel, count);
     (number, mark(Unit::Clipper, number, flag))
 }
@@ -205,7 +205,7 @@ pub fn drawing(
 /// A primitive of `count` vertices comes to strips and fans: counts it. Returns false if it is
 /// dropped.
 pub fn primitive(exec: &mut Exec<'_>, kernel: u64, count: usize) -> bool {
-    let number = exec.state.slots.get_mut::<Debug>().counters.primitives.next();
+    let number = exec.state.slots.get_mut::<Debug>().counters.primitives.count();
     let registers = &mut exec.state.registers;
     let trigger = value!(registers, SfStrgVal).snapshot_id.get();
     let decision = decide::<SfCtl>(registers, u64::from(number) == trigger, true);
@@ -254,7 +254,7 @@ pub fn pixel_thread(
     subspans: impl IntoIterator<Item = [u32; 2]>,
 ) -> Mark {
     let debug = exec.state.slots.get_mut::<Debug>();
-    let number = debug.counters.pixel.next();
+    let number = debug.counters.pixel.count();
     let Primitive { number: primitive, flag: upstream, .. } = debug.primitive;
     let registers = &mut exec.state.registers;
     let control = value!(registers, WizCtl);

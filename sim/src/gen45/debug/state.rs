@@ -38,7 +38,7 @@ pub struct Count(u32);
 
 impl Count {
     /// The number of what is counted now, before it is counted.
-    pub fn next(&mut self) -> u32 {
+    pub fn count(&mut self) -> u32 {
         let number = self.0;
         self.0 = (number + 1) & 0xff_ffff;
         number
