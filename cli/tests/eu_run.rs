@@ -12,7 +12,7 @@ const MOVE: &str = "
 ";
 
 fn run(directory: &Path, kernel: &str, args: &[&str]) -> (i32, String, String) {
-    let assembly = kernel.contains("(8|M0)");
+    let assembly = kernel.contains("(8|M0)") || kernel.contains("align1");
     let path = directory.join(if assembly { "kernel.asm" } else { "kernel.hex" });
     fs::write(&path, kernel).unwrap();
     let path = path.to_str().unwrap().to_owned();
@@ -172,4 +172,80 @@ fn rules_of_g45() {
     let (_, out, _) = finish(genx(["eu", "validate", "--list", "--gen", "g45"]));
     assert!(out.contains("EU4-MRF"), "{out}");
     assert_eq!(finish(genx(["eu", "validate", "--explain", "EU4-MRF"])).0, 0);
+}
+
+/// A program that waits for the host, and a system routine at 0x60 that counts its calls in g121 and
+/// passes breakpoints.
+const WAITS: &str = "
+    mov(8)          g2<1>UD         2UD                             { align1 };
+    or(1)           cr0<1>UD        cr0<0,1,0>UD    0x00000100UD    { align1 nomask };
+    wait(1)         n1<1>UD                                         { align1 nomask };
+    mov(8)          g3<1>UD         3UD                             { align1 };
+    send(8) 3       null<1>UD       g0<8,8,1>UD     0x86208000
+                                urb MsgDesc: 0 urb_write complete mlen 2 rlen 0 { align1 nomask EOT };
+    nop;
+    add(1)          g121<1>UD       g121<0,1,0>UD   1UD             { align1 nomask };
+    or(1)           cr0<1>UD        cr0<0,1,0>UD    0x00008000UD    { align1 nomask };
+    and(1)          cr0<1>UD        cr0<0,1,0>UD    0x7fffffffUD    { align1 nomask };
+    nop;
+";
+
+/// The debug functions of the G45 (003:2513-2623): breakpoints of the instruction cache, single
+/// steps, attention and the state of the thread.
+#[test]
+fn debug_functions_of_g45() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| {
+        let all = [&["--gen", "g45", "--simd", "8", "--json", "--state"], args].concat();
+        let (code, out, error) = run(directory.path(), WAITS, &all);
+        let value: Value = serde_json::from_str(&out).unwrap_or_default();
+        (code, value, error)
+    };
+    let (code, value, _) = run(&[]);
+    assert_eq!(
+        (code, &value["stopped"], &value["position"]),
+        (0, &"attention".into(), &"0x20".into())
+    );
+    assert_eq!(value["attentions"][0]["data"], true);
+    assert_eq!(value["state"]["cr0"][0], "00000100");
+    let (code, value, _) = run(&["--clear-attention", "1"]);
+    assert_eq!((code, &value["stopped"]), (0, &"end".into()));
+    // The answer clears the bit of data, and nothing remains of the notification.
+    assert_eq!(
+        (&value["state"]["cr0"][0], &value["state"]["n1"][0]),
+        (&"00000000".into(), &"00000000".into())
+    );
+    let (code, value, _) = run(&["--break-opcode", "wait"]);
+    assert_eq!(
+        (code, &value["stopped"], &value["position"]),
+        (0, &"breakpoint".into(), &"0x20".into())
+    );
+    let (_, value, _) = run(&["--break-opcode", "send:eot", "--clear-attention", "1"]);
+    assert_eq!((&value["stopped"], &value["position"]), (&"breakpoint".into(), &"0x40".into()));
+    let (_, value, _) = run(&["--break-address", "0x10"]);
+    assert_eq!((&value["stopped"], &value["position"]), (&"breakpoint".into(), &"0x10".into()));
+    // Five instructions: the routine is called before all but the first.
+    let routine = ["--system-routine", "0x60", "--clear-attention", "1"];
+    let (code, value, error) = run(&[&routine[..], &["--single-step"]].concat());
+    assert_eq!((code, &value["stopped"]), (0, &"end".into()), "{error}");
+    assert_eq!(value["grf"]["r121"][0], "00000004");
+    let halt = ["--halt-after", "1", "--exceptions", "0x4000"];
+    let (code, value, _) = run(&halt);
+    assert_eq!((code, &value["stopped"]), (3, &"fault".into()));
+    assert!(value["text"].as_str().unwrap().contains("external halt"), "{value}");
+    for (args, text) in [
+        (&["--single-step"][..], "a system routine is needed"),
+        (&["--break-opcode", "movv"], "is not an operation of the G45"),
+        (&["--break-opcode", "mov", "--break-opcode", "add:eot"], "only the first"),
+        (
+            &["--break-address", "1", "--break-address", "2", "--break-address", "3"],
+            "two breakpoints",
+        ),
+    ] {
+        let (code, _, error) = run(args);
+        assert_eq!(code, 2, "{error}");
+        assert!(error.contains(text), "{error}");
+    }
+    let (code, _, error) = self::run(directory.path(), MOVE, &["--state"]);
+    assert_eq!(code, 2, "{error}");
 }

@@ -1,6 +1,7 @@
 //! `genx eu`: kernels and instructions of the execution unit.
 
 pub mod compact;
+mod debugging;
 pub mod ops;
 pub mod run;
 pub mod validate;

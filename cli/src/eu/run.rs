@@ -1,5 +1,6 @@
 //! `genx eu run`: executes a kernel in one thread, without memory and other threads.
 
+use super::debugging::{self, Attention};
 use crate::assembly::{Form, generation, read_kernel_on};
 use crate::input::{address, read_bytes};
 use crate::output::{Error, Exit, bad_input, stdout};
@@ -26,7 +27,8 @@ use std::str::FromStr;
 /// At the end, the registers of --dump are printed; without --dump, all general registers that
 /// changed.
 ///
-/// Exit code: 0 the thread ended or reached a breakpoint; 2 unusable input; 3 a fault, --max was
+/// Exit code: 0 the thread ended, reached a breakpoint, or waits for the host's attention (wait n1
+/// of the G45); 2 unusable input; 3 a fault, --max was
 /// reached, or the thread waits for something that never happens.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
@@ -35,7 +37,9 @@ use std::str::FromStr;
   echo 'add (8|M0) r2.0<1>:f r1.0<8;8,1>:f 1.0:f' | genx eu run - --form asm --grf r1:f=1,2 --max 1
   genx eu run kernel.bin --break 0x40 --json | jq .active
   genx eu run kernel.bin --offset 0x80 --mask 0x5
-  genx eu run kernel.asm --gen g45 --simd 16 --trace")]
+  genx eu run kernel.asm --gen g45 --simd 16 --trace
+  genx eu run kernel.asm --gen g45 --break-opcode send:eot --state
+  genx eu run kernel.bin --gen g45 --system-routine 0x400 --single-step --clear-attention 9")]
 pub struct Args {
     /// The kernel; - for standard input
     file: PathBuf,
@@ -90,6 +94,8 @@ pub struct Args {
     /// General registers to print at the end, for example r2 or r2-r5. May be repeated
     #[arg(long, value_name = "rA-rB")]
     dump: Vec<Range>,
+    #[command(flatten)]
+    debug: debugging::Options,
 }
 
 /// Runs the subcommand.
@@ -105,10 +111,16 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
                 code.len()
             ))
         })?;
-    let launch = launch(args)?;
+    let routine = args.system_routine.is_some();
+    args.debug.check(args.r#gen, routine)?;
+    let mut launch = launch(args)?;
+    args.debug.apply(&mut launch);
     // The thread counts offsets from its first instruction. Printed offsets count from the start of
     // the file.
-    let fetch = |offset: i32| fetch_on(args.r#gen, &code, offset.wrapping_add(start));
+    let fetch = |offset: i32| {
+        let offset = offset.wrapping_add(start);
+        args.debug.mark(fetch_on(args.r#gen, &code, offset), offset)
+    };
     let mut session = Session::new(&launch, start as u32, fetch);
     for offset in &args.breakpoints {
         session.break_at((*offset as u32).wrapping_sub(start as u32));
@@ -116,24 +128,25 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     let before = session.thread.regs.grf().to_vec();
     let mut world = Alone::default();
     let mut report = Report { args, code: &code, start: start as u32, trace: Vec::new() };
-    let result = if args.trace {
+    let debugging::Run { result, attentions } = if args.trace {
         let mut stopped = Ok(());
         // Lines are printed at once, so that a kernel that does not end shows what it does.
-        let result = session.run(&mut world, args.max, &mut |executed: &Executed<'_>| {
+        let mut watch = |executed: &Executed<'_>| {
             if args.json {
                 let entry = report.entry(executed);
                 report.trace.push(entry);
             } else if stopped.is_ok() {
                 stopped = stdout(|out| report.line(out, executed));
             }
-        });
+        };
+        let run = args.debug.run(&mut session, &mut world, args.max, routine, &mut watch);
         stopped?;
-        result
+        run
     } else {
-        session.run(&mut world, args.max, &mut ())
+        args.debug.run(&mut session, &mut world, args.max, routine, &mut ())
     };
     let position = session.position().wrapping_add(start as u32);
-    let (stopped, exit) = stopped(&result, args.max, start as u32);
+    let (stopped, exit) = stopped(&result, args.max, start as u32, report.older());
     let waiting = session.thread.waiting(session.kernel());
     let ended = matches!(result, Ok(Halt::End));
     let end = End {
@@ -144,6 +157,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         waiting,
         before: &before,
         world: &world,
+        attentions,
     };
     if args.json {
         let value = report.json(&end, &result, exit);
@@ -203,8 +217,11 @@ fn executable(text: &str) -> Result<Generation, String> {
 }
 
 /// The result as text, and the exit code.
-fn stopped(result: &Result<Halt, Fault>, max: u64, start: u32) -> (String, Exit) {
+fn stopped(result: &Result<Halt, Fault>, max: u64, start: u32, older: bool) -> (String, Exit) {
     match result {
+        Ok(Halt::Wait(Stop::Notification(1))) if older => {
+            ("waits for the host's attention (wait n1; --clear-attention)".into(), Exit::Ok)
+        }
         Ok(Halt::End) => ("the thread has ended".into(), Exit::Ok),
         Ok(Halt::Breakpoint(at)) => {
             (format!("breakpoint at +{:#06x}", at.wrapping_add(start)), Exit::Ok)
@@ -242,6 +259,7 @@ struct End<'a> {
     waiting: Vec<(u8, u32)>,
     before: &'a [u8],
     world: &'a Alone,
+    attentions: Vec<Attention>,
 }
 
 struct Report<'a> {
@@ -345,9 +363,16 @@ impl Report<'_> {
         if end.world.messages.iter().any(|(message, _)| self.returns(message) > 0) {
             writeln!(out, "note: there is no memory; the responses of messages are zero")?;
         }
+        for Attention { offset, data } in &end.attentions {
+            let at = offset.wrapping_add(self.start);
+            writeln!(out, "attention at +{at:#06x}, data {}", u8::from(*data))?;
+        }
         for register in self.registers(end) {
             let values: [u32; 8] = end.thread.regs.dwords(register * REGISTER);
             writeln!(out, "{}", dwords(register, &values))?;
+        }
+        for (name, values) in self.args.debug.state(end.thread) {
+            writeln!(out, "{name:<5}{}", hexadecimal(&values).join(" "))?;
         }
         let [f0, f1]: [u32; 2] = end.thread.regs.dwords(FLAGS);
         let channels = end.thread.active();
@@ -398,6 +423,7 @@ impl Report<'_> {
             Ok(Halt::End) => "end",
             Ok(Halt::Breakpoint(_)) => "breakpoint",
             Ok(Halt::Limit) => "limit",
+            Ok(Halt::Wait(Stop::Notification(1))) if self.older() => "attention",
             Ok(Halt::Wait(_)) => "wait",
             Err(_) => "fault",
         };
@@ -424,6 +450,21 @@ impl Report<'_> {
                 .into_iter()
                 .map(|(name, mask)| (name.to_owned(), Value::from(format!("{mask:04x}"))))
                 .collect();
+            value["attentions"] = end
+                .attentions
+                .iter()
+                .map(|it| {
+                    let at = it.offset.wrapping_add(self.start);
+                    json!({ "offset": format!("{at:#x}"), "data": it.data })
+                })
+                .collect();
+            let state = self.args.debug.state(end.thread);
+            if !state.is_empty() {
+                value["state"] = state
+                    .into_iter()
+                    .map(|(name, values)| (name.to_owned(), json!(hexadecimal(&values))))
+                    .collect();
+            }
         }
         if self.args.trace {
             value["trace"] = Value::Array(self.trace.clone());
@@ -480,8 +521,12 @@ fn groups(writes: &[Written]) -> impl Iterator<Item = &[Written]> {
     writes.chunk_by(move |a, b| a.ty == b.ty && register(a) == register(b))
 }
 
+fn hexadecimal(values: &[u32]) -> Vec<String> {
+    values.iter().map(|value| format!("{value:08x}")).collect()
+}
+
 fn dwords(register: usize, values: &[u32]) -> String {
-    let values: Vec<String> = values.iter().map(|value| format!("{value:08x}")).collect();
+    let values = hexadecimal(values);
     // Registers after r127 are message registers of G45.
     let name = match register.checked_sub(MRF / REGISTER) {
         Some(register) => format!("m{register}"),

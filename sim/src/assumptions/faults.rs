@@ -221,6 +221,13 @@ assumptions! {
             known that acc2 to acc9 keep more bits for the macros of division and square root, but \
             not which.";
 
+    documentation DEBUG_FUNCTIONS_OF_THE_G45;
+        question "What do snapshots of the video front end and the thread spawner, halted arbiters \
+            of messages, and words of debug registers beyond those of the manual do?";
+        choice "Fault.";
+        reason "The manual describes neither the words nor an end of the halt other than by the \
+            host. `gen45::debug::effects` lists the fields.";
+
     documentation PACKETS_OF_THE_G45_BESIDES_DRAWING;
         question "What do packets of the G45 do that no function executes, such as those of its \
             media pipeline?";

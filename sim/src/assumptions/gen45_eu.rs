@@ -30,6 +30,27 @@ assumptions! {
         choice "Element 0 of `acc0`, or of `acc1` for the second half.";
         reason "The pseudocode uses the number of the channel (003:12103).";
 
+    const G45_OPCODE_BREAKPOINT_WITH_EOT_NEEDS_EOT: bool = true;
+        question "What does Breakpoint Opcode 1 EOT Enable do?";
+        choice "Only instructions that end the thread have the breakpoint. `false`: nothing.";
+        reason "The manual repeats the text of the opcode (003:2290). The name fits a condition \
+            of the message that ends a thread.";
+
+    documentation G45_CLEARED_ATTENTION_NOTIFIES;
+        question "What does AClear of the host do to `n1`?";
+        choice "It is a notification: a thread that waits continues, and its `n1` is 0 then. If no \
+            thread waits, the next `wait n1` does not wait.";
+        reason "The section about attention says that AClear resets bit 0 of `n1` (003:2521); those \
+            about `n1` and `wait` say that it is a notification that wakes the thread, which \
+            decrements the count (003:8160, 13589). Both give 0 after the thread woke up.";
+
+    documentation G45_COMPRESSED_INSTRUCTIONS_ARE_NOT_STEPPED;
+        question "What does a single step (Breakpoint Status and Breakpoint Suppress set) of a \
+            compressed instruction do?";
+        choice "A fault.";
+        reason "The instruction pointer does not advance (003:8100), so that a system routine that \
+            steps never ends.";
+
     documentation IMPLIED_MOVE_COPIES_A_REGISTER;
         question "What does the implied move of a message move, if source 0 and the destination \
             have different types?";

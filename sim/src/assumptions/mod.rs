@@ -87,10 +87,11 @@ mod faults;
 #[cfg(feature = "gen45")]
 mod gen45;
 #[cfg(feature = "gen45")]
+mod gen45_debug;
+#[cfg(feature = "gen45")]
 mod gen45_eu;
 #[cfg(feature = "gen45")]
 mod gen45_messages;
-#[cfg(feature = "gen45")]
 mod gen45_pipeline;
 mod geometry;
 mod memory;
@@ -114,10 +115,11 @@ pub use eu::*;
 #[cfg(feature = "gen45")]
 pub use gen45::*;
 #[cfg(feature = "gen45")]
+pub use gen45_debug::*;
+#[cfg(feature = "gen45")]
 pub use gen45_eu::*;
 #[cfg(feature = "gen45")]
 pub use gen45_messages::*;
-#[cfg(feature = "gen45")]
 pub use gen45_pipeline::*;
 pub use geometry::*;
 pub use memory::*;
@@ -137,10 +139,11 @@ use faults::FAULTS;
 #[cfg(feature = "gen45")]
 use gen45::GEN45;
 #[cfg(feature = "gen45")]
+use gen45_debug::GEN45_DEBUG;
+#[cfg(feature = "gen45")]
 use gen45_eu::GEN45_EU;
 #[cfg(feature = "gen45")]
 use gen45_messages::GEN45_MESSAGES;
-#[cfg(feature = "gen45")]
 use gen45_pipeline::GEN45_PIPELINE;
 use motion::MOTION;
 use vebox::VEBOX;
@@ -170,6 +173,7 @@ pub const AREAS: &[Area] = &[
     #[cfg(feature = "gen45")]
     GEN45_EU,
     #[cfg(feature = "gen45")]
+    GEN45_DEBUG,
     GEN45_PIPELINE,
     #[cfg(feature = "gen45")]
     GEN45_MESSAGES,

@@ -109,17 +109,27 @@ fn grow(vm: &Vm<'_>, Entry { kernel, source }: &mut Entry, start: i32) {
     decode::extend(Arc::make_mut(kernel), start, |offset| {
         let bytes = fetch(vm, address, offset);
         source.push((offset, bytes));
-        match bytes {
-            Err(fault) => Fetched::Garbage(format!("instruction fetch: {fault}")),
-            Ok((dwords, compact)) => {
-                let dwords = if compact { &dwords[..2] } else { &dwords[..] };
-                match decode_instruction(generation, dwords) {
-                    Ok(instruction) => Fetched::Instruction(Box::new(instruction)),
-                    Err(error) => Fetched::Garbage(error.problem.to_string()),
-                }
+        decoded(generation, bytes)
+    });
+}
+
+fn decoded(generation: Generation, bytes: Fetch) -> Fetched {
+    match bytes {
+        Err(fault) => Fetched::Garbage(format!("instruction fetch: {fault}")),
+        Ok((dwords, compact)) => {
+            let dwords = if compact { &dwords[..2] } else { &dwords[..] };
+            match decode_instruction(generation, dwords) {
+                Ok(instruction) => Fetched::Instruction(Box::new(instruction)),
+                Err(error) => Fetched::Garbage(error.problem.to_string()),
             }
         }
-    });
+    }
+}
+
+/// Reads and decodes the instruction at byte `offset` of the kernel at `address`, without the
+/// cache.
+pub fn fetched(vm: &Vm<'_>, generation: Generation, address: u64, offset: i32) -> Fetched {
+    decoded(generation, fetch(vm, address, offset))
 }
 
 fn keep(cache: &mut Vec<Entry>, entry: Entry) {

@@ -212,7 +212,7 @@ impl Thread {
             self.set_control(&control);
             return Ok(false);
         }
-        if control.external_halt_status {
+        if control.external_halt_status && self.halt_enabled() {
             self.raise(Exception::ExternalHalt, offset, kernel)?;
             return Ok(true);
         }
@@ -224,6 +224,12 @@ impl Thread {
         if control.breakpoint_suppress {
             // The instruction at `offset` is executed without an exception. If the system routine
             // left the status bit set, the next instruction raises the exception: a single step.
+            #[cfg(feature = "gen45")]
+            if lingers && kernel.is_compressed(offset) {
+                let why = "a single step of a compressed instruction: hardware does not advance \
+                    the instruction pointer (003:8100)";
+                return Err(Refusal::illegal(why).into());
+            }
             control.breakpoint_suppress = false;
             control.breakpoint_status = lingers;
             self.set_control(&control);
@@ -233,6 +239,15 @@ impl Thread {
         self.set_control(&control);
         self.raise(Exception::Breakpoint, offset, kernel)?;
         Ok(true)
+    }
+
+    /// True if the exception External Halt is enabled. Only G45 can disable it.
+    fn halt_enabled(&self) -> bool {
+        #[cfg(feature = "gen45")]
+        if self.modes.gen45 {
+            return self.halt_enabled_gen45();
+        }
+        true
     }
 
     /// Enters the system routine, which will return to `back`.

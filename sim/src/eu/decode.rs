@@ -71,6 +71,7 @@ pub fn extend(kernel: &mut Kernel, start: i32, fetch: impl FnMut(i32) -> Fetched
     #[cfg(feature = "gen45")]
     if kernel.generation.has_message_registers() {
         gen45::accumulator::settle(&mut uops);
+        kernel.compressed_at(found.compressed);
     }
     kernel.uops = uops;
     for offset in found.breakpoints {
@@ -88,6 +89,9 @@ struct Found {
     distances: BTreeMap<i32, isa::Branch>,
     /// The instructions with a breakpoint.
     breakpoints: Vec<i32>,
+    /// The compressed instructions of G45.
+    #[cfg(feature = "gen45")]
+    compressed: Vec<i32>,
 }
 
 /// Finds the instructions that can be reached from offset `start`.
@@ -95,6 +99,8 @@ fn walk(kernel: &Kernel, start: i32, mut fetch: impl FnMut(i32) -> Fetched) -> F
     let mut found: BTreeMap<(i32, u8), Uop> = BTreeMap::new();
     let mut distances: BTreeMap<i32, isa::Branch> = BTreeMap::new();
     let mut breakpoints = Vec::new();
+    #[cfg(feature = "gen45")]
+    let mut compressed = Vec::new();
     let mut open = vec![start];
     while let Some(mut offset) = open.pop() {
         let mut padding = 0;
@@ -128,6 +134,10 @@ fn walk(kernel: &Kernel, start: i32, mut fetch: impl FnMut(i32) -> Fetched) -> F
             if instruction.breakpoint {
                 breakpoints.push(offset);
             }
+            #[cfg(feature = "gen45")]
+            if instruction.gen4.compression != isa::Compression::None {
+                compressed.push(offset);
+            }
             if let Some(mut branch) = instruction.branch {
                 if instruction.opcode == Opcode::Calla {
                     // An absolute address becomes a distance.
@@ -144,7 +154,13 @@ fn walk(kernel: &Kernel, start: i32, mut fetch: impl FnMut(i32) -> Fetched) -> F
             offset = offset.wrapping_add(instruction.length() as i32);
         }
     }
-    Found { uops: found, distances, breakpoints }
+    Found {
+        uops: found,
+        distances,
+        breakpoints,
+        #[cfg(feature = "gen45")]
+        compressed,
+    }
 }
 
 /// The uops of an instruction, at least one. Only instructions of G45 can have several.

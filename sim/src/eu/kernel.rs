@@ -31,6 +31,9 @@ pub struct Kernel {
     written: u128,
     /// The uops that breakpoints have replaced, each with its index.
     breakpoints: Vec<(u32, Uop)>,
+    /// G45: byte offsets of the compressed instructions.
+    #[cfg(feature = "gen45")]
+    compressed: Vec<i32>,
     /// The instructions as machine code.
     #[cfg(feature = "fast")]
     pub compilation: Compilation,
@@ -66,6 +69,18 @@ impl Kernel {
             Op::Breakpoint => self.behind_breakpoint(index).map(|uop| uop.op),
             op => Some(op),
         }
+    }
+
+    /// True for a compressed instruction of G45 at byte `offset`.
+    #[cfg(feature = "gen45")]
+    pub fn is_compressed(&self, offset: u32) -> bool {
+        self.compressed.contains(&(offset as i32))
+    }
+
+    /// Adds byte offsets of compressed instructions.
+    #[cfg(feature = "gen45")]
+    pub(super) fn compressed_at(&mut self, offsets: Vec<i32>) {
+        self.compressed.extend(offsets);
     }
 
     /// Appends instructions that the kernel does not have yet: their uops, each with its offset and

@@ -44,6 +44,7 @@ fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
         Packet::StateBaseAddress(packet) => {
             control::state_base_address(exec, &packet.unpack_lossy());
         }
+        Packet::StateSip(_) => control::bases_changed(exec),
         Packet::StatePrefetch(_) => mi::without_effect(exec),
         Packet::PipelineSelect(packet) => control::pipeline_select(exec, &packet.unpack_lossy())?,
         Packet::PipeControl(packet) => control::pipe_control(exec, &packet.unpack_lossy())?,

@@ -1,5 +1,6 @@
 //! State of both pipelines, and PIPE_CONTROL.
 
+use super::debug;
 use super::state::State;
 use crate::assumptions::G45_TIMESTAMP_BITS;
 use crate::cs::mi;
@@ -63,6 +64,14 @@ pub fn state_base_address(exec: &mut Exec<'_>, packet: &StateBaseAddress) {
         if enabled {
             *to = from.get();
         }
+    }
+    bases_changed(exec);
+}
+
+/// After STATE_BASE_ADDRESS and STATE_SIP: the debug registers show the bases if they are enabled.
+pub fn bases_changed(exec: &mut Exec<'_>) {
+    if debug::enabled(&exec.state.registers) {
+        debug::fixed::bases(exec);
     }
 }
 

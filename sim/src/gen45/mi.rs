@@ -1,6 +1,7 @@
 //! MI commands: commands of the streamer itself. Those whose effect is that of Gen8 use its
 //! functions.
 
+use super::debug;
 use crate::cs::{Flow, counters, mi, quiet, status};
 use crate::machine::events::Event;
 use crate::machine::exec::Exec;
@@ -35,8 +36,8 @@ pub fn user_interrupt(exec: &mut Exec<'_>) -> Result<(), Fault> {
     mi::user_interrupt(exec, &gen8::MiUserInterrupt::new())
 }
 
-/// MI_FLUSH: records flushes and invalidations, and resets the statistics counters if the packet
-/// asks for that. Earlier commands are complete already.
+/// MI_FLUSH: records flushes and invalidations, and resets the counters of statistics and of
+/// debugging if the packet asks for that. Earlier commands are complete already.
 pub fn flush(exec: &mut Exec<'_>, packet: &MiFlush) {
     mi::flushed(exec, Cache::Pipeline);
     if !packet.render_cache_flush_inhibit {
@@ -50,6 +51,7 @@ pub fn flush(exec: &mut Exec<'_>, packet: &MiFlush) {
     }
     if packet.global_snapshot_count_reset {
         counters::reset(&mut exec.state.registers);
+        debug::reset_counters(exec);
     }
 }
 
@@ -111,25 +113,35 @@ pub fn store_data_index(exec: &mut Exec<'_>, packet: &MiStoreDataIndex) -> Resul
 /// MI_LOAD_REGISTER_IMM: writes registers, except for the bytes that the packet disables.
 ///
 /// # Errors
-/// [`Fault::BadPacket`] for a register that the specification of the G45 does not have.
+/// [`Fault::BadPacket`] for a register that the specification of the G45 does not have;
+/// [`Fault::Unimplemented`] for debug functions that the model does not have.
 pub fn load_register_imm(exec: &mut Exec<'_>, packet: &MiLoadRegisterImm<'_>) -> Result<(), Fault> {
     for register in packet.register.iter() {
         exists(exec, "Register Offset", register.register_offset.get())?;
     }
-    let entries: Vec<_> = packet
-        .register
-        .iter()
-        .map(|register| gen8::MiLoadRegisterImmRegister {
+    let kept = packet.byte_write_disables.get() as u32;
+    let bytes = [0, 1, 2, 3].map(|byte| if kept >> byte & 1 == 0 { 0xff } else { 0 });
+    let written = u32::from_le_bytes(bytes);
+    for register in packet.register.iter() {
+        let offset = register.register_offset.get() as u32;
+        if debug::registers::covers(offset) {
+            let value = register.data_dword.get() as u32;
+            debug::registers::write(exec.state, offset, value, written)
+                .map_err(|missing| missing.fault(exec))?;
+            continue;
+        }
+        let entry = [gen8::MiLoadRegisterImmRegister {
             register_offset: register.register_offset,
             data_dword: register.data_dword,
-        })
-        .collect();
-    let packet = gen8::MiLoadRegisterImm {
-        byte_write_disables: packet.byte_write_disables,
-        register: (&entries[..]).into(),
-        ..gen8::MiLoadRegisterImm::new()
-    };
-    mi::load_register_imm(exec, &packet)
+        }];
+        let one = gen8::MiLoadRegisterImm {
+            byte_write_disables: packet.byte_write_disables,
+            register: (&entry[..]).into(),
+            ..gen8::MiLoadRegisterImm::new()
+        };
+        mi::load_register_imm(exec, &one)?;
+    }
+    Ok(())
 }
 
 /// MI_STORE_REGISTER_MEM: writes a register to memory.
@@ -141,7 +153,11 @@ pub fn store_register_mem(exec: &mut Exec<'_>, packet: &MiStoreRegisterMem) -> R
     physical(exec, packet.physical_start_address_extension.get())?;
     let offset = packet.register_address.get();
     exists(exec, "Register Address", offset)?;
-    let value = exec.read_register(offset as u32);
+    let value = match debug::registers::covers(offset as u32) {
+        true => debug::registers::read(exec.state, offset as u32)
+            .map_err(|missing| missing.fault(exec))?,
+        false => exec.read_register(offset as u32),
+    };
     memory::write(exec, true, packet.memory_address.get(), value, "Memory Address")
 }
 

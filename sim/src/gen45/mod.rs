@@ -7,13 +7,15 @@
 //!   of both pipelines; [`blit`]: 2D commands, which the render engine executes;
 //! * [`urb`]: the unified return buffer and the constants in it;
 //! * [`message`]: the shared functions, which receive the messages of threads;
-//! * [`mod@pipeline`]: draws, from 3DPRIMITIVE to pixels.
+//! * [`mod@pipeline`]: draws, from 3DPRIMITIVE to pixels;
+//! * [`debug`]: snapshots, breakpoints and other debug functions of all of them.
 //!
 //! The G45 has one address space for all contexts, the global table, and no blitter engine.
 
 pub mod blit;
 pub mod commands;
 pub mod control;
+pub mod debug;
 pub mod message;
 pub mod mi;
 pub mod pipeline;

@@ -1,7 +1,13 @@
 //! Reads and writes of registers by the host.
 
-use crate::gpu::Gpu;
+#[cfg(feature = "gen45")]
+use crate::gen45;
+#[cfg(feature = "gen45")]
+use crate::gpu::Generation;
+use crate::gpu::{ContextId, Gpu};
 use crate::machine::fault::{Fault, Place};
+#[cfg(feature = "gen45")]
+use crate::machine::registers::mmio_base;
 use crate::machine::registers::{Home, engine_at, rule};
 use crate::machine::watchdog::ticks;
 use genxml::engine::EngineId;
@@ -17,7 +23,8 @@ impl Gpu {
     ///
     /// A register that belongs to contexts is written in the context that runs, or ran last, on an
     /// engine; if no context ran yet, in the context of the engine's ring. The engine is the one
-    /// whose register space contains the offset, or else the render engine.
+    /// whose register space contains the offset, or else the render engine. So are the debug
+    /// registers of a G45.
     ///
     /// # Errors
     /// [`Fault::BadPacket`] for an invalid submission, [`Fault::Page`] if a status page or context
@@ -36,18 +43,49 @@ impl Gpu {
             }
             _ => {}
         }
+        let debug = self.has_debug_register(offset);
         match rule(offset).home {
-            Home::Context => {
+            Home::Context if !debug => {
                 let engine = owner.map_or(EngineId::Render, |(engine, _)| engine);
-                let context = match self.engines[engine as usize].last {
-                    Some(context) => context,
-                    None => self.ring_context(engine),
-                };
+                let context = self.context_of_registers(engine);
                 self.load_register(context, offset, value);
+            }
+            #[cfg(feature = "gen45")]
+            _ if debug => {
+                let context = self.context_of_registers(EngineId::Render);
+                let state = &mut self.contexts[context.index()].state;
+                gen45::debug::registers::write(state, offset, value, !0).map_err(|missing| {
+                    let base = mmio_base(EngineId::Render).into();
+                    let at = Place::new(EngineId::Render, "register write", offset.into(), base);
+                    Fault::Unimplemented {
+                        what: missing.what.into(),
+                        at,
+                        page: missing.page.into(),
+                    }
+                })?;
             }
             _ => self.device.write(offset, value, !0),
         }
         Ok(())
+    }
+
+    /// True for the offset of a debug register of a G45.
+    fn has_debug_register(&self, offset: u32) -> bool {
+        #[cfg(feature = "gen45")]
+        if self.generation == Generation::G45 {
+            return gen45::debug::registers::covers(offset);
+        }
+        let _ = offset;
+        false
+    }
+
+    /// The context whose registers the host accesses: that which runs or ran last on an engine, or
+    /// that of the engine's ring.
+    fn context_of_registers(&mut self, engine: EngineId) -> ContextId {
+        match self.engines[engine as usize].last {
+            Some(context) => context,
+            None => self.ring_context(engine),
+        }
     }
 
     /// Reads a register as the host does. A register that was never written reads its value after
@@ -69,20 +107,25 @@ impl Gpu {
                 let engine = &self.engines[engine as usize];
                 let context = engine.last.or(engine.ring);
                 context.map_or(0, |context| {
-                    self.contexts[context.index()].state.registers.read(offset)
+                    let state = &self.contexts[context.index()].state;
+                    #[cfg(feature = "gen45")]
+                    if self.has_debug_register(offset) {
+                        return gen45::debug::registers::read(state, offset).unwrap_or(0);
+                    }
+                    state.registers.read(offset)
                 })
             }
         }
     }
 
     /// The context that runs on an engine, or ran last; `None` if none ran yet.
-    pub fn context_on(&self, engine: EngineId) -> Option<crate::ContextId> {
+    pub fn context_on(&self, engine: EngineId) -> Option<ContextId> {
         self.engines[engine as usize].last
     }
 
     /// The context of an engine whose image is at `lrca` in the global table; `None` if the image
     /// was never loaded.
-    pub fn context_at(&self, engine: EngineId, lrca: u32) -> Option<crate::ContextId> {
+    pub fn context_at(&self, engine: EngineId, lrca: u32) -> Option<ContextId> {
         self.images.get(&(engine, lrca)).copied()
     }
 

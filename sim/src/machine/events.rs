@@ -13,6 +13,7 @@ use genxml::engine::EngineId;
 use genxml::eu::Generation;
 use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::mi::MiDisplayFlipDisplayPlaneSelect;
+use std::cell::Cell;
 
 /// An event of the model, for observers.
 #[derive(Clone, Copy, Debug)]
@@ -135,6 +136,22 @@ pub enum Event<'a> {
     DrawEnd(&'a Drawing<'a>),
     /// The video engine has decoded a picture and written it.
     Picture(&'a CodedPicture<'a>),
+    /// A thread of a G45 waits for the host (`wait n1`). If the observer answers, the thread
+    /// continues, as after a write to EU_ATT_CLR. Otherwise the draw ends with a fault.
+    Attention {
+        /// Address of the kernel's first instruction.
+        kernel: u64,
+        /// Byte offset of the instruction from the start of the kernel.
+        ip: u32,
+        /// Number of the thread: four for each execution unit.
+        thread: u32,
+        /// The bit of data that the thread shows.
+        data: bool,
+        /// The register file of the thread (see [`crate::eu::regions`]).
+        registers: &'a [u8],
+        /// The observer's answer.
+        answer: &'a Answer,
+    },
     /// A thread sends a message.
     Message {
         /// Address of the kernel's first instruction.
@@ -148,6 +165,22 @@ pub enum Event<'a> {
         /// The message descriptor, all 32 bits.
         descriptor: u32,
     },
+}
+
+/// An answer to [`Event::Attention`].
+#[derive(Clone, Debug, Default)]
+pub struct Answer(Cell<bool>);
+
+impl Answer {
+    /// Lets the thread continue.
+    pub fn give(&self) {
+        self.0.set(true);
+    }
+
+    /// True if the thread may continue.
+    pub fn is_given(&self) -> bool {
+        self.0.get()
+    }
 }
 
 /// The engine that an event is about, and the time.

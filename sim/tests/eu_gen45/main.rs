@@ -3,6 +3,7 @@
 mod arithmetic;
 mod comparisons;
 mod corpus;
+mod debugging;
 mod examples;
 #[path = "../float_tables/mod.rs"]
 mod float_tables;

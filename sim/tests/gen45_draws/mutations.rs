@@ -1,5 +1,6 @@
 //! Draws with damaged memory: they end, with or without a fault, and nothing panics.
 
+use crate::debug_support::{ENABLE, load};
 use crate::scene::{BASE, BYTES, Scene, Vertex, rectangle};
 use genxml::capture::Capture;
 use genxml::gen45::commands_3d::ThreeDStateDepthBufferSurfaceFormat as Format;
@@ -53,6 +54,40 @@ fn damaged_draws_end() {
         }
     }
     assert!(faults > 100 && done > 100, "{faults} faults, {done} draws without");
+}
+
+/// The same with random values of debug registers.
+#[test]
+fn debugged_draws_end() {
+    let mut random = Random::new(345);
+    let registers: Vec<u32> = genxml::core::reflect::registers(genxml::gen45::CONTAINERS, &[])
+        .map(|(offset, _)| offset)
+        .filter(|offset| genxml_sim::gen45::debug::registers::covers(*offset))
+        .collect();
+    let (mut faults, mut done) = (0, 0);
+    for round in 0..500u64 {
+        let mut scene = Scene::new().with_depth(Format::D24_UNORM_S8_UINT);
+        scene.gpu.set_work_limit(1 << 20);
+        scene.topology = Topology::from_bits(1 + round % 22);
+        let mut values = vec![ENABLE];
+        for _ in 0..1 + random.below(12) {
+            let register = registers[random.below(registers.len() as u64) as usize];
+            let value = match random.below(3) {
+                0 => EXTREMES[random.below(EXTREMES.len() as u64) as usize],
+                1 => 1 << random.below(32),
+                _ => random.below(1 << 32) as u32,
+            };
+            values.push((register, value));
+        }
+        scene.more = load(&values);
+        let vertices: Vec<Vertex> = rectangle([0.0, 0.0], [20.0, 20.0], 0.5, [0.5; 4]);
+        match scene.draw(&vertices, 6) {
+            Ok(_) => done += 1,
+            Err(_) => faults += 1,
+        }
+        registers.iter().for_each(|register| _ = scene.gpu.mmio_read(*register));
+    }
+    assert!(faults > 50 && done > 50, "{faults} faults, {done} draws without");
 }
 
 /// The same with the batches, states, kernels and vertices of a real driver, which use all units.

@@ -16,7 +16,7 @@ use genxml_eu::asm::{Options, assemble};
 use genxml_eu::syntax::Syntax;
 use genxml_sim::gpu::Generation;
 use genxml_sim::mem::{Frames, Memory};
-use genxml_sim::{ContextId, Fault, Gpu, Stats};
+use genxml_sim::{ContextId, Fault, Gpu, Observer, Stats};
 
 /// First mapped address.
 pub const BASE: u64 = 0x10_0000;
@@ -129,6 +129,8 @@ pub struct Scene {
     pub indices: Option<ThreeDStateIndexBuffer>,
     pub instances: u64,
     pub setup: &'static str,
+    pub vs: VsState,
+    pub pixels: &'static str,
     /// Packets before 3DPRIMITIVE.
     pub more: Vec<u32>,
     pub after: Vec<u32>,
@@ -236,6 +238,8 @@ impl Scene {
             indices: None,
             instances: 1,
             setup: SETUP,
+            vs: VsState::new(),
+            pixels: PIXELS,
             more: Vec::new(),
             after: Vec::new(),
         }
@@ -282,7 +286,8 @@ impl Scene {
     /// Writes states, kernels, vertices and batch. Returns the bytes of the batch.
     pub fn prepare(&mut self, vertices: &[Vertex], count: usize) -> u64 {
         let (sf, wm, cc) = (self.sf.pack(), self.wm.pack(), self.cc.pack());
-        self.put_dwords(STATE, &VsState::new().pack());
+        let vs = self.vs.pack();
+        self.put_dwords(STATE, &vs);
         self.put_dwords(STATE + 0x80, &sf);
         self.put_dwords(STATE + 0x100, &wm);
         self.put_dwords(STATE + 0x180, &cc);
@@ -295,7 +300,7 @@ impl Scene {
         let target = self.target.pack();
         self.put_dwords(TABLE + 0x40, &target);
         self.put(KERNELS, &kernel(self.setup));
-        self.put(KERNELS + 0x1000, &kernel(PIXELS));
+        self.put(KERNELS + 0x1000, &kernel(self.pixels));
         for (n, vertex) in vertices.iter().enumerate() {
             let Vertex { at: [x, y], z, attribute, width } = *vertex;
             let header = (width * 8.0) as u32;
@@ -381,6 +386,11 @@ impl Scene {
     /// Runs the batch in memory.
     pub fn submit(&mut self, bytes: u64) -> Result<Stats, Fault> {
         self.gpu.submit(self.context, EngineId::Render, BATCH, bytes)
+    }
+
+    /// As [`submit`](Self::submit), with an observer.
+    pub fn observe(&mut self, bytes: u64, observer: &mut dyn Observer) -> Result<Stats, Fault> {
+        self.gpu.submit_observed(self.context, EngineId::Render, BATCH, bytes, observer)
     }
 
     /// Draws all vertices, or as many indices.

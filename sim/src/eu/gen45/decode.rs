@@ -10,14 +10,14 @@ use crate::assumptions::{
     IMPLICIT_ACCUMULATOR_STARTS_AT_CHANNEL_0, NO_CONTINUE_MASK_IS_FOR_OPERATIONS,
 };
 use crate::eu::decode8::{
-    self, Decoded, check_condition, controls, illegal, operands, refused, widen_immediates,
+    Decoded, check_condition, controls, illegal, operands, refused, widen_immediates,
 };
 use crate::eu::fast::{Plan, choose};
 use crate::eu::ops;
 use crate::eu::regions::{MASK0, MRF, MS0, REGISTER};
 use crate::eu::uop::{Branch, ExecType, Op, Opcode, Response, SendInfo, Shape, Target, Uop};
 use genxml_eu::instruction::{
-    self as isa, AccessMode, Compression, Descriptor, Destination, Gen4Controls, Instruction,
+    self as isa, AccessMode, Arf, Compression, Descriptor, Destination, Gen4Controls, Instruction,
     Operand, Register,
 };
 use genxml_eu::ops::Traits;
@@ -175,8 +175,7 @@ fn single(i: &Instruction, offset: u32, upper: bool) -> Decoded<Uop> {
         return Err(illegal(format!("{} channels, fewer than {least}", u.size)));
     }
     if opcode == Opcode::Wait {
-        decode8::check_jump(i, opcode, &u)?;
-        return Ok(u);
+        return check_wait(i).map(|()| u);
     }
     if opcode == Opcode::Mach {
         // The high word is that of source 0 (003:12160); Gen8 takes that of source 1.
@@ -189,6 +188,17 @@ fn single(i: &Instruction, offset: u32, upper: bool) -> Decoded<Uop> {
     }
     u.plan = plan(&u);
     Ok(u)
+}
+
+/// Checks the operand of `wait`.
+fn check_wait(i: &Instruction) -> Decoded<()> {
+    match i.sources[0] {
+        Operand::Register(isa::Source {
+            register: Register::Arf { file: Arf::Notification, number: 0 | 1, byte: 0 },
+            ..
+        }) => Ok(()),
+        _ => Err(illegal("only n0 and n1 can be waited for")),
+    }
 }
 
 /// The plan of an operation. The negation of a source is arithmetic for logic operations too, and

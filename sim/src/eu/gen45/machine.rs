@@ -41,6 +41,7 @@ impl Thread {
         };
         self.regs.set_dwords(CR0, control.pack());
         self.modes = Modes::of_gen45(&control);
+        self.pending.watch = control.external_halt_status || control.breakpoint_status;
         let masks = MaskRegister {
             active_mask: channels,
             if_mask: channels,

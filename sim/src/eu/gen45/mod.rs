@@ -5,9 +5,11 @@
 //! of the accumulator that a program reads. [`machine`] is the initial state of a thread and its
 //! architecture registers, [`flow`] the control flow with masks and mask stacks, [`operations`] the
 //! operations whose results differ from those of Gen8. [`messages`] finds the receiver of a
-//! message.
+//! message. [`breakpoints`] and [`attention`] are for debuggers.
 
 pub mod accumulator;
+pub mod attention;
+pub mod breakpoints;
 pub mod decode;
 pub mod flow;
 pub mod halves;

@@ -5,6 +5,7 @@ use super::port::Port;
 use super::{dataport, gateway, math, sampler, spawner, urb};
 use crate::eu::Message;
 use crate::eu::regions::{GRF_BYTES, MRF, MRF_BYTES, REGISTER, Registers};
+use crate::gen45::debug::messages;
 use crate::machine::fault::Fault;
 use crate::unit::dispatch::Receive;
 use genxml::eu::Generation;
@@ -26,6 +27,17 @@ impl Receive for Port<'_, '_> {
             return Err(self.illegal("the response continues after r127".into(), message));
         }
         let message = &Message { response: aligned, ..*message };
+        let done = self.deliver(registers, message);
+        if let Err(fault) = &done {
+            messages::refused(self.exec, registers, message, fault);
+        }
+        done
+    }
+}
+
+impl Port<'_, '_> {
+    /// Hands a message to the shared function that it names.
+    fn deliver(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault> {
         match message.function {
             SharedFunction::Math => math::message(self, registers, message),
             SharedFunction::Sampler => sampler::message(self, registers, message),

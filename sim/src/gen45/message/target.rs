@@ -5,6 +5,7 @@ use super::port::Port;
 use super::write::Write;
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
+use crate::gen45::debug::messages;
 use crate::gen45::state::ADDRESSES;
 use crate::machine::fault::Fault;
 use crate::unit::render_cache::{self, SLOTS, Shape, Source};
@@ -41,9 +42,11 @@ pub fn message(
     if !port.local.pixels {
         return Err(payload.illegal(port, "only pixel shaders have render targets"));
     }
+    let flagged = messages::is_flagged(registers, payload.at(0));
+    let constant = if flagged { messages::constant_color(port.exec) } else { None };
     match parse(registers, &payload, port.bindings.general_base) {
         Ok(write) => {
-            port.local.writes.push(write);
+            port.local.writes.push(Write { constant, ..write });
             Ok(())
         }
         Err(why) => Err(payload.illegal(port, &why)),
@@ -135,6 +138,7 @@ fn parse(registers: &Registers, payload: &Payload<'_>, general: u64) -> Result<W
             .map(|part| part.antialias_alpha.map(|value| value.bits() as u8)),
         color_calc: general.wrapping_add(header.color_calculator_state_pointer.get()) & ADDRESSES,
         eot: payload.message.eot,
+        constant: None,
     })
 }
 

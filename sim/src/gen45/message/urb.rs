@@ -4,6 +4,7 @@ use super::payload::Payload;
 use super::port::Port;
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
+use crate::gen45::debug::messages;
 use crate::gen45::urb::{MOST_PRODUCED, Produced, Unit, Urb};
 use crate::machine::fault::Fault;
 use genxml::gen45::message_headers::UrbWriteMessageHeader;
@@ -31,6 +32,9 @@ pub fn message(
     let payload = Payload::open_gen45(message, "URB_WRITE");
     if payload.sent() == 0 {
         return Err(payload.illegal(port, "without a header"));
+    }
+    if messages::is_flagged(registers, payload.at(0)) {
+        messages::capture_urb(port.exec, registers, payload.at(0), payload.sent());
     }
     let urb = port.exec.state.slots.get_mut::<Urb>();
     match write(urb, registers, &payload, &descriptor) {

@@ -24,4 +24,6 @@ pub struct Write {
     pub color_calc: u64,
     /// True if the message ends the thread.
     pub eot: bool,
+    /// Debugging: the bits that the pixels get instead of their colours (RC_DEF_CLR).
+    pub constant: Option<u32>,
 }

@@ -5,6 +5,7 @@ use super::common::{GEOMETRY_CHANNELS, begin, count, general, refuse};
 use super::objects::{Object, Shape};
 use super::produced::Output;
 use super::unit::{Unit, UnitState};
+use crate::gen45::debug::{self, fixed};
 use crate::gen45::urb::{self, Urb};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
@@ -210,14 +211,21 @@ impl Clipper {
         let made = match verdict {
             Verdict::Drop => 0,
             Verdict::Pass => {
+                if self.unit.debugged() {
+                    fixed::clipper_passes(exec, self.unit.state.kernel, corners.len());
+                }
                 each(exec, vertices, object)?;
                 1
             }
             Verdict::Clip { planes, user } => {
-                self.thread(exec, corners, object, planes, user)?;
+                let number = self.thread(exec, corners, object, planes, user)?;
                 let mut made = 0;
                 self.output.objects(&mut |object, vertices| {
                     made += 1;
+                    if let Some(number) = number {
+                        let unit = debug::state::Unit::Clipper;
+                        fixed::produced(exec, unit, number, object.vertices);
+                    }
                     each(exec, vertices, object)
                 })?;
                 made
@@ -229,6 +237,7 @@ impl Clipper {
         Ok(())
     }
 
+    /// Runs a thread for an object. Returns its number, if debugging is enabled.
     fn thread(
         &mut self,
         exec: &mut Exec<'_>,
@@ -236,7 +245,7 @@ impl Clipper {
         object: &Object,
         planes: u8,
         user: u8,
-    ) -> Result<(), Fault> {
+    ) -> Result<Option<u32>, Fault> {
         begin(exec, urb::Unit::Clip, &self.unit.state)?;
         let handle = exec.state.slots.get_mut::<Urb>().allocate();
         let header = self.unit.header();
@@ -265,8 +274,14 @@ impl Clipper {
         for corner in corners {
             self.unit.push_entry(corner);
         }
+        let mut number = None;
+        if self.unit.debugged() {
+            let kernel = self.unit.state.kernel;
+            let (thread, mark) = fixed::clipper_thread(exec, kernel, corners.len());
+            (self.unit.mark, number) = (Some(mark), Some(thread));
+        }
         self.unit.run(exec, GEOMETRY_CHANNELS)?;
         self.output.take(exec, self.unit.state.rows);
-        Ok(())
+        Ok(number)
     }
 }

@@ -4,11 +4,13 @@ use super::clip::Clipper;
 use super::common::{count, general, latched};
 use super::fetch::Fetch;
 use super::gs::GeometryShader;
+use super::numbers::Numbers;
 use super::objects::{Assembler, Object, has_adjacency};
 use super::raster_state::RasterState;
 use super::sf::{Primitive, Setup};
-use super::vs::VertexShader;
+use super::vs::{VertexShader, WIDTH};
 use super::wm::{PixelPipe, Screen, Windower};
+use crate::gen45::debug::{self, fixed};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::parallel;
@@ -42,6 +44,8 @@ pub struct Draw {
     raster: RasterState,
     pixels: Pixels,
     counted: bool,
+    /// Numbers of vertices, if debugging is enabled. Then primitives are drawn one by one.
+    debug: Option<Numbers>,
     /// Vertices of a batch as they were fetched, and after the vertex shader.
     fetched: Vertices,
     shaded: Vertices,
@@ -103,8 +107,10 @@ impl Draw {
         let antialias = sf.antialiasing_enable;
         let (windower, pipe) = Windower::resolve(exec, &wm, &cc, color_calc, table, antialias)?;
         let shaded = vertex.as_ref().map_or(fetch.dwords, |shader| shader.dwords);
+        let debug = debug::enabled(&exec.state.registers);
         Ok(Draw {
             code,
+            debug: debug.then(|| Numbers::new(code, vertex.is_some())),
             fetched: Vertices::new(fetch.dwords),
             shaded: Vertices::new(shaded),
             fetch,
@@ -141,6 +147,9 @@ impl Draw {
             exec.spend(watchdog::PACKET)?;
             let Some(mut assembler) = Assembler::new(self.code) else { return Ok(()) };
             let mut vertices = 0;
+            if let Some(numbers) = &mut self.debug {
+                numbers.begin();
+            }
             for position in 0..self.fetch.vertices {
                 exec.spend(watchdog::INSTRUCTION)?;
                 let index = self.fetch.index(exec, position)?;
@@ -151,13 +160,25 @@ impl Draw {
                 match index {
                     Some(vertex) => {
                         vertices += 1;
-                        assembler.vertex(if cached { vertex } else { position }, &mut out)?;
+                        let key = if cached { vertex } else { position };
+                        if let Some(numbers) = &mut self.debug {
+                            numbers.vertex(exec, vertex, key);
+                        }
+                        assembler.vertex(key, &mut out)?;
                     }
-                    None => assembler.end(&mut out)?,
+                    None => {
+                        if let Some(numbers) = &mut self.debug {
+                            numbers.end();
+                        }
+                        assembler.end(&mut out)?;
+                    }
                 }
                 if batch.is_full() {
                     self.flush(exec, &mut batch, instance)?;
                 }
+            }
+            if let Some(numbers) = &mut self.debug {
+                numbers.end();
             }
             assembler.end(&mut |object: &Object| {
                 push(&mut batch, object);
@@ -189,6 +210,9 @@ impl Draw {
             };
             fetch.vertex(exec, vertex, instance, fetched.push())?;
         }
+        if let Some(numbers) = &mut self.debug {
+            numbers.shade(exec, &batch.vertices, WIDTH);
+        }
         let vertices = match vertex {
             Some(shader) => {
                 shaded.clear();
@@ -197,16 +221,26 @@ impl Draw {
             }
             None => &*fetched,
         };
-        let Draw { geometry, clipper, setup, raster, pixels, .. } = self;
-        for object in &batch.primitives {
+        let Draw { geometry, clipper, setup, raster, pixels, debug, .. } = self;
+        for (n, object) in batch.primitives.iter().enumerate() {
             exec.spend(watchdog::OBJECT)?;
-            let bins = &mut pixels.bins;
+            if let Some(numbers) = debug {
+                numbers.object(exec, n);
+            }
+            let debugged = debug.is_some();
+            let drops = debugged && fixed::clipper_drops(&exec.state.registers);
+            let Pixels { windower, pipe, bins } = pixels;
             let mut set = |exec: &mut Exec<'_>, vertices: &Vertices, object: &Object| {
                 exec.spend(watchdog::OBJECT)?;
-                setup.run(exec, raster, vertices, object, bins)
+                if debugged && !setup.counts(exec, object) {
+                    return Ok(());
+                }
+                setup.run(exec, raster, vertices, object, bins)?;
+                if debugged { alone(exec, raster, windower, pipe, bins) } else { Ok(()) }
             };
             let mut clip = |exec: &mut Exec<'_>, vertices: &Vertices, object: &Object| match clipper
             {
+                _ if drops => Ok(()),
                 Some(clipper) => clipper.run(exec, vertices, object, &mut set),
                 None => set(exec, vertices, object),
             };
@@ -219,8 +253,31 @@ impl Draw {
             }
         }
         batch.clear();
+        if let Some(numbers) = debug {
+            numbers.clear();
+        }
         Ok(())
     }
+}
+
+/// Draws the newest primitive in the whole window, for debugging.
+fn alone(
+    exec: &mut Exec<'_>,
+    raster: &RasterState,
+    windower: &Windower,
+    pipe: &mut PixelPipe,
+    bins: &mut Bins<Primitive, u32>,
+) -> Result<(), Fault> {
+    bins.sort();
+    if !fixed::windower_drops(&exec.state.registers)
+        && let Some(tile) = bins.tiles().first()
+    {
+        for (primitive, entry) in bins.primitives(tile) {
+            pipe.primitive(exec, raster, windower, primitive, entry, raster.window)?;
+        }
+    }
+    bins.clear();
+    Ok(())
 }
 
 impl Pixels {

@@ -4,6 +4,7 @@ use super::common::{GEOMETRY_CHANNELS, begin, count, refuse};
 use super::objects::Object;
 use super::produced::Output;
 use super::unit::{Unit, UnitState};
+use crate::gen45::debug::{self, fixed};
 use crate::gen45::urb::{self, Urb};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
@@ -66,14 +67,23 @@ impl GeometryShader {
             ..GsThreadPayload::new()
         };
         self.unit.begin(&start.pack());
-        for vertex in &object.vertices[..object.shape.vertices()] {
+        let corners = object.shape.vertices();
+        for vertex in &object.vertices[..corners] {
             self.unit.push_entry(vertices.get(*vertex as usize));
+        }
+        let mut number = None;
+        if self.unit.debugged() {
+            let (thread, mark) = fixed::geometry_thread(exec, self.unit.state.kernel, corners);
+            (self.unit.mark, number) = (Some(mark), Some(thread));
         }
         self.unit.run(exec, GEOMETRY_CHANNELS)?;
         self.output.take(exec, self.unit.state.rows);
         let mut made = 0;
         self.output.objects(&mut |object, vertices| {
             made += 1;
+            if let Some(number) = number {
+                fixed::produced(exec, debug::state::Unit::Geometry, number, object.vertices);
+            }
             each(exec, vertices, object)
         })?;
         if self.counted {

@@ -19,7 +19,7 @@ use crate::render::blend::{Blending, Equation};
 use crate::render::coverage::{Coverage, Reference};
 use crate::render::logic_op::LogicOp;
 use crate::render::render_target::{Pixels, Purpose, RenderTarget};
-use crate::surface::format::{Channel, Encoding, convert};
+use crate::surface::format::{Channel, Codec, Encoding, convert};
 use crate::unit::render_cache::SLOTS;
 use genxml::gen8::enums as gen8;
 use genxml::gen8::render3d_pixel::BlendStateEntryColorClampRange as ClampRange;
@@ -34,6 +34,9 @@ use genxml::gen45::state_units::{ColorCalcState, ColorCalcStateAlphaReference as
 #[derive(Debug)]
 struct Target {
     binding: u8,
+    /// All pixels get a constant colour, for debugging.
+    constant: bool,
+    codec: Option<&'static Codec>,
     target: RenderTarget,
     /// Alpha is compared as the target stores it.
     coverage: Coverage,
@@ -128,9 +131,11 @@ impl Output {
         }
         let base = &write.base;
         let mut pixels = base.mask & slots.live;
-        let place = match targets.0.iter().position(|target| target.binding == base.binding) {
+        let constant = write.constant.is_some();
+        let same = |it: &Target| it.binding == base.binding && it.constant == constant;
+        let place = match targets.0.iter().position(same) {
             Some(place) => place,
-            None => self.bind(exec, bindings, targets, base.binding)?,
+            None => self.bind(exec, bindings, targets, base.binding, constant)?,
         };
         let coverage = &targets.0[place].coverage;
         if coverage.removes() {
@@ -150,13 +155,18 @@ impl Output {
         if pixels == 0 {
             return Ok(passed);
         }
-        let Target { target, cache, .. } = &mut targets.0[place];
+        let Target { target, cache, codec, .. } = &mut targets.0[place];
         let pixels = Pixels {
             subspans: base.subspans,
             samples: std::array::from_fn(|slot| (pixels >> slot & 1) as u8),
             slice: base.slice,
         };
-        target.write(exec, cache, &pixels, &base.color, base.second.as_ref())?;
+        match write.constant.zip(*codec) {
+            None => target.write(exec, cache, &pixels, &base.color, base.second.as_ref())?,
+            Some((bits, codec)) => {
+                target.write(exec, cache, &pixels, &constant_color(codec, bits), None)?;
+            }
+        }
         Ok(passed)
     }
 
@@ -200,10 +210,12 @@ impl Output {
         bindings: &mut Bindings,
         targets: &mut Targets,
         binding: u8,
+        constant: bool,
     ) -> Result<usize, Fault> {
         let state = bindings.state(exec, binding)?;
         let surface = bindings.surface(exec, binding)?.surface;
         let blending = with_surface(&self.blending, &state);
+        let blending = if constant { unchanged(&blending) } else { blending };
         let target = RenderTarget::new(&surface, &blending, Purpose::Draw);
         let target = target.map_err(|bad| {
             let why = format!("render target, binding table entry {binding}: {}", bad.why);
@@ -213,9 +225,31 @@ impl Output {
         let bytes = G45_ALPHA_IS_TESTED_AS_IT_IS_STORED
             && surface.codec.is_some_and(|it| it.format().channels().first().is_some_and(narrow));
         let coverage = self.coverage[usize::from(bytes)];
-        targets.0.push(Target { binding, target, coverage, cache: AuxCache::default() });
+        let (codec, cache) = (surface.codec, AuxCache::default());
+        targets.0.push(Target { binding, constant, codec, target, coverage, cache });
         Ok(targets.0.len() - 1)
     }
+}
+
+/// Blending that leaves colours as they are.
+fn unchanged(blending: &Blending) -> Blending {
+    Blending {
+        equations: None,
+        clamps_all: false,
+        clamps_result: false,
+        logic: None,
+        dither: None,
+        ..*blending
+    }
+}
+
+/// The colour of the pixels whose bits are `bits`, from the highest bit of the format on (003:2451).
+#[cold]
+fn constant_color(codec: &Codec, bits: u32) -> [[u32; SLOTS]; 4] {
+    let length = codec.format().bytes() as usize;
+    let mut bytes = [0; 16];
+    bytes[12..].copy_from_slice(&bits.to_le_bytes());
+    codec.decode_one(&bytes[16 - length.min(16)..]).map(|channel| [channel; SLOTS])
 }
 
 /// Multiplies alpha by the covered part of each pixel, for antialiased lines.

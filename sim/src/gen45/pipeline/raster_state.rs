@@ -2,6 +2,7 @@
 
 use super::common::{general, latched, refuse};
 use super::depth_buffer::Format;
+use crate::gen45::debug;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::pixel::coordinates::Rect;
@@ -70,7 +71,10 @@ impl RasterState {
     pub fn resolve(exec: &Exec<'_>, sf: &SfState, wm: &WmState) -> Result<RasterState, Fault> {
         let legacy = wm.legacy_diamond_line_rasterization;
         refuse(exec, legacy, "Legacy Diamond Line Rasterization of WM_STATE")?;
-        let drawing: ThreeDStateDrawingRectangle = latched(exec);
+        let mut drawing: ThreeDStateDrawingRectangle = latched(exec);
+        if debug::enabled(&exec.state.registers) {
+            drawing = debug::fixed::drawing(&exec.state.registers, drawing);
+        }
         // The pointer can have any value if nothing of the viewport is used, as in blits.
         let used = sf.viewport_transform_enable || sf.scissor_rectangle_enable;
         let viewport = match used {

@@ -5,6 +5,7 @@ use super::common::{GEOMETRY_CHANNELS, begin};
 use super::objects::{Object, Shape};
 use super::raster_state::RasterState;
 use super::unit::{ROW, Unit, UnitState};
+use crate::gen45::debug::fixed;
 use crate::gen45::urb::{self, Urb};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
@@ -221,7 +222,15 @@ impl Setup {
         for vertex in &screen.vertices[..screen.count] {
             self.unit.push_entry(vertex);
         }
+        if self.unit.debugged() {
+            self.unit.mark = Some(fixed::setup_thread(exec));
+        }
         self.unit.run(exec, GEOMETRY_CHANNELS)
+    }
+
+    /// Counts a primitive for debugging. Returns false if it is dropped.
+    pub fn counts(&self, exec: &mut Exec<'_>, object: &Object) -> bool {
+        fixed::primitive(exec, self.unit.state.kernel, object.shape.vertices())
     }
 }
 

@@ -2,17 +2,22 @@
 //! and runs a thread (gen45_facts 4.4, 6 to 10, 12.1).
 
 use crate::eu::cache;
+use crate::eu::gen45::breakpoints::Breakpoints;
 use crate::eu::{Kernel, Launch, Stop, Thread};
+use crate::gen45::debug::dispatch::Mark;
+use crate::gen45::debug::{self, attention};
 use crate::gen45::message::{Bindings, Local, Port};
 use crate::gen45::state::State;
 use crate::gen45::urb::{self, Urb};
 use crate::machine::events::Event;
 use crate::machine::exec::Exec;
 use crate::machine::fault::{Fault, InKernel, Waiting};
+use genxml::gen45::commands_common::StateSip;
 use genxml::gen45::enums::FloatingPointMode;
 use genxml::gen45::eu_registers::{ControlRegister, ControlRegisterFloatingPointMode};
 use genxml::gen45::state_units::{ClipState, GsState, SfState, VsState, WmState};
 use genxml_core::address::{GeneralState, SurfaceState};
+use genxml_core::packet::Fixed;
 use genxml_core::{Address, U};
 use genxml_eu::Generation;
 use std::sync::Arc;
@@ -152,6 +157,10 @@ pub struct Unit {
     pub local: Local,
     /// Payload of the next thread. [`Unit::run`] starts a thread with it.
     pub launch: Launch,
+    /// The debug ID of the next thread, if debugging is enabled.
+    pub mark: Option<Mark>,
+    /// Debugging, if it is enabled.
+    debug: Option<Debugged>,
     /// Offset of the binding table.
     table: u64,
     kernel: Arc<Kernel>,
@@ -160,6 +169,15 @@ pub struct Unit {
     thread: Option<Box<Thread>>,
     /// Number of the next thread.
     number: u64,
+}
+
+/// What debugging needs for all threads of a unit.
+#[derive(Clone, Copy, Debug)]
+struct Debugged {
+    /// `cr0.1` from the state of the unit.
+    exceptions: u32,
+    /// Breakpoints of the instruction cache.
+    breakpoints: Option<Breakpoints>,
 }
 
 impl std::fmt::Debug for Unit {
@@ -176,7 +194,14 @@ impl Unit {
     pub fn resolve(exec: &mut Exec<'_>, state: UnitState, table: u64) -> Result<Unit, Fault> {
         let base = exec.state.slots.with(|it: &State| it.base);
         let address = base.general.wrapping_add(state.kernel);
-        let kernel = cache::decode_on(Generation::Gen45, exec, address, state.kernel as u32);
+        let debugs = debug::enabled(&exec.state.registers);
+        let breakpoints =
+            if debugs { debug::kernel::breakpoints(&exec.state.registers) } else { None };
+        let ip_base = state.kernel as u32;
+        let kernel = match &breakpoints {
+            Some(breakpoints) => debug::kernel::marked(exec, address, ip_base, breakpoints),
+            None => cache::decode_on(Generation::Gen45, exec, address, ip_base),
+        };
         if state.start + state.constant_length > REGISTERS {
             let why = format!("a thread has {REGISTERS} registers");
             return Err(exec.bad_field(
@@ -208,10 +233,16 @@ impl Unit {
         };
         let [control, exceptions, ..] = control.pack();
         (launch.control, launch.exceptions) = (control, exceptions);
+        launch.system_routine = exec.state.slots.with(|state: &State| {
+            let sip = StateSip::read_lossy(state.latched.get::<StateSip>(0)?);
+            Some(sip.system_instruction_pointer.get() as u32)
+        });
         Ok(Unit {
             bindings: Bindings::new(base.surface, table, base.general, base.general_bound),
             local: Local::default(),
             launch,
+            mark: None,
+            debug: debugs.then_some(Debugged { exceptions, breakpoints }),
             table,
             kernel,
             constants,
@@ -228,6 +259,8 @@ impl Unit {
             bindings: self.bindings.clone(),
             local: Local { writes: Vec::new(), ..self.local.clone() },
             launch: Launch { payload: Vec::new(), ..self.launch.clone() },
+            mark: None,
+            debug: self.debug,
             table: self.table,
             kernel: self.kernel.clone(),
             constants: self.constants.clone(),
@@ -241,6 +274,11 @@ impl Unit {
         self.bindings.clone_from(&other.bindings);
         self.kernel.clone_from(&other.kernel);
         self.local.writes.clear();
+    }
+
+    /// True if debugging is enabled: each thread needs a [`mark`](Self::mark).
+    pub fn debugged(&self) -> bool {
+        self.debug.is_some()
     }
 
     /// Numbers threads from 0 again.
@@ -289,13 +327,16 @@ impl Unit {
     /// [`Fault::BadPacket`] for a payload that is longer than the registers; any [`Fault`] of the
     /// thread.
     pub fn run(&mut self, exec: &mut Exec<'_>, mask: u32) -> Result<(), Fault> {
-        let Unit { bindings, local, launch, kernel, thread, number, .. } = self;
+        let Unit { bindings, local, launch, mark, debug, kernel, thread, number, .. } = self;
         let registers = launch.payload.len() / REGISTER;
         if registers > REGISTERS {
             let why = format!("a thread has {REGISTERS} registers");
             return Err(exec.bad_field("thread payload", registers as u64, why));
         }
         (launch.dispatch_mask, launch.vector_mask) = (mask, mask);
+        if let Some(debug) = debug {
+            debug::dispatch::dispatch(exec, &mark.unwrap_or_default(), debug.exceptions, launch)?;
+        }
         exec.emit(&Event::Thread { kernel: kernel.address, payload: &launch.payload });
         *number += 1;
         let thread = match thread {
@@ -310,7 +351,14 @@ impl Unit {
             let address = kernel.address;
             let mut port = Port { exec, bindings, local, kernel: address };
             match port.resume(thread, kernel)? {
-                Stop::Decode(offset) => cache::extend(exec, kernel, offset),
+                Stop::Decode(offset) => match debug.and_then(|it| it.breakpoints) {
+                    Some(breakpoints) => {
+                        debug::kernel::extend(exec, kernel, offset, &breakpoints);
+                    }
+                    None => cache::extend(exec, kernel, offset),
+                },
+                Stop::Notification(1)
+                    if attention::answered(exec, thread, address, thread.position(kernel)) => {}
                 other => break other,
             }
         };
@@ -323,9 +371,12 @@ impl Unit {
                 exec.emit(&Event::ThreadEnd { kernel: kernel.address, instructions });
                 Ok(())
             }
-            _ => {
+            stop => {
                 let eu = InKernel { kernel: kernel.address, ip: thread.position(kernel) };
-                let reason = "a notification that no thread sends".into();
+                let reason = match stop {
+                    Stop::Notification(1) => "the host's answer (wait n1; EU_ATT_CLR)".into(),
+                    _ => "a notification that no thread sends".into(),
+                };
                 Err(exec.stuck(self.state.name, vec![Waiting { thread: 0, eu, reason }]))
             }
         }

@@ -2,6 +2,7 @@
 
 use super::common::{begin, count};
 use super::unit::{ROW, Unit, UnitState};
+use crate::gen45::debug::fixed;
 use crate::gen45::urb::{self, Urb};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
@@ -12,7 +13,7 @@ use genxml::gen45::thread_payloads::VsThreadPayload;
 use genxml_core::U;
 
 /// Vertices of a thread.
-const WIDTH: usize = 2;
+pub const WIDTH: usize = 2;
 /// Dwords of an attribute.
 const SLOT: usize = 4;
 
@@ -79,6 +80,9 @@ impl VertexShader {
                 entry[..length].copy_from_slice(&bytes[..length]);
             }
             self.payload(fetched, first, here, handles);
+            if self.unit.debugged() {
+                self.unit.mark = Some(fixed::vertex_thread(exec, self.unit.state.kernel));
+            }
             self.unit.run(exec, u32::MAX >> (32 - SLOT * here))?;
             let urb = exec.state.slots.get_mut::<Urb>();
             for handle in &handles[..here] {

@@ -10,6 +10,7 @@ use super::raster_state::RasterState;
 use super::sf::Primitive;
 use super::unit::{UNIT, Unit, UnitState};
 use crate::assumptions::G45_PIXEL_THREADS_RUN_WHOLE_SUBSPANS;
+use crate::gen45::debug::{self, fixed};
 use crate::gen45::message::Bindings;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
@@ -33,6 +34,8 @@ pub struct Windower {
     depth_plane: usize,
     /// Number of subspans of a thread.
     spans: usize,
+    /// No threads are started, for debugging.
+    kills_threads: bool,
     counts_invocations: bool,
     counts_depth: bool,
 }
@@ -84,8 +87,14 @@ impl Windower {
             _ if unit.is_none() => 4,
             _ => return Err(exec.unimplemented("dispatch of 32 pixels", "gen45_facts 10.2")),
         };
+        let early = Early::of(wm, cc);
+        let debugged = debug::enabled(&exec.state.registers);
+        let registers = &exec.state.registers;
+        let single = debugged && !early.promoted && fixed::single_subspans(registers);
+        let spans = if single { 1 } else { spans };
         let windower = Windower {
-            layout: Layout { early: Early::of(wm, cc), color_calc, antialias },
+            kills_threads: debugged && fixed::kills_threads(registers),
+            layout: Layout { early, color_calc, antialias },
             output: Output::resolve(exec, cc)?,
             depth_plane: wm.depth_coefficient_urb_read_offset.get() as usize * UNIT,
             spans,
@@ -262,6 +271,9 @@ impl PixelPipe {
             let mut spans = [Span::default(); MAX_SPANS];
             spans[..taken].copy_from_slice(&self.waiting[..taken]);
             self.waiting.drain(..taken);
+            if windower.kills_threads {
+                continue;
+            }
             let lanes = |n: usize, span: &Span| u32::from(span.lanes) << (4 * n);
             let mask = spans.iter().enumerate().fold(0, |mask, (n, it)| mask | lanes(n, it));
             let layout = &windower.layout;
@@ -272,6 +284,10 @@ impl PixelPipe {
             self.counts.invocations += u64::from(mask.count_ones());
             let whole = u32::MAX >> (32 - 4 * taken);
             let enabled = if G45_PIXEL_THREADS_RUN_WHOLE_SUBSPANS { whole } else { mask };
+            if unit.debugged() {
+                let places = spans[..taken].iter().map(|span| [span.quad.x, span.quad.y]);
+                unit.mark = Some(fixed::pixel_thread(exec, unit.state.kernel, places));
+            }
             unit.run(exec, enabled)?;
             let quads = spans.map(|span| span.quad);
             let mut slots = Slots::new(quads, mask as u16, windower.layout.early.promoted);
