@@ -89,6 +89,8 @@ mod gen45;
 #[cfg(feature = "gen45")]
 mod gen45_eu;
 #[cfg(feature = "gen45")]
+mod gen45_media;
+#[cfg(feature = "gen45")]
 mod gen45_messages;
 #[cfg(feature = "gen45")]
 mod gen45_pipeline;
@@ -116,6 +118,8 @@ pub use gen45::*;
 #[cfg(feature = "gen45")]
 pub use gen45_eu::*;
 #[cfg(feature = "gen45")]
+pub use gen45_media::*;
+#[cfg(feature = "gen45")]
 pub use gen45_messages::*;
 #[cfg(feature = "gen45")]
 pub use gen45_pipeline::*;
@@ -138,6 +142,8 @@ use faults::FAULTS;
 use gen45::GEN45;
 #[cfg(feature = "gen45")]
 use gen45_eu::GEN45_EU;
+#[cfg(feature = "gen45")]
+use gen45_media::GEN45_MEDIA;
 #[cfg(feature = "gen45")]
 use gen45_messages::GEN45_MESSAGES;
 #[cfg(feature = "gen45")]
@@ -173,5 +179,7 @@ pub const AREAS: &[Area] = &[
     GEN45_PIPELINE,
     #[cfg(feature = "gen45")]
     GEN45_MESSAGES,
+    #[cfg(feature = "gen45")]
+    GEN45_MEDIA,
     FAULTS,
 ];
