@@ -1,6 +1,7 @@
 //! Batches of the G45: commands of the streamer and 2D commands.
 
 mod blits;
+mod media;
 mod mutations;
 mod streamer;
 
