@@ -138,7 +138,7 @@ fn remap(state: &VldState, index: usize) -> u64 {
     table[index % table.len()].get()
 }
 
-/// The data of a macroblock's thread: its parameters, then six blocks of levels.
+/// The data of a macroblock's thread: its parameters, then the levels of its coded blocks.
 fn payload(
     state: &VldState,
     parameters: &Parameters,
@@ -172,12 +172,12 @@ fn payload(
         }),
     };
     let mut data = bytemuck::cast_slice::<u32, u8>(&header.pack()).to_vec();
-    for (number, block) in macroblock.blocks.iter().enumerate() {
-        let coded = macroblock.pattern & 32 >> number != 0;
-        let levels = if coded { *block.coefficients() } else { [0; 64] };
-        let levels =
-            VldBlockPayload { level: levels.map(|level| S::from_bits(level as u16 as u64)) };
-        data.extend_from_slice(bytemuck::cast_slice::<u32, u8>(&levels.pack()));
+    let coded = |number: usize| macroblock.pattern & 32 >> number != 0;
+    for number in (0..macroblock.blocks.len()).filter(|number| coded(*number)) {
+        let levels = macroblock.blocks[number].coefficients();
+        let block =
+            VldBlockPayload { level: levels.map(|level| S::from_bits(u64::from(level as u16))) };
+        data.extend_from_slice(bytemuck::cast_slice::<u32, u8>(&block.pack()));
     }
     data
 }
