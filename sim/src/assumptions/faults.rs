@@ -229,10 +229,21 @@ assumptions! {
             host. `gen45::debug::effects` lists the fields.";
 
     documentation PACKETS_OF_THE_G45_BESIDES_DRAWING;
-        question "What do packets of the G45 do that no function executes, such as those of its \
-            media pipeline?";
+        question "What do packets of the G45 do that no function executes?";
         choice "Fault.";
-        reason "crocus does not send them.";
+        reason "Drivers do not send them.";
+
+    documentation MODES_OF_THE_G45_FRONT_END;
+        question "What does the video front end of the G45 do in the modes for inverse scan and for \
+            AVC, and with a scoreboard?";
+        choice "Fault.";
+        reason "No driver for the G45 uses them, and no available source describes the payloads.";
+
+    documentation ROOT_THREADS_THAT_THREADS_START;
+        question "Which root thread does a message to the thread spawner of the G45 start that asks \
+            for one?";
+        choice "Fault.";
+        reason "MEDIA_OBJECT of the G45 has no flag that makes its thread wait for the message.";
 
     documentation CUBES_OF_DEPTH_ON_THE_G45;
         question "Where are the faces of a depth buffer of type CUBE on the G45?";

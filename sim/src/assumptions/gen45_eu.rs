@@ -86,6 +86,12 @@ assumptions! {
         reason "The format has 54 bits of mantissa that are not normalised (003:7737); the manual \
             lets fused operations have other results than separate ones (003:7018).";
 
+    const DOT_PRODUCTS_OF_INTEGERS: bool = true;
+        question "Does `dp4` take integers?";
+        choice "Yes: the exact sum of four products. With `false`, it is an illegal instruction.";
+        reason "The manual says no (003:11493). The inverse transform in the kernels of \
+            intel-vaapi-driver for MPEG-2 on the G45 multiplies words with dwords by `dp4`.";
+
     documentation UNDEFINED_ACCUMULATOR_IS_KEPT;
         question "What do instructions leave in the accumulator whose page calls it undefined \
             (`dp4`, `frc`, `rndd`, `lzd`)?";

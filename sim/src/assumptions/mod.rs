@@ -91,6 +91,8 @@ mod gen45_debug;
 #[cfg(feature = "gen45")]
 mod gen45_eu;
 #[cfg(feature = "gen45")]
+mod gen45_media;
+#[cfg(feature = "gen45")]
 mod gen45_messages;
 mod gen45_pipeline;
 mod geometry;
@@ -119,6 +121,8 @@ pub use gen45_debug::*;
 #[cfg(feature = "gen45")]
 pub use gen45_eu::*;
 #[cfg(feature = "gen45")]
+pub use gen45_media::*;
+#[cfg(feature = "gen45")]
 pub use gen45_messages::*;
 pub use gen45_pipeline::*;
 pub use geometry::*;
@@ -142,6 +146,8 @@ use gen45::GEN45;
 use gen45_debug::GEN45_DEBUG;
 #[cfg(feature = "gen45")]
 use gen45_eu::GEN45_EU;
+#[cfg(feature = "gen45")]
+use gen45_media::GEN45_MEDIA;
 #[cfg(feature = "gen45")]
 use gen45_messages::GEN45_MESSAGES;
 use gen45_pipeline::GEN45_PIPELINE;
@@ -177,5 +183,7 @@ pub const AREAS: &[Area] = &[
     GEN45_PIPELINE,
     #[cfg(feature = "gen45")]
     GEN45_MESSAGES,
+    #[cfg(feature = "gen45")]
+    GEN45_MEDIA,
     FAULTS,
 ];

@@ -249,7 +249,7 @@ fn operation(i: &Instruction) -> Decoded<Opcode> {
     })
 }
 
-fn is_signed(operand: &Operand) -> bool {
+pub(super) fn is_signed(operand: &Operand) -> bool {
     match operand {
         Operand::None => false,
         Operand::Immediate(immediate) => immediate.ty.is_signed(),

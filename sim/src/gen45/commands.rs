@@ -1,7 +1,7 @@
 //! Finds packets of the G45, and selects the function that executes one.
 
 use super::state::State;
-use super::{blit, control, mi, pipeline, urb};
+use super::{blit, control, media, mi, pipeline, urb};
 use crate::cs::{Commands, Flow, malformed};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
@@ -21,18 +21,23 @@ fn find(engine: EngineId, header: u32) -> Option<(&'static Container, usize)> {
     }
 }
 
-/// Executes one packet. A packet that is latched state is stored first.
+/// Executes one packet. Packets other than MEDIA_OBJECT wait for media threads first. A packet that
+/// is latched state is stored before it is executed.
 ///
 /// # Errors
 /// The [`Fault`] of the packet.
 fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
     let packet = Packet::parse(dwords).map_err(|error| malformed(exec, &error))?.0;
+    if !matches!(packet, Packet::MediaObject(_)) {
+        media::drain(exec)?;
+    }
     let latched = packet.latch();
     if let Some(slots) = latched {
         exec.state.slots.get_mut::<State>().latched.keep(slots, dwords);
     }
     match packet {
         Packet::ThreeDPrimitive(packet) => pipeline::primitive(exec, &packet.unpack_lossy())?,
+        Packet::MediaObject(packet) => media::object(exec, &packet.unpack_lossy())?,
         Packet::ThreeDStateVertexBuffers(packet) => {
             control::vertex_buffers(exec, &packet.unpack_lossy());
         }

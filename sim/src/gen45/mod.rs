@@ -7,7 +7,9 @@
 //!   of both pipelines; [`blit`]: 2D commands, which the render engine executes;
 //! * [`urb`]: the unified return buffer and the constants in it;
 //! * [`message`]: the shared functions, which receive the messages of threads;
+//! * [`modes`]: the modes that threads start with;
 //! * [`mod@pipeline`]: draws, from 3DPRIMITIVE to pixels;
+//! * [`media`]: the media pipeline, from MEDIA_OBJECT to threads;
 //! * [`debug`]: snapshots, breakpoints and other debug functions of all of them.
 //!
 //! The G45 has one address space for all contexts, the global table, and no blitter engine.
@@ -16,8 +18,10 @@ pub mod blit;
 pub mod commands;
 pub mod control;
 pub mod debug;
+pub mod media;
 pub mod message;
 pub mod mi;
+pub mod modes;
 pub mod pipeline;
 pub mod state;
 pub mod urb;

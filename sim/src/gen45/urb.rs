@@ -16,6 +16,8 @@ use std::ops::Range;
 pub const ROWS: usize = 384;
 /// Bytes of a row.
 pub const ROW: usize = 64;
+/// Bytes of a register, which is half a row.
+const REGISTER: usize = ROW / 2;
 /// Maximum number of rows of constants that CONSTANT_BUFFER can load.
 const MOST_CONSTANTS: usize = 64;
 /// Maximum number of vertices that a thread of GS or CLIP can produce. The largest output of a
@@ -222,6 +224,22 @@ impl Urb {
         &self.bytes[self.curbe.start * ROW..self.curbe.end * ROW]
     }
 
+    /// `length` registers of the constants that were loaded last, from register `offset` on.
+    /// Constants beyond the loaded ones are 0 (assumptions::G45_CONSTANTS_NOT_LOADED_ARE_ZERO).
+    pub fn constants(&self, offset: usize, length: usize) -> Vec<u8> {
+        let loaded = self.curbe();
+        let from = (offset * REGISTER).min(loaded.len());
+        let mut constants = vec![0; length * REGISTER];
+        let there = &loaded[from..loaded.len().min(from + constants.len())];
+        constants[..there.len()].copy_from_slice(there);
+        constants
+    }
+
+    /// `count` registers from register `first` of the buffer on; `None` if the buffer ends before.
+    pub fn registers(&self, first: usize, count: usize) -> Option<&[u8]> {
+        self.bytes.get(first * REGISTER..(first + count) * REGISTER)
+    }
+
     /// Rows of a unit's section.
     pub fn section(&self, unit: Unit) -> Range<usize> {
         let [start, end] = self.sections[unit as usize];
@@ -281,9 +299,16 @@ impl Urb {
         &mut self.bytes[start * ROW..(start + rows.min(ROWS - start)) * ROW]
     }
 
-    /// The bytes of an entry of the unit whose threads run; `None` if `handle` is not one.
+    /// The bytes of an entry of the unit whose threads run; `None` if `handle` is not one. Threads
+    /// of the media pipeline can write from any row of the section on: drivers use handles from 0
+    /// on (assumptions::G45_MEDIA_THREADS_OWN_THE_SECTION).
     pub fn entry_mut(&mut self, handle: u16) -> Option<&mut [u8]> {
-        let Pool { first, entries, rows, .. } = self.pool;
+        let Pool { unit, first, entries, rows, .. } = self.pool;
+        if unit == Unit::Vfe {
+            let end = self.section(unit).end;
+            let rows = end.checked_sub(handle.into()).filter(|rows| *rows > 0)?;
+            return Some(self.rows_mut(handle, rows));
+        }
         let offset = usize::from(handle).checked_sub(first)?;
         if rows == 0 || !offset.is_multiple_of(rows) || offset / rows >= entries {
             return None;

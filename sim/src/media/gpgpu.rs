@@ -117,7 +117,7 @@ pub struct Worker {
 impl Worker {
     /// A worker for the groups of `grid`.
     pub fn new(grid: &Grid) -> Worker {
-        let mut slots = Slots::new(grid.dispatch.program.clone());
+        let mut slots: Slots = Slots::new(grid.dispatch.program.clone());
         slots.local.slm = vec![0; grid.dispatch.slm];
         Worker { slots, launch: Launch::default(), taken: Vec::new() }
     }
@@ -333,7 +333,7 @@ impl Work for Grid {
     }
 
     fn fork(worker: &Worker) -> Worker {
-        let mut slots = Slots::default();
+        let mut slots: Slots = Slots::default();
         slots.local.slm = vec![0; worker.slots.local.slm.len()];
         Worker { slots, launch: Launch::default(), taken: Vec::new() }
     }

@@ -229,7 +229,7 @@ impl Threads {
 
     /// Threads for another worker, with empty caches.
     pub(super) fn fork(&self) -> Threads {
-        let mut slots = Slots::default();
+        let mut slots: Slots = Slots::default();
         slots.local.dispatched = self.slots.local.dispatched;
         Threads { slots, launch: Launch::default(), number: 0, whole: self.whole }
     }

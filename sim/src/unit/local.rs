@@ -36,6 +36,19 @@ pub struct Local {
     pub writes: Vec<Write>,
 }
 
+/// The state that concurrent threads share, within what the threads of a generation share and
+/// produce.
+pub trait Shared: Default {
+    /// The state that concurrent threads share.
+    fn shared(&mut self) -> &mut Local;
+}
+
+impl Shared for Local {
+    fn shared(&mut self) -> &mut Local {
+        self
+    }
+}
+
 /// A barrier of a thread group. Each thread reports when it arrives. When all threads have arrived,
 /// each is notified.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -11,8 +11,9 @@ use crate::machine::events::Event;
 use crate::machine::exec::Exec;
 use crate::machine::fault::{Fault, InKernel, Place, Waiting};
 use crate::machine::watchdog::INSTRUCTION;
-use crate::unit::local::Barrier;
-use crate::unit::local::Local;
+use crate::unit::bindings::Bindings;
+use crate::unit::dispatch::Receive;
+use crate::unit::local::{Barrier, Local, Shared};
 use crate::unit::port::Port;
 use crate::unit::program::Program;
 use std::fmt;
@@ -42,28 +43,40 @@ pub enum Turn {
     Over,
 }
 
-/// Concurrent threads.
-#[derive(Clone, Default)]
-pub struct Slots {
+/// Concurrent threads. A generation that has other binding tables than Gen8 has other types `B`
+/// and `L`.
+#[derive(Clone)]
+pub struct Slots<B = Bindings, L = Local> {
     /// The kernels that the threads run.
-    pub programs: Vec<Program>,
-    /// State that the threads share.
-    pub local: Local,
+    pub programs: Vec<Program<B>>,
+    /// State that the threads share, and what they produce.
+    pub local: L,
     residents: Vec<Resident>,
     /// Threads that ended. Their memory is used for new threads.
     #[expect(clippy::vec_box, reason = "threads are large and move between the two lists")]
     spare: Vec<Box<Thread>>,
 }
 
-impl fmt::Debug for Slots {
+impl<B, L: Shared> Default for Slots<B, L> {
+    fn default() -> Self {
+        Slots {
+            programs: Vec::new(),
+            local: L::default(),
+            residents: Vec::new(),
+            spare: Vec::new(),
+        }
+    }
+}
+
+impl<B, L> fmt::Debug for Slots<B, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.residents.iter().map(|resident| resident.number)).finish()
     }
 }
 
-impl Slots {
+impl<B, L: Shared> Slots<B, L> {
     /// Slots with one kernel and without threads.
-    pub fn new(program: Program) -> Slots {
+    pub fn new(program: Program<B>) -> Self {
         Slots { programs: vec![program], ..Slots::default() }
     }
 
@@ -97,7 +110,7 @@ impl Slots {
         let at = exec.at;
         let index = self.residents.len();
         self.residents.push(Resident { thread, number, waits: None, program, at });
-        self.local.present.push(number);
+        self.local.shared().present.push(number);
         &mut self.residents[index].thread
     }
 
@@ -106,7 +119,10 @@ impl Slots {
     ///
     /// # Errors
     /// Any [`Fault`] that a thread causes.
-    pub fn round(&mut self, exec: &mut Exec<'_>) -> Result<bool, Fault> {
+    pub fn round(&mut self, exec: &mut Exec<'_>) -> Result<bool, Fault>
+    where
+        for<'p, 'a> Port<'p, 'a, B, L>: Receive,
+    {
         self.deliver();
         let (mut any, mut index) = (false, 0);
         while index < self.residents.len() {
@@ -132,7 +148,10 @@ impl Slots {
     ///
     /// # Errors
     /// Any [`Fault`] that the thread causes.
-    pub fn turn_last(&mut self, exec: &mut Exec<'_>) -> Result<(), Fault> {
+    pub fn turn_last(&mut self, exec: &mut Exec<'_>) -> Result<(), Fault>
+    where
+        for<'p, 'a> Port<'p, 'a, B, L>: Receive,
+    {
         if let Some(last) = self.residents.len().checked_sub(1) {
             self.turn(exec, last)?;
         }
@@ -143,10 +162,13 @@ impl Slots {
     ///
     /// # Errors
     /// Any [`Fault`] that the thread causes.
-    pub fn turn(&mut self, exec: &mut Exec<'_>, index: usize) -> Result<Turn, Fault> {
+    pub fn turn(&mut self, exec: &mut Exec<'_>, index: usize) -> Result<Turn, Fault>
+    where
+        for<'p, 'a> Port<'p, 'a, B, L>: Receive,
+    {
         let Resident { thread, number, waits, program, at } = &mut self.residents[index];
         let program = &mut self.programs[*program];
-        self.local.sender = *number;
+        self.local.shared().sender = *number;
         let packet = std::mem::replace(&mut exec.at, *at);
         exec.budget.turn(INSTRUCTIONS_OF_A_TURN * INSTRUCTION);
         let result = loop {
@@ -171,8 +193,9 @@ impl Slots {
                 exec.emit(&Event::ThreadEnd { kernel, instructions: thread.executed() });
                 let Resident { mut thread, number, .. } = self.residents.remove(index);
                 thread.ended(program.kernel.written());
-                self.local.present.remove(index);
-                self.local.gateways.retain(|gateway| gateway.thread != number);
+                let shared = self.local.shared();
+                shared.present.remove(index);
+                shared.gateways.retain(|gateway| gateway.thread != number);
                 self.spare.push(thread);
                 Ok(Turn::Ended)
             }
@@ -187,7 +210,7 @@ impl Slots {
 
     /// Delivers all messages to their threads. Messages to threads that have ended are dropped.
     pub fn deliver(&mut self) {
-        for mail in self.local.mail.drain(..) {
+        for mail in self.local.shared().mail.drain(..) {
             let Some(resident) =
                 self.residents.iter_mut().find(|resident| resident.number == mail.to)
             else {

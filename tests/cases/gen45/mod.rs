@@ -2,6 +2,7 @@
 
 mod blits;
 mod debugging;
+mod media;
 mod mutations;
 mod streamer;
 

@@ -72,10 +72,14 @@ pub(super) struct BlockRules {
     /// In raster order: intra, non-intra.
     matrices: [[u8; 64]; 2],
     intra_table: &'static Coefficients,
-    /// Bits of the intra DC coefficient beyond eight, 0..=3.
-    dc_precision: u32,
+    /// Factor of the intra DC coefficient.
+    dc_factor: i32,
+    /// The predictor of DC coefficients at the start of a slice.
+    dc_reset: i32,
     mismatch_control: bool,
     nonlinear: bool,
+    /// The quantiser scale, if it does not depend on the code.
+    fixed_scale: Option<i32>,
 }
 
 impl BlockRules {
@@ -87,25 +91,42 @@ impl BlockRules {
             scan: if parameters.alternate_scan { &ALTERNATE } else { &ZIGZAG_8X8 },
             matrices: [parameters.intra_matrix, parameters.non_intra_matrix],
             intra_table: if parameters.intra_vlc_format { &vlc::ONE } else { &vlc::ZERO },
-            dc_precision: parameters.intra_dc_precision.into(),
+            dc_factor: 8 >> parameters.intra_dc_precision,
+            // Table 7-2.
+            dc_reset: 1 << (7 + parameters.intra_dc_precision),
             mismatch_control: parameters.mismatch_control,
             nonlinear: parameters.nonlinear_quantiser,
+            fixed_scale: None,
+        })
+    }
+
+    /// Rules that leave out inverse quantisation: blocks hold the levels in raster order. The first
+    /// level of an intra block is relative to the middle of the range.
+    pub(super) fn levels(parameters: &Parameters) -> Result<Self, Error> {
+        Ok(BlockRules {
+            // With weight 8 and scale 2, the formula of 7.4.2.3 gives the level itself.
+            matrices: [[8; 64]; 2],
+            fixed_scale: Some(2),
+            dc_factor: 1,
+            dc_reset: 0,
+            mismatch_control: false,
+            ..BlockRules::new(parameters)?
         })
     }
 
     /// quantiser_scale of a quantiser_scale_code (7.4.2.2).
     pub(super) fn quantiser_scale(&self, code: u8) -> i32 {
         let code = code & 31;
-        if self.nonlinear {
-            NONLINEAR_QUANTISER_SCALE[usize::from(code)].into()
-        } else {
-            2 * i32::from(code)
+        match self.fixed_scale {
+            Some(scale) => scale,
+            None if self.nonlinear => NONLINEAR_QUANTISER_SCALE[usize::from(code)].into(),
+            None => 2 * i32::from(code),
         }
     }
 
-    /// The predictor of DC coefficients at the start of a slice (table 7-2).
+    /// The predictor of DC coefficients at the start of a slice.
     pub(super) fn dc_reset(&self) -> i32 {
-        1 << (7 + self.dc_precision)
+        self.dc_reset
     }
 
     /// Reads an intra block. `dc` is the predictor of its first coefficient (7.2.1).
@@ -126,7 +147,7 @@ impl BlockRules {
             *dc = (*dc + difference).clamp(-(1 << 15), 1 << 15);
         }
         block.clear();
-        let first = block.set(0, *dc * (8 >> self.dc_precision));
+        let first = block.set(0, *dc * self.dc_factor);
         self.read_rest::<true>(reader, (1, first), quantiser_scale, block)
     }
 

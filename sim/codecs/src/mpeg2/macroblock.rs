@@ -13,6 +13,8 @@ pub struct Macroblock {
     pub intra: bool,
     /// dct_type: in a frame picture, luma blocks consist of rows of one field.
     pub field_dct: bool,
+    /// quantiser_scale_code of the blocks. Reconstruction ignores it: the blocks are dequantised.
+    pub quantiser_scale_code: u8,
     /// Motion, if not intra.
     pub motion: Motion,
     /// Bit 5 for the first block, four luma blocks, Cb, Cr: the block has coefficients.
@@ -26,6 +28,7 @@ impl Macroblock {
     pub const EMPTY: Macroblock = Macroblock {
         intra: true,
         field_dct: false,
+        quantiser_scale_code: 0,
         motion: Motion {
             prediction: Prediction::Frame,
             directions: [false; 2],

@@ -36,6 +36,13 @@ impl Picture {
         })
     }
 
+    /// Starts a picture whose blocks are not dequantised, for [`Picture::parse`]: they hold the
+    /// levels in raster order. The first level of an intra block is relative to the middle of the
+    /// range. Matrices and mismatch control of `parameters` are ignored.
+    pub fn levels(parameters: Parameters) -> Result<Self, Error> {
+        Ok(Picture { rules: BlockRules::levels(&parameters)?, ..Picture::new(parameters)? })
+    }
+
     /// Ends the picture: conceals macroblocks that were not decoded, if that is on.
     pub fn finish(mut self, references: &References, target: &mut Frame) -> Report {
         if self.parameters.conceal {

@@ -20,6 +20,7 @@ struct State {
     dc: [i32; 3],
     predictors: Predictors,
     quantiser_scale: i32,
+    quantiser_scale_code: u8,
     /// Directions of the last macroblock, which skipped ones of B pictures repeat.
     directions: [bool; 2],
 }
@@ -94,6 +95,7 @@ fn decode(
         dc: [picture.rules.dc_reset(); 3],
         predictors: Predictors::default(),
         quantiser_scale: picture.rules.quantiser_scale(slice.quantiser_scale_code.max(1)),
+        quantiser_scale_code: slice.quantiser_scale_code.max(1),
         directions: [false; 2],
     };
     let width = picture.parameters.width;
@@ -200,8 +202,10 @@ fn macroblock(picture: &mut Picture, reader: &mut BitReader, state: &mut State) 
     if is(QUANT) {
         let code = reader.read(5) as u8;
         // Code 0 is forbidden (6.3.17).
-        state.quantiser_scale = rules.quantiser_scale((code != 0).then_some(code)?);
+        state.quantiser_scale_code = (code != 0).then_some(code)?;
+        state.quantiser_scale = rules.quantiser_scale(code);
     }
+    macroblock.quantiser_scale_code = state.quantiser_scale_code;
     motion.directions = [is(FORWARD), is(BACKWARD)];
     if !intra && motion.directions == [false; 2] {
         // Only P pictures have this type: zero vectors (7.6.3.5).

@@ -7,10 +7,11 @@
 
 use super::halves;
 use crate::assumptions::{
-    IMPLICIT_ACCUMULATOR_STARTS_AT_CHANNEL_0, NO_CONTINUE_MASK_IS_FOR_OPERATIONS,
+    DOT_PRODUCTS_OF_INTEGERS, IMPLICIT_ACCUMULATOR_STARTS_AT_CHANNEL_0,
+    NO_CONTINUE_MASK_IS_FOR_OPERATIONS, SHR_OF_SIGNED_IS_ARITHMETIC,
 };
 use crate::eu::decode8::{
-    Decoded, check_condition, controls, illegal, operands, refused, widen_immediates,
+    Decoded, check_condition, controls, illegal, is_signed, operands, refused, widen_immediates,
 };
 use crate::eu::fast::{Plan, choose};
 use crate::eu::ops;
@@ -147,7 +148,11 @@ pub(super) fn writes_accumulator(opcode: Opcode) -> bool {
 
 /// An instruction that is not compressed. `upper`: its implicit accumulator is `acc1`.
 fn single(i: &Instruction, offset: u32, upper: bool) -> Decoded<Uop> {
-    let opcode = i.opcode;
+    let opcode = match i.opcode {
+        // The manual allows signed numbers with (abs) only (003:13551).
+        Opcode::Shr if SHR_OF_SIGNED_IS_ARITHMETIC && is_signed(&i.sources[0]) => Opcode::Asr,
+        opcode => opcode,
+    };
     let mut u = Uop { select: None, ..controls(i, opcode, offset) };
     if opcode == Opcode::Sel {
         u.condition = None;
@@ -182,7 +187,13 @@ fn single(i: &Instruction, offset: u32, upper: bool) -> Decoded<Uop> {
         u.src.swap(0, 1);
     }
     u.acc_write = writes_accumulator(opcode);
-    if dwords || matches!(opcode, Opcode::Frc | Opcode::Rndu | Opcode::Rnde | Opcode::Rndz) {
+    let integers = DOT_PRODUCTS_OF_INTEGERS
+        && opcode == Opcode::Dp4
+        && matches!(u.exec, ExecType::Word | ExecType::Dword);
+    if dwords
+        || integers
+        || matches!(opcode, Opcode::Frc | Opcode::Rndu | Opcode::Rnde | Opcode::Rndz)
+    {
         u.op = Op::Gen45(opcode);
         return Ok(u);
     }

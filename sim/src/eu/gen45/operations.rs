@@ -29,6 +29,7 @@ impl Thread {
         if mask != 0 {
             match opcode {
                 Opcode::Mul => product(self, u, mask)?,
+                Opcode::Dp4 => dot_product(self, u, mask)?,
                 Opcode::Frc => fraction(self, u, mask)?,
                 Opcode::Rndu | Opcode::Rnde | Opcode::Rndz => round(self, u, opcode, mask)?,
                 _ => execute::alu(self, u, mask)?,
@@ -45,6 +46,17 @@ fn product(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
     let a = ints::<i128>(thread, &u.src[0], n, false);
     let b = ints::<i128>(thread, &u.src[1], n, false);
     finish_ints(thread, u, mask, &map(n, |c| (a[c] & 0xffff).times(b[c])));
+    Ok(())
+}
+
+/// `dp4` of integers (assumptions::DOT_PRODUCTS_OF_INTEGERS). All four channels of a tuple get the
+/// sum.
+fn dot_product(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
+    let n = usize::from(u.size);
+    let a = ints::<i128>(thread, &u.src[0], n, false);
+    let b = ints::<i128>(thread, &u.src[1], n, false);
+    let sum = |c: usize| (c & !3..).take(4).map(|c| a[c].times(b[c])).sum::<i128>();
+    finish_ints(thread, u, mask, &map(n, sum));
     Ok(())
 }
 

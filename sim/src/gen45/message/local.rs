@@ -2,6 +2,7 @@
 
 use super::write::Write;
 use crate::unit;
+use crate::unit::local::Shared;
 
 /// What the thread of a [`super::Port`] produces. One value serves all threads of a worker.
 #[derive(Clone, Debug, Default)]
@@ -13,4 +14,10 @@ pub struct Local {
     pub pixels: bool,
     /// Messages between media threads, and their requests for more threads.
     pub shared: unit::Local,
+}
+
+impl Shared for Local {
+    fn shared(&mut self) -> &mut unit::Local {
+        &mut self.shared
+    }
 }

@@ -1,11 +1,12 @@
 //! Clipper: drops objects outside the view volume, and runs threads that clip the objects that
 //! cross its planes (gen45_facts 8).
 
-use super::common::{GEOMETRY_CHANNELS, begin, count, general, refuse};
+use super::common::{GEOMETRY_CHANNELS, begin, count, refuse};
 use super::objects::{Object, Shape};
 use super::produced::Output;
 use super::unit::{Unit, UnitState};
 use crate::gen45::debug::{self, fixed};
+use crate::gen45::state::general;
 use crate::gen45::urb::{self, Urb};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;

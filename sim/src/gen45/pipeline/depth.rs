@@ -1,8 +1,8 @@
 //! Tests and writes of depth and stencil (gen45_facts 11).
 
-use super::common::general;
 use super::depth_buffer::{Buffer, QUAD, Quad, buffer};
 use crate::assumptions::PIXELS_OUTSIDE_OF_THE_DEPTH_BUFFER_PASS;
+use crate::gen45::state::general;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::mem::{PageFault, Vm};

@@ -1,7 +1,7 @@
 //! The depth buffer: its elements, which hold depth and stencil, and where they lie (gen45_facts
 //! 3).
 
-use super::common::latched;
+use crate::gen45::state::latched;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::mem::{PageFault, Vm};

@@ -1,7 +1,7 @@
 //! 3DPRIMITIVE: the state is resolved once; then vertices go through the units in batches.
 
 use super::clip::Clipper;
-use super::common::{count, general, latched};
+use super::common::count;
 use super::fetch::Fetch;
 use super::gs::GeometryShader;
 use super::numbers::Numbers;
@@ -11,6 +11,7 @@ use super::sf::{Primitive, Setup};
 use super::vs::{VertexShader, WIDTH};
 use super::wm::{PixelPipe, Screen, Windower};
 use crate::gen45::debug::{self, fixed};
+use crate::gen45::state::{general, latched};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::parallel;

@@ -1,11 +1,10 @@
 //! Vertex fetch: reads the elements of vertices into vertex URB entries (gen45_facts 5).
 
-use super::common::latched;
 use crate::assumptions::{
     G45_ELEMENTS_AFTER_MAX_INDEX_ARE_ZERO, G45_INDICES_AFTER_THE_END_ARE_ZERO,
     G45_MAX_INDEX_ZERO_IS_NO_LIMIT,
 };
-use crate::gen45::state::State;
+use crate::gen45::state::{State, latched};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::surface::format::{Class, Codec, Encoding};

@@ -4,7 +4,7 @@
 //! The pixels of a write pass alpha test and, if the tests were not done before the shader, stencil
 //! and depth test. The remaining ones are blended and written.
 
-use super::common::{latched, refuse};
+use super::common::refuse;
 use super::depth::{DepthStencil, compare};
 use super::depth_buffer::Quad;
 use crate::assumptions::{
@@ -12,6 +12,7 @@ use crate::assumptions::{
 };
 use crate::gen45::message::Bindings;
 use crate::gen45::message::write::Write;
+use crate::gen45::state::latched;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::render::aux_surface::AuxCache;

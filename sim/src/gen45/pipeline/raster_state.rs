@@ -1,8 +1,9 @@
 //! State of strips and fans and of the rasteriser, resolved for a draw (gen45_facts 9.1, 10).
 
-use super::common::{general, latched, refuse};
+use super::common::refuse;
 use super::depth_buffer::Format;
 use crate::gen45::debug;
+use crate::gen45::state::{general, latched};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::pixel::coordinates::Rect;

@@ -7,6 +7,7 @@ use crate::eu::{Kernel, Launch, Stop, Thread};
 use crate::gen45::debug::dispatch::Mark;
 use crate::gen45::debug::{self, attention};
 use crate::gen45::message::{Bindings, Local, Port};
+use crate::gen45::modes;
 use crate::gen45::state::State;
 use crate::gen45::urb::{self, Urb};
 use crate::machine::events::Event;
@@ -14,7 +15,6 @@ use crate::machine::exec::Exec;
 use crate::machine::fault::{Fault, InKernel, Waiting};
 use genxml::gen45::commands_common::StateSip;
 use genxml::gen45::enums::FloatingPointMode;
-use genxml::gen45::eu_registers::{ControlRegister, ControlRegisterFloatingPointMode};
 use genxml::gen45::state_units::{ClipState, GsState, SfState, VsState, WmState};
 use genxml_core::address::{GeneralState, SurfaceState};
 use genxml_core::packet::Fixed;
@@ -210,29 +210,10 @@ impl Unit {
                 why,
             ));
         }
-        // Constants beyond the loaded ones are 0 (assumptions::G45_CONSTANTS_NOT_LOADED_ARE_ZERO).
-        let mut constants = vec![0; state.constant_length * REGISTER];
-        exec.state.slots.with(|urb: &Urb| {
-            let loaded = urb.curbe();
-            let from = (state.constant_offset * REGISTER).min(loaded.len());
-            let there = &loaded[from..loaded.len().min(from + constants.len())];
-            constants[..there.len()].copy_from_slice(there);
-        });
-        let mut launch = Launch { generation: Generation::Gen45, ..Launch::default() };
-        let [software, mask_stack, illegal_opcode] = state.exceptions;
-        let control = ControlRegister {
-            single_program_flow: state.single_flow,
-            floating_point_mode: match state.alternate {
-                true => ControlRegisterFloatingPointMode::ALTERNATIVE,
-                false => ControlRegisterFloatingPointMode::IEEE,
-            },
-            software_exception_enable: software,
-            mask_stack_enable: mask_stack,
-            illegal_opcode_enable: illegal_opcode,
-            ..ControlRegister::new()
-        };
-        let [control, exceptions, ..] = control.pack();
-        (launch.control, launch.exceptions) = (control, exceptions);
+        let (offset, length) = (state.constant_offset, state.constant_length);
+        let constants = exec.state.slots.with(|urb: &Urb| urb.constants(offset, length));
+        let mut launch = modes::launch(state.single_flow, state.alternate, state.exceptions);
+        let exceptions = launch.exceptions;
         launch.system_routine = exec.state.slots.with(|state: &State| {
             let sip = StateSip::read_lossy(state.latched.get::<StateSip>(0)?);
             Some(sip.system_instruction_pointer.get() as u32)
