@@ -81,6 +81,7 @@ import json
 if sys.argv[1] == "--help":
     print("Usage: fake\\n\\nTest names:\\n" + "".join(f"\\t{name}\\n" for name in CASES))
     sys.exit(0)
+assert os.listdir(os.environ["cl_cache_dir"]) == []
 def say(kind):
     with open(os.environ["CL_CONFORMANCE_RESULTS_FILENAME"], "w") as file:
         json.dump({"cmd": "fake", "results": {sys.argv[-1]: kind}}, file)

@@ -507,8 +507,14 @@ class OpenClCts(Suite):
 
     def environment(self, target):
         vendor = "intel" if target.model else "pocl"
-        return {"OCL_ICD_VENDORS": f"/etc/OpenCL/vendors/{vendor}.icd",
-                "NEO_CACHE_PERSISTENT": "0"}
+        return {"OCL_ICD_VENDORS": f"/etc/OpenCL/vendors/{vendor}.icd"}
+
+    @staticmethod
+    def cache(folder):
+        """Lets NEO keep compiled kernels in a folder: the tests of images compile the same few
+        kernels hundreds of times. The first name is that of NEO 22, the others are of NEO 23."""
+        return {"cl_cache_dir": str(folder), "NEO_CACHE_DIR": str(folder),
+                "NEO_CACHE_PERSISTENT": "1"}
 
     def programs(self):
         paths = (self.build / "test_conformance").glob("**/test_*")
@@ -554,7 +560,9 @@ class OpenClCts(Suite):
                 continue
             with tempfile.TemporaryDirectory() as folder:
                 table = pathlib.Path(folder) / "results.json"
-                environment = {**self.environment(target),
+                kernels = pathlib.Path(folder) / "kernels"
+                kernels.mkdir()
+                environment = {**self.environment(target), **self.cache(kernels),
                                "CL_CONFORMANCE_RESULTS_FILENAME": str(table)}
                 command = target.command([str(programs[name].resolve()), *self.words, test])
                 outcome = watch(command, limit, environment, programs[name].parent)

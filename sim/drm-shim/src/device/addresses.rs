@@ -103,6 +103,12 @@ impl Vm {
         }
     }
 
+    /// Number of bound objects.
+    #[cfg(test)]
+    pub fn count(&self) -> usize {
+        self.bound.len()
+    }
+
     /// Unbinds an object.
     pub fn forget(&mut self, object: ObjectId) {
         if let Some(address) = self.addresses.remove(&object) {

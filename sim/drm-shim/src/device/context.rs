@@ -1,10 +1,16 @@
 //! Contexts of clients, and their fault state.
 
 use super::addresses::VmId;
+use super::fence::Fence;
 use genxml_sim::EngineId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// Number of submissions for which the ring of a context state has room: 16 KiB with about 40 dwords
+/// each, of which the kernel leaves a page free. (Linux intel_context.c, i915_gem_execbuffer.c,
+/// eb_throttle)
+pub(super) const RING: usize = 76;
 
 /// Identifies the state of a context on one engine (the kernel's `intel_context`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
@@ -46,9 +52,18 @@ pub struct Context {
     pub hardware: BTreeMap<u32, EngineContextId>,
     /// The context's fault state.
     pub health: Arc<Health>,
+    /// True once the client has submitted work to the context or asked for its parameters: its
+    /// address space and engine map cannot change any more. (Linux i915_gem_context.c,
+    /// finalize_create_context_locked)
+    pub(super) is_in_use: bool,
+    /// True if submissions to all engines run in order.
+    pub(super) has_single_timeline: bool,
+    /// The fence of the last submission, if submissions to all engines run in order.
+    pub(super) last: Option<Fence>,
+    /// The fences of the last submissions to each engine, with the keys of `hardware`.
+    recent: BTreeMap<u32, VecDeque<Fence>>,
     pub(super) bannable: bool,
     pub(super) persistent: bool,
-    pub(super) no_zeromap: bool,
     pub(super) no_error_capture: bool,
     pub(super) priority: i64,
 }
@@ -67,12 +82,32 @@ impl Context {
             engines: None,
             hardware: BTreeMap::new(),
             health: Arc::new(health),
+            is_in_use: false,
+            has_single_timeline: false,
+            last: None,
+            recent: BTreeMap::new(),
             bannable: true,
             persistent: true,
-            no_zeromap: false,
             no_error_capture: false,
             priority: 0,
         }
+    }
+}
+
+impl Context {
+    /// True if the ring of an engine's context state has room for a submission.
+    pub(super) fn has_room(&mut self, slot: u32) -> bool {
+        let recent = self.recent.entry(slot).or_default();
+        while recent.front().is_some_and(Fence::is_signaled) {
+            recent.pop_front();
+        }
+        recent.len() < RING
+    }
+
+    /// Adds the fence of a submission.
+    pub(super) fn add_work(&mut self, slot: u32, fence: &Fence) {
+        self.last = self.has_single_timeline.then(|| fence.clone());
+        self.recent.entry(slot).or_default().push_back(fence.clone());
     }
 }
 

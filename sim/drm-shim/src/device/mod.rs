@@ -244,7 +244,9 @@ impl Device {
         let vm = self.new_vm();
         let mut contexts = BTreeMap::new();
         let resets = Arc::new(AtomicU32::new(0));
-        contexts.insert(0, Context::new(vm, &resets));
+        let mut first = Context::new(vm, &resets);
+        first.is_in_use = true;
+        contexts.insert(0, first);
         let file = File {
             minor,
             channel,

@@ -75,8 +75,8 @@ struct State {
     pending: Vec<Request>,
     /// Submissions between two time slices, with their fences. The first one runs next.
     started: VecDeque<(Box<Started>, Fence)>,
-    /// True while a submission runs.
-    is_running: bool,
+    /// The submission that runs.
+    running: Option<Running>,
     /// Number of threads that wait in [`Queue::pause`]. The worker starts nothing for them.
     pauses: usize,
     /// True if the worker has started a request since the last time slice of an earlier one.
@@ -91,6 +91,14 @@ struct State {
     ends: bool,
     /// Whether the worker must write the final reports, or has written them.
     last: LastReports,
+}
+
+/// The submission that runs. The worker has it.
+#[derive(Clone, Copy)]
+struct Running {
+    hardware: EngineContextId,
+    /// True if it must not continue after this time slice.
+    is_canceled: bool,
 }
 
 /// State of the final reports of a process, if the worker writes them.
@@ -227,7 +235,9 @@ impl Shared {
                     let Request { job, fence, .. } = state.pending.remove(index);
                     state.slice_is_next = true;
                     match job {
-                        Some(job) => self.run(state, fence, |machine| machine.start(job)),
+                        Some(job) => {
+                            self.run(state, job.hardware, fence, |machine| machine.start(job))
+                        }
                         None => self.complete(state, &fence, true),
                     }
                 }
@@ -274,22 +284,26 @@ impl Shared {
         let may_run = state.machine.is_some() && state.pauses == 0;
         let first = if may_run { state.started.pop_front() } else { None };
         match first {
-            Some((started, fence)) => self.run(state, fence, |machine| machine.run(started)),
+            Some((started, fence)) => {
+                let hardware = started.job.hardware;
+                self.run(state, hardware, fence, |machine| machine.run(started))
+            }
             None => state,
         }
     }
 
-    /// Starts or continues a submission: `work` runs a time slice of it.
+    /// Starts or continues a submission of a context state: `work` runs a time slice of it.
     fn run<'a>(
         &'a self,
         mut state: MutexGuard<'a, State>,
+        hardware: EngineContextId,
         fence: Fence,
         work: impl FnOnce(&mut Machine) -> Slice,
     ) -> MutexGuard<'a, State> {
         let Some(mut machine) = state.machine.take() else {
             return self.complete(state, &fence, false);
         };
-        state.is_running = true;
+        state.running = Some(Running { hardware, is_canceled: false });
         drop(state);
         // A panic is a defect of the model, not of the client. The submission fails with EIO.
         let slice = catch_unwind(AssertUnwindSafe(|| work(&mut machine))).unwrap_or_else(|_| {
@@ -299,9 +313,12 @@ impl Shared {
         self.timestamp.store(machine.timestamp(), Ordering::Relaxed);
         let mut state = self.lock();
         state.machine = Some(machine);
-        state.is_running = false;
+        let running = state.running.take();
         match slice {
             Slice::Ended(well) => self.complete(state, &fence, well),
+            Slice::Suspended(_) if running.is_some_and(|running| running.is_canceled) => {
+                self.complete(state, &fence, false)
+            }
             Slice::Suspended(started) => {
                 if !started.waits() {
                     self.changes.set_at_rest(false);
@@ -393,6 +410,11 @@ impl Queue {
         state.sweep();
     }
 
+    /// True if freed objects still have their memory because pending requests use them.
+    pub fn has_freed(&self) -> bool {
+        !self.shared.lock().freed.is_empty()
+    }
+
     /// Removes an address space when no pending request uses it.
     pub fn release(&self, vm: VmId) {
         let mut state = self.shared.lock();
@@ -400,8 +422,8 @@ impl Queue {
         state.sweep();
     }
 
-    /// Fails the requests and started submissions that use one of these context states, but not a
-    /// running one.
+    /// Fails the requests and started submissions that use one of these context states: a running
+    /// one after its time slice, unless it ends before.
     pub fn cancel(&self, states: &[EngineContextId]) {
         let mut state = self.shared.lock();
         state.started.retain(|(started, fence)| {
@@ -411,6 +433,9 @@ impl Queue {
             }
             stays
         });
+        if let Some(running) = &mut state.running {
+            running.is_canceled |= states.contains(&running.hardware);
+        }
         let of_these = |request: &mut Request| {
             request.hardware().is_some_and(|hardware| states.contains(&hardware))
         };
@@ -461,7 +486,7 @@ impl Queue {
         state.last = LastReports::Wanted;
         self.shared.turn.notify_all();
         while state.last != LastReports::Written {
-            if state.is_running {
+            if state.running.is_some() {
                 since = now();
             }
             if now().saturating_sub(since) > idle || now().saturating_sub(start) > running {

@@ -278,7 +278,7 @@ pub fn mapping(
     length: u64,
 ) -> Result<Mappable, Errno> {
     with(&mut lock(), |device| match descriptor {
-        Descriptor::Device { .. } => device.mapping(offset, length),
+        Descriptor::Device { id, .. } => device.mapping(id, offset, length),
         Descriptor::DmaBuf { .. } => {
             device.shared_mapping(PROCESS.duplicate(number)?.as_fd(), offset, length)
         }

@@ -2,7 +2,9 @@
 
 use super::extensions::extensions;
 use crate::device::addresses::{Vm, VmId};
-use crate::device::context::{CLASSES, Context, EngineContextId};
+use crate::device::config::Config;
+use crate::device::context::{Context, EngineContextId};
+use crate::device::gem::ObjectId;
 use crate::device::outcome::Outcome;
 use crate::device::{Device, File};
 use crate::uapi::i915::{self, EngineClass, context_param};
@@ -12,6 +14,23 @@ use std::sync::atomic::Ordering;
 
 /// Largest number of engines in an engine map: a submission's flags have 6 bits for the index.
 const MAX_ENGINES: usize = 64;
+
+impl File {
+    /// True if the file has a handle of an object.
+    pub(super) fn has(&self, object: ObjectId) -> bool {
+        self.objects.iter().any(|(_, id)| *id == object)
+    }
+
+    /// A context that the client uses.
+    ///
+    /// # Errors
+    /// ENOENT if it does not exist.
+    fn use_context(&mut self, number: u32) -> Result<&Context, Errno> {
+        let context = self.contexts.get_mut(&number).ok_or(Errno::NOENT)?;
+        context.is_in_use = true;
+        Ok(context)
+    }
+}
 
 impl Device {
     /// A new address space with one reference; on a GPU with one table for all contexts, a further
@@ -59,7 +78,7 @@ impl Device {
     }
 
     /// Removes the context's state on all engines. Its later submissions start with new state.
-    pub(super) fn forget_state(&mut self, context: &mut Context) {
+    fn forget_state(&mut self, context: &mut Context) {
         let states: Vec<EngineContextId> =
             std::mem::take(&mut context.hardware).into_values().collect();
         self.queue.free(&[], &states);
@@ -112,6 +131,7 @@ impl Device {
         }
         let vm = self.new_vm();
         let mut context = Context::new(vm, &file.resets);
+        context.has_single_timeline = arg.flags & SINGLE_TIMELINE != 0;
         let chain = if arg.flags & USE_EXTENSIONS != 0 {
             extensions(self.host, arg.extensions)
         } else {
@@ -170,7 +190,6 @@ impl Device {
             _ => Err(Errno::INVAL),
         };
         match arg.param {
-            param::NO_ZEROMAP => context.no_zeromap = flag()?,
             param::NO_ERROR_CAPTURE => context.no_error_capture = flag()?,
             param::BANNABLE => context.bannable = flag()?,
             param::RECOVERABLE => context.health.recoverable.store(flag()?, Ordering::Relaxed),
@@ -183,47 +202,32 @@ impl Device {
                 }
                 context.priority = priority;
             }
-            param::VM => {
+            param::VM if !context.is_in_use => {
                 flag()?;
                 let vm = u32::try_from(arg.value).map_err(|_| Errno::NOENT)?;
                 let vm = *file.vms.get(vm)?;
-                if !context.hardware.is_empty() {
-                    return Err(Errno::INVAL.into());
-                }
                 self.use_vm(vm);
                 self.release_vm(context.vm);
                 context.vm = vm;
             }
-            param::ENGINES => {
-                let engines = self.engine_map(arg)?;
-                self.forget_state(context);
-                context.engines = engines;
+            param::ENGINES if !context.is_in_use && context.engines.is_none() => {
+                context.engines = Some(self.engine_map(arg)?);
             }
-            // The number of active slices and subslices changes only the speed, so the value is
-            // checked and ignored.
-            param::SSEU => {
-                let sseu: i915::ContextSseu = self.host.value(arg.value)?;
-                if sseu.slice_mask == 0 || sseu.subslice_mask == 0 {
-                    return Err(Errno::INVAL.into());
-                }
+            // The number of active slices and subslices can be set on Gen11 only.
+            param::SSEU if arg.size as usize >= size_of::<i915::ContextSseu>() => {
+                return Err(Errno::NODEV.into());
             }
-            // Ban period, ring size, protected content, and parameters of other kernel branches:
-            // the kernel returns EINVAL for a Broadwell.
+            // An address space or engine map of a context that has been used, a second engine map,
+            // and parameters that the kernel does not have, or has no more, for a Broadwell.
             _ => return Err(Errno::INVAL.into()),
         }
         Ok(())
     }
 
-    /// The engine map that a client passes; `None` for a size of 0, which removes the map.
-    fn engine_map(
-        &mut self,
-        arg: &i915::ContextParam,
-    ) -> Result<Option<Vec<Option<EngineId>>>, Errno> {
+    /// The engine map that a client passes.
+    fn engine_map(&mut self, arg: &i915::ContextParam) -> Result<Vec<Option<EngineId>>, Errno> {
         const LOAD_BALANCE: u32 = 0;
         const NONE: u16 = u16::MAX;
-        if arg.size == 0 {
-            return Ok(None);
-        }
         let head = size_of::<u64>() as u32;
         let each = size_of::<EngineClass>() as u32;
         let count =
@@ -235,12 +239,7 @@ impl Device {
         let chain: u64 = self.host.value(arg.value)?;
         let engines: Vec<EngineClass> =
             self.host.array(arg.value + u64::from(head), count.into())?;
-        let (topology, chip) = (self.config.topology(), self.config.chip());
-        let known = |engine: &EngineClass| {
-            let id = (*chip.engines.get(usize::from(engine.class))?)?;
-            let instances = if id == EngineId::Video { topology.videos } else { 1 };
-            (u32::from(engine.instance) < instances).then_some(id)
-        };
+        let known = |engine: &EngineClass| known_engine(&self.config, engine);
         let mut map = engines
             .iter()
             .map(|engine| match (engine.class, engine.instance) {
@@ -261,64 +260,51 @@ impl Device {
             let first = siblings.first().and_then(known).ok_or(Errno::INVAL)?;
             *map.get_mut(usize::from(balance.engine_index)).ok_or(Errno::INVAL)? = Some(first);
         }
-        Ok(Some(map))
+        Ok(map)
     }
 
     /// Executes the ioctl GEM_CONTEXT_GETPARAM.
     pub(super) fn context_get(&mut self, file: &mut File, arg: &mut i915::ContextParam) -> Outcome {
         use context_param as param;
-        let vm = file.contexts.get(&arg.ctx_id).ok_or(Errno::NOENT)?.vm;
+        let context = file.use_context(arg.ctx_id)?;
         let chip = self.config.chip();
-        if arg.param == param::VM {
-            if !chip.has_ppgtt {
-                return Err(Errno::NODEV.into());
-            }
-            self.use_vm(vm);
-            (arg.size, arg.value) = (0, file.vms.add(vm).into());
-            return Ok(());
-        }
-        let Some(context) = file.contexts.get(&arg.ctx_id) else { return Err(Errno::NOENT.into()) };
         match arg.param {
+            param::VM if !chip.has_ppgtt => return Err(Errno::NODEV.into()),
+            param::VM => {
+                let vm = context.vm;
+                self.use_vm(vm);
+                (arg.size, arg.value) = (0, file.vms.add(vm).into());
+                return Ok(());
+            }
             param::SSEU => {
+                const ENGINE_INDEX: u32 = 1;
                 let size = size_of::<i915::ContextSseu>() as u32;
                 if arg.size != 0 {
+                    if arg.size < size {
+                        return Err(Errno::INVAL.into());
+                    }
                     let topology = self.config.topology();
                     let mut sseu: i915::ContextSseu = self.host.value(arg.value)?;
+                    let instance = usize::from(sseu.engine.instance);
+                    let exists = match &context.engines {
+                        Some(engines) => engines.get(instance).is_some_and(Option::is_some),
+                        None => known_engine(&self.config, &sseu.engine).is_some(),
+                    };
+                    let by_index = sseu.flags & ENGINE_INDEX != 0;
+                    if sseu.rsvd != 0
+                        || sseu.flags & !ENGINE_INDEX != 0
+                        || by_index != context.engines.is_some()
+                        || !exists
+                    {
+                        return Err(Errno::INVAL.into());
+                    }
                     sseu.slice_mask = (1 << topology.slices) - 1;
                     sseu.subslice_mask = (1 << topology.subslices) - 1;
                     sseu.min_eus_per_subslice = topology.eus as u16;
                     sseu.max_eus_per_subslice = topology.eus as u16;
-                    if arg.size < size {
-                        return Err(Errno::INVAL.into());
-                    }
                     self.host.put(arg.value, &sseu)?;
                 }
                 arg.size = size;
-                return Ok(());
-            }
-            param::ENGINES => {
-                let Some(engines) = &context.engines else {
-                    arg.size = 0;
-                    return Ok(());
-                };
-                let mut bytes = vec![0u8; size_of::<u64>()];
-                for engine in engines {
-                    let class = match engine {
-                        Some(id) => {
-                            CLASSES.iter().position(|known| known == id).unwrap_or(0) as u16
-                        }
-                        None => u16::MAX,
-                    };
-                    let instance = if engine.is_some() { 0 } else { u16::MAX };
-                    bytes.extend_from_slice(bytemuck::bytes_of(&EngineClass { class, instance }));
-                }
-                if arg.size != 0 {
-                    if (arg.size as usize) < bytes.len() {
-                        return Err(Errno::INVAL.into());
-                    }
-                    self.host.write(arg.value, &bytes)?;
-                }
-                arg.size = bytes.len() as u32;
                 return Ok(());
             }
             _ => {}
@@ -327,7 +313,6 @@ impl Device {
         arg.value = match arg.param {
             param::GTT_SIZE if chip.has_ppgtt => 1 << 48,
             param::GTT_SIZE => chip.end_address + 4096,
-            param::NO_ZEROMAP => context.no_zeromap.into(),
             param::NO_ERROR_CAPTURE => context.no_error_capture.into(),
             param::BANNABLE => context.bannable.into(),
             param::RECOVERABLE => context.health.recoverable.load(Ordering::Relaxed).into(),
@@ -343,11 +328,18 @@ impl Device {
         if arg.flags != 0 || arg.pad != 0 {
             return Err(Errno::INVAL.into());
         }
-        let context = file.contexts.get(&arg.ctx_id).ok_or(Errno::NOENT)?;
         arg.reset_count = file.resets.load(Ordering::Relaxed);
+        let context = file.use_context(arg.ctx_id)?;
         // A fault does not affect the work of other contexts, so no reset finds this context's
         // work pending.
         (arg.batch_active, arg.batch_pending) = (context.health.guilty.load(Ordering::Relaxed), 0);
         Ok(())
     }
+}
+
+/// The engine with a class and instance; `None` if it does not exist.
+fn known_engine(config: &Config, engine: &EngineClass) -> Option<EngineId> {
+    let id = (*config.chip().engines.get(usize::from(engine.class))?)?;
+    let instances = if id == EngineId::Video { config.topology().videos } else { 1 };
+    (u32::from(engine.instance) < instances).then_some(id)
 }

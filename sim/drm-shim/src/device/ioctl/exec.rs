@@ -52,6 +52,7 @@ impl Device {
         let fences = self.fences(file, arg)?;
         let id = arg.rsvd1 as u32;
         let mut context = file.contexts.remove(&id).ok_or(Errno::NOENT)?;
+        context.is_in_use = true;
         let outcome = self.submit(file, &mut context, arg, fences);
         file.contexts.insert(id, context);
         let (fence, is_shared) = outcome?;
@@ -176,6 +177,9 @@ impl Device {
         if context.health.banned.load(Ordering::Relaxed) {
             return Err(Errno::IO.into());
         }
+        if !context.has_room(slot) {
+            return Err(Stop::Wait(FOREVER));
+        }
         let mut entries: Vec<ExecObject2> =
             self.host.array(arg.buffers_ptr, arg.buffer_count.into())?;
         let (objects, addresses) = self.place(file, context, &entries)?;
@@ -217,6 +221,7 @@ impl Device {
         let address = batch.addresses[batch.batch] + start;
         let Fences { mut waits, files, signals } = fences;
         waits.extend(self.implicit_fences(&batch));
+        waits.extend(context.last.clone());
         let items = batch.objects.iter().zip(&batch.addresses).filter_map(|(id, address)| {
             let Object { storage, read_only, tiling, stride, view, .. } = self.objects.get(id)?;
             Some(Item {
@@ -243,6 +248,7 @@ impl Device {
         let class = CLASSES.iter().position(|known| *known == engine).map(|class| class as u16);
         let fence = Fence::new(class, &self.changes);
         self.queue.add(Request { job: Some(job), waits, files, fence: fence.clone() })?;
+        context.add_work(slot, &fence);
         let mut is_shared = false;
         for (id, entry) in batch.objects.iter().zip(&batch.entries) {
             let object = self.object_mut(*id)?;

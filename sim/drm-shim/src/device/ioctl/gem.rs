@@ -1,11 +1,11 @@
 //! Objects (GEM): creation, mappings, transfers, waits.
 
 use super::extensions::extensions;
-use crate::device::fence::{Fence, now};
+use crate::device::fence::{FOREVER, Fence, now};
 use crate::device::gem::{Advice, MAX_SIZE, Object, ObjectId, PAGE, Storage};
 use crate::device::host::{FilePages, Keeper, Mappable};
 use crate::device::outcome::{Outcome, Stop};
-use crate::device::{Device, File};
+use crate::device::{Device, File, Id};
 use crate::uapi::{drm, i915, mode};
 use rustix::io::Errno;
 use std::sync::Arc;
@@ -41,13 +41,21 @@ impl Device {
     /// child would otherwise allocate the same ranges.
     ///
     /// # Errors
-    /// ENOMEM if the arena has no room.
-    pub(super) fn allocate(&mut self, size: u64) -> Result<Arc<dyn FilePages>, Errno> {
+    /// If the arena has no room: [`Stop::Wait`] while pending work uses freed objects, whose memory
+    /// becomes free later; else ENOMEM.
+    pub(super) fn allocate(&mut self, size: u64) -> Result<Arc<dyn FilePages>, Stop> {
         let arena = match self.arena.take().filter(|arena| arena.owner() == std::process::id()) {
             Some(arena) => arena,
             None => self.host.new_arena()?,
         };
-        self.arena.insert(arena).allocate(size).ok_or(Errno::NOMEM)
+        let arena = self.arena.insert(arena);
+        // Asked before the allocation: work may end at any time.
+        let has_freed = self.queue.has_freed();
+        match arena.allocate(size) {
+            Some(pages) => Ok(pages),
+            None if has_freed => Err(Stop::Wait(FOREVER)),
+            None => Err(Errno::NOMEM.into()),
+        }
     }
 
     /// Adds an object with one reference.
@@ -82,14 +90,14 @@ impl Device {
     ///
     /// # Errors
     /// EINVAL for a size of 0 or above [`MAX_SIZE`]; E2BIG if the number of pages does not fit a
-    /// signed 32-bit number; ENOMEM if the arena has no room.
-    pub(super) fn create(&mut self, size: u64) -> Result<ObjectId, Errno> {
+    /// signed 32-bit number; the errors of [`allocate`](Self::allocate).
+    pub(super) fn create(&mut self, size: u64) -> Result<ObjectId, Stop> {
         let size = size.checked_next_multiple_of(PAGE).ok_or(Errno::INVAL)?;
         if i32::try_from(size / PAGE).is_err() {
-            return Err(Errno::TOOBIG);
+            return Err(Errno::TOOBIG.into());
         }
         if !(1..=MAX_SIZE).contains(&size) {
-            return Err(Errno::INVAL);
+            return Err(Errno::INVAL.into());
         }
         let pages = self.allocate(size)?;
         Ok(self.insert(Storage::File(pages)))
@@ -173,7 +181,12 @@ impl Device {
         if arg.flags != 0 {
             return Err(Errno::INVAL.into());
         }
-        for (extension, address) in extensions(self.host, arg.extensions)? {
+        let chain = extensions(self.host, arg.extensions)?;
+        // The list of regions may be given once.
+        if chain.len() > 1 {
+            return Err(Errno::INVAL.into());
+        }
+        for (extension, address) in chain {
             if extension.name != MEMORY_REGIONS {
                 return Err(Errno::INVAL.into());
             }
@@ -229,9 +242,17 @@ impl Device {
         self.objects.values_mut().filter(here).flat_map(|object| object.work(true)).collect()
     }
 
-    /// Closes a handle: GEM_CLOSE, DESTROY_DUMB.
+    /// Closes a handle: GEM_CLOSE, DESTROY_DUMB. The file's address spaces unbind the object with
+    /// the last handle. (Linux i915_gem_object.c, i915_gem_close_object)
     pub(super) fn close_handle(&mut self, file: &mut File, handle: u32) -> Outcome {
         let object = file.objects.remove(handle).map_err(|_| Errno::INVAL)?;
+        if self.object(object)?.users > 1 && !file.has(object) {
+            for vm in file.contexts.values().map(|context| context.vm) {
+                if let Some(vm) = self.vms.get_mut(&vm) {
+                    vm.forget(object);
+                }
+            }
+        }
         self.release(object);
         Ok(())
     }
@@ -349,15 +370,20 @@ impl Device {
         Ok(())
     }
 
-    /// The memory to map when a client passes `offset` to mmap. `length` bytes must lie in the
-    /// object.
+    /// The memory to map when a client passes `offset` to mmap of a file. `length` bytes must lie in
+    /// the object.
     ///
     /// # Errors
-    /// EINVAL for an offset that no object has, or a range beyond the end of the object; EMFILE if
+    /// EINVAL for an offset that no object has, or a range beyond the end of the object; EACCES if
+    /// the file has no handle of the object (Linux drm_gem.c, drm_vma_node_is_allowed); EMFILE if
     /// there are too many descriptors.
-    pub fn mapping(&mut self, offset: u64, length: u64) -> Result<Mappable, Errno> {
+    pub fn mapping(&mut self, file: Id, offset: u64, length: u64) -> Result<Mappable, Errno> {
         let (id, aperture, within) = object_at(offset);
+        let is_allowed = self.files.get(&file).is_some_and(|file| file.has(id));
         let object = self.object_mut(id).map_err(|_| Errno::INVAL)?;
+        if !is_allowed {
+            return Err(Errno::ACCESS);
+        }
         if aperture {
             let view = object.view.as_ref().ok_or(Errno::INVAL)?.pages();
             inside(within, length, view.size())?;

@@ -71,7 +71,7 @@ impl Device {
     }
 
     /// Creates the view of a tiled object, if it has none.
-    pub(super) fn make_view(&mut self, id: ObjectId) -> Result<(), Errno> {
+    pub(super) fn make_view(&mut self, id: ObjectId) -> Outcome {
         let object = self.object(id)?;
         if object.view.is_some() {
             return Ok(());

@@ -200,3 +200,22 @@ fn relocations_that_declare_writes() {
         descriptor::signal(&opens, true);
     }
 }
+
+/// A context whose submissions do not end takes only as many as its ring has room for. Submissions
+/// of other contexts do not wait. (Linux i915_gem_execbuffer.c, eb_throttle)
+#[test]
+fn full_rings() {
+    let mut client = asynchronous();
+    let data = client.create(4096);
+    let batch = client.store_batch(0x30_0000, 1);
+    let mut list = [pinned(data, 0x30_0000), pinned(batch, 0x20_0000)];
+    let (gate, opens) = Client::gate();
+    for _ in 0..context::RING {
+        client.exec_after(&gate, &mut list);
+    }
+    assert_eq!(client.exec(&mut list, 0, 0), Err(Stop::Wait(FOREVER)));
+    assert_eq!(client.exec(&mut list, exec::BLT, 0), Ok(()));
+    descriptor::signal(&opens, true);
+    assert_eq!(client.wait(data, -1).0, Ok(()));
+    assert_eq!(client.exec(&mut list, 0, 0), Ok(()));
+}

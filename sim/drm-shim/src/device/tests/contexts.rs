@@ -127,3 +127,86 @@ fn numbers_of_destroyed_contexts() {
     };
     assert_eq!([create(), create(), create()], [2, 3, 5]);
 }
+
+/// Oracle: set_context_param and set_proto_ctx_param (Linux i915_gem_context.c): the address space
+/// and the engines of a context are set before its first use, and the engines once.
+#[test]
+fn contexts_in_use() {
+    use i915::context_param as param;
+    let mut client = Client::open(RENDER);
+    let map = [0u32; 3];
+    let mut vm = i915::VmControl::default();
+    client.i915(i915::nr::GEM_VM_CREATE, &mut vm).unwrap();
+    let engines = |client: &mut Client, ctx_id, size| {
+        let value = map.as_ptr() as u64;
+        let mut set = i915::ContextParam { ctx_id, param: param::ENGINES, size, value };
+        client.i915(i915::nr::GEM_CONTEXT_SETPARAM, &mut set)
+    };
+    let space = |client: &mut Client, ctx_id| {
+        let value = vm.vm_id.into();
+        let mut set = i915::ContextParam { ctx_id, param: param::VM, size: 0, value };
+        client.i915(i915::nr::GEM_CONTEXT_SETPARAM, &mut set)
+    };
+    let create = |client: &mut Client| {
+        let mut create = i915::ContextCreate::default();
+        client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
+        create.ctx_id
+    };
+    let invalid = errno(Errno::INVAL);
+    assert_eq!(engines(&mut client, 0, 12), invalid);
+    assert_eq!(space(&mut client, 0), invalid);
+    let new = create(&mut client);
+    assert_eq!(
+        [0, 1, 7, 9].map(|size| engines(&mut client, new, size)),
+        [(); 4].map(|()| errno(Errno::INVAL))
+    );
+    assert_eq!((space(&mut client, new), engines(&mut client, new, 12)), (Ok(()), Ok(())));
+    assert_eq!(
+        (space(&mut client, new), engines(&mut client, new, 12)),
+        (Ok(()), errno(Errno::INVAL))
+    );
+
+    let batch = client.store_batch(0x20_0800, 1);
+    let submitted = create(&mut client);
+    client.exec(&mut [pinned(batch, 0x20_0000)], 0, submitted).unwrap();
+    let asked = create(&mut client);
+    let mut get =
+        i915::ContextParam { ctx_id: asked, param: param::PRIORITY, ..Default::default() };
+    client.i915(i915::nr::GEM_CONTEXT_GETPARAM, &mut get).unwrap();
+    for used in [submitted, asked] {
+        assert_eq!(
+            (space(&mut client, used), engines(&mut client, used, 12)),
+            (errno(Errno::INVAL), errno(Errno::INVAL))
+        );
+    }
+}
+
+/// Oracle: get_sseu and set_sseu (Linux i915_gem_context.c): only Gen11 can set slices; the engine
+/// is named by index exactly if the context has an engine map.
+#[test]
+fn slices_of_contexts() {
+    use i915::{ContextSseu, context_param as param};
+    let mut client = Client::open(RENDER);
+    let mut call = |number, size, mut sseu: ContextSseu| {
+        let value = std::ptr::from_mut(&mut sseu) as u64;
+        let mut arg = i915::ContextParam { ctx_id: 0, param: param::SSEU, size, value };
+        client.i915(number, &mut arg).map(|()| (arg.size, sseu.slice_mask, sseu.subslice_mask))
+    };
+    let (get, set) = (i915::nr::GEM_CONTEXT_GETPARAM, i915::nr::GEM_CONTEXT_SETPARAM);
+    let size = size_of::<ContextSseu>() as u32;
+    let none = ContextSseu::default();
+    assert_eq!(call(get, 0, none), Ok((size, 0, 0)));
+    assert_eq!(call(get, size, none), Ok((size, 1, 7)));
+    assert_eq!(call(set, size, none), errno(Errno::NODEV));
+    assert_eq!(call(set, size - 1, none), errno(Errno::INVAL));
+    assert_eq!(call(get, size - 1, none), errno(Errno::INVAL));
+    for wrong in [
+        ContextSseu { flags: 1, ..none },
+        ContextSseu { flags: 2, ..none },
+        ContextSseu { rsvd: 1, ..none },
+        ContextSseu { engine: i915::EngineClass { class: 0, instance: 1 }, ..none },
+        ContextSseu { engine: i915::EngineClass { class: 9, instance: 0 }, ..none },
+    ] {
+        assert_eq!(call(get, size, wrong), errno(Errno::INVAL), "{wrong:?}");
+    }
+}

@@ -31,11 +31,12 @@ fn objects() {
 
     let mut map = i915::GemMmapOffset { handle: 1, flags: 2, ..Default::default() };
     client.i915(i915::nr::GEM_MMAP_OFFSET, &mut map).unwrap();
-    let host::Mappable { file, offset, .. } = client.device.mapping(map.offset, 8192).unwrap();
+    let host::Mappable { file, offset, .. } =
+        client.device.mapping(client.id, map.offset, 8192).unwrap();
     let pages = PROCESS.import(file, offset, 8192).unwrap();
     assert_eq!(bytes(&*pages, 8190), [1, 2]);
-    assert!(client.device.mapping(map.offset + 4096, 8192).is_err());
-    assert!(client.device.mapping(77 << 36, 4096).is_err());
+    assert!(client.device.mapping(client.id, map.offset + 4096, 8192).is_err());
+    assert!(client.device.mapping(client.id, 77 << 36, 4096).is_err());
 
     for size in [0, u64::MAX, gem::MAX_SIZE + 1] {
         let mut create = i915::GemCreate { size, ..Default::default() };
@@ -101,6 +102,41 @@ fn memory_regions_of_objects() {
     {
         assert_eq!(create(regions, number, pad), errno(Errno::INVAL), "{regions:?} {number} {pad}");
     }
+    let mut chain = i915::CreateExtMemoryRegions {
+        num_regions: 1,
+        regions: right.as_ptr() as u64,
+        ..Default::default()
+    };
+    let second = chain;
+    chain.base.next = std::ptr::from_ref(&second) as u64;
+    let extensions = std::ptr::from_ref(&chain) as u64;
+    let mut create = i915::GemCreateExt { size: 4096, extensions, ..Default::default() };
+    assert_eq!(client.i915(i915::nr::GEM_CREATE_EXT, &mut create), errno(Errno::INVAL));
+}
+
+/// If there is no memory for an object, but pending work uses freed objects, the ioctl waits.
+#[test]
+fn memory_of_freed_objects() {
+    let mut client = asynchronous();
+    let create = |client: &mut Client, size| {
+        let mut create = i915::GemCreate { size, ..Default::default() };
+        client.i915(i915::nr::GEM_CREATE, &mut create).map(|()| create.handle)
+    };
+    let batch = client.store_batch(0x20_0800, 1);
+    let freed = client.create(4096);
+    let mut size = gem::MAX_SIZE;
+    while size >= 4096 {
+        while create(&mut client, size).is_ok() {}
+        size /= 2;
+    }
+    assert_eq!(create(&mut client, 4096), errno(Errno::NOMEM));
+    let (gate, opens) = Client::gate();
+    client.exec_after(&gate, &mut [pinned(freed, 0x30_0000), pinned(batch, 0x20_0000)]);
+    client.core(drm::nr::GEM_CLOSE, &mut drm::GemClose { handle: freed, pad: 0 }).unwrap();
+    assert_eq!(create(&mut client, 4096), Err(Stop::Wait(FOREVER)));
+    descriptor::signal(&opens, true);
+    assert_eq!(client.wait(batch, -1).0, Ok(()));
+    assert!(create(&mut client, 4096).is_ok());
 }
 
 /// A mapping has its memory after the object's last handle was closed. Oracle: mmap(2) and
@@ -113,7 +149,7 @@ fn closed_but_mapped() {
     client.write(second, 4096, b"second").unwrap();
     let mut offset = i915::GemMmapOffset { handle: first, flags: 2, ..Default::default() };
     client.i915(i915::nr::GEM_MMAP_OFFSET, &mut offset).unwrap();
-    let memory = client.device.mapping(offset.offset, 8192).unwrap();
+    let memory = client.device.mapping(client.id, offset.offset, 8192).unwrap();
     let file = memory.file.try_clone().unwrap();
     let pages = PROCESS.import(file, memory.offset, 8192).unwrap();
     let mut map = i915::GemMmap { handle: second, size: 8192, ..Default::default() };
@@ -174,7 +210,8 @@ fn aperture() {
     let mut map =
         i915::GemMmapOffset { handle, flags: i915::MMAP_OFFSET_GTT, ..Default::default() };
     client.i915(i915::nr::GEM_MMAP_OFFSET, &mut map).unwrap();
-    let host::Mappable { file, offset, .. } = client.device.mapping(map.offset, 8192).unwrap();
+    let host::Mappable { file, offset, .. } =
+        client.device.mapping(client.id, map.offset, 8192).unwrap();
     let pages = PROCESS.import(file, offset, 8192).unwrap();
     assert_eq!(&bytes(&*pages, 1024 + 512), b"here");
     pages.write(1024 + 512, b"there").unwrap();
@@ -199,7 +236,8 @@ fn aperture() {
     map.flags = i915::MMAP_OFFSET_UC;
     client.i915(i915::nr::GEM_MMAP_OFFSET, &mut map).unwrap();
     client.i915(i915::nr::GEM_SET_DOMAIN, &mut domains).unwrap();
-    let host::Mappable { file, offset, .. } = client.device.mapping(map.offset, 8192).unwrap();
+    let host::Mappable { file, offset, .. } =
+        client.device.mapping(client.id, map.offset, 8192).unwrap();
     let direct = PROCESS.import(file, offset, 8192).unwrap();
     client.i915(i915::nr::GEM_SET_DOMAIN, &mut domains).unwrap();
     direct.write(4096, b"here").unwrap();

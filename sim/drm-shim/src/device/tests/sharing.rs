@@ -41,6 +41,39 @@ fn shared_buffers() {
     assert_eq!(client.core(drm::nr::PRIME_FD_TO_HANDLE, &mut wrong), errno(Errno::BADF));
 }
 
+/// Oracle: i915_gem_close_object and drm_vma_node_is_allowed (Linux): a file maps only objects that
+/// it has a handle of, and without a handle its address spaces do not have the object.
+#[test]
+fn objects_of_other_files() {
+    let mut client = Client::open(RENDER);
+    let handle = client.create(4096);
+    client.write(handle, 0, &store(0x20_0000, 1)).unwrap();
+    let mut flink = drm::GemFlink { handle, name: 0 };
+    client.core(drm::nr::GEM_FLINK, &mut flink).unwrap();
+    let mut map = i915::GemMmapOffset { handle, flags: 2, ..Default::default() };
+    client.i915(i915::nr::GEM_MMAP_OFFSET, &mut map).unwrap();
+    client.device.mapping(client.id, map.offset, 4096).unwrap();
+
+    let other = Id::new();
+    client.device.open(other, PRIMARY, None);
+    client.id = other;
+    let refused = |client: &mut Client| client.device.mapping(other, map.offset, 4096).unwrap_err();
+    assert_eq!(refused(&mut client), Errno::ACCESS);
+    let mut open = drm::GemOpen { name: flink.name, ..Default::default() };
+    client.core(drm::nr::GEM_OPEN, &mut open).unwrap();
+    client.device.mapping(other, map.offset, 4096).unwrap();
+    let space = client.device.files[&other].contexts[&0].vm;
+    let target = client.create(4096);
+    let mut list =
+        [pinned(target, 0x20_0000), ExecObject2 { handle: open.handle, ..Default::default() }];
+    client.exec(&mut list, 0, 0).unwrap();
+    let bound = |client: &Client| client.device.vms[&space].count();
+    assert_eq!(bound(&client), 2);
+    client.core(drm::nr::GEM_CLOSE, &mut drm::GemClose { handle: open.handle, pad: 0 }).unwrap();
+    assert_eq!(bound(&client), 1);
+    assert_eq!(refused(&mut client), Errno::ACCESS);
+}
+
 /// A descriptor that is not a sync file is refused. Oracle: Linux's sync_file_get_fence and its
 /// callers.
 #[test]

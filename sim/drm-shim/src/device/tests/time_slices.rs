@@ -76,8 +76,13 @@ impl Client {
 
 /// A client whose work may take about four seconds of the model's time.
 fn patient(asynchronous: bool) -> Client {
+    with_limit(1 << 32, asynchronous)
+}
+
+/// A client whose work may take `work_limit` units.
+fn with_limit(work_limit: u64, asynchronous: bool) -> Client {
     let mut client = Client::open(RENDER);
-    let config = Config { work_limit: 1 << 32, asynchronous, ..client.device.config.clone() };
+    let config = Config { work_limit, asynchronous, ..client.device.config.clone() };
     client.device = Device::new(config, PROCESS);
     let (end, channel) = Descriptor::Device { id: client.id, minor: RENDER }.create(true).unwrap();
     client.device.open(client.id, RENDER, Some(channel));
@@ -195,4 +200,52 @@ fn loops_of_closed_contexts() {
     assert_eq!(client.wait(waits, -1).0, Ok(()));
     client.poke(data, 64, 5);
     assert_eq!(client.peek(data, 0), 0);
+}
+
+/// The same, for work that never waits, so that the model is in a time slice of it.
+#[test]
+fn endless_loops_of_closed_contexts() {
+    let mut client = with_limit(u64::MAX, true);
+    let data = client.create(4096);
+    let ctx_id = client.context();
+    let mut param = i915::ContextParam {
+        ctx_id,
+        param: i915::context_param::PERSISTENCE,
+        ..Default::default()
+    };
+    client.i915(i915::nr::GEM_CONTEXT_SETPARAM, &mut param).unwrap();
+    let mut begins = store(DATA, 1);
+    begins.truncate(16);
+    let mut packets: Vec<u32> = bytemuck::pod_collect_to_vec(&begins);
+    packets.extend(jump_to(FIRST));
+    let endless = client.object(bytemuck::cast_slice(&packets));
+    client.exec(&mut [unordered(data, DATA), unordered(endless, FIRST)], 0, ctx_id).unwrap();
+    while client.peek(data, 0) == 0 {
+        std::thread::yield_now();
+    }
+    let mut destroy = i915::ContextDestroy { ctx_id, pad: 0 };
+    client.i915(i915::nr::GEM_CONTEXT_DESTROY, &mut destroy).unwrap();
+    assert_eq!(client.wait(endless, 60_000_000_000).0, Ok(()));
+}
+
+/// Submissions of a context with one timeline run in order on all engines. (Linux
+/// i915_gem_execbuffer.c, the syncobj of a context)
+#[test]
+fn one_timeline() {
+    const SINGLE_TIMELINE: u32 = 2;
+    let mut client = patient(true);
+    let data = client.create(4096);
+    let waits = client.object(&store_after(&wait_for(DATA + 64, 5), DATA, 1));
+    let next = client.object(&store(DATA + 4, 2));
+    let mut create = ContextCreate { flags: SINGLE_TIMELINE, ..Default::default() };
+    client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
+    let first = &mut [unordered(data, DATA), unordered(waits, FIRST)];
+    client.exec(first, exec::RENDER, create.ctx_id).unwrap();
+    let second = &mut [unordered(data, DATA), unordered(next, SECOND)];
+    client.exec(second, exec::BLT, create.ctx_id).unwrap();
+    assert_eq!(client.wait(next, 20_000_000).0, errno(Errno::TIME));
+    assert_eq!(client.peek(data, 4), 0);
+    client.poke(data, 64, 5);
+    assert_eq!(client.wait(next, -1).0, Ok(()));
+    assert_eq!([0, 4].map(|offset| client.peek(data, offset)), [1, 2]);
 }
