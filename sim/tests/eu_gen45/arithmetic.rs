@@ -64,3 +64,31 @@ fn sums_and_products_round_toward_zero() {
         }
     }
 }
+
+/// `dp4` of words with dwords, and `shr` of negative numbers, as the kernels of intel-vaapi-driver
+/// for MPEG-2 have them. Oracle: sums of 64 bits, and the floor of a quotient.
+#[test]
+fn integers_of_an_inverse_transform() {
+    let mut random = Random::new(5);
+    for _ in 0..200 {
+        let a: [i16; 16] = std::array::from_fn(|_| random.bits() as i16 >> 4);
+        let b: [i32; 16] = std::array::from_fn(|_| (random.bits() as i16).into());
+        let words: [u32; 8] = std::array::from_fn(|n| {
+            u32::from(a[2 * n] as u16) | u32::from(a[2 * n + 1] as u16) << 16
+        });
+        let text = "dp4(16) g20<1>D g10<8,8,1>W g12<8,8,1>D { align1 compr };
+            shr(16) g22<1>D g20<8,8,1>D 11UD { align1 compr };";
+        let thread = run(text, &launch(0xffff), |thread| {
+            super::support::write(thread, 10, &words);
+            super::support::write(thread, 12, &b.map(|b| b as u32));
+        })
+        .unwrap();
+        for n in 0..16 {
+            let tuple = n / 4 * 4..n / 4 * 4 + 4;
+            let sum: i64 = tuple.map(|n| i64::from(a[n]) * i64::from(b[n])).sum();
+            assert_eq!(read(&thread, 20, n, 4) as i32, sum as i32);
+            let floor = (f64::from(sum as i32) / 2048.0).floor() as i32;
+            assert_eq!(read(&thread, 22, n, 4) as i32, floor);
+        }
+    }
+}

@@ -1,8 +1,8 @@
 //! Media threads: root threads, which MEDIA_OBJECT starts, and the children that they spawn.
 //!
 //! Root threads start in the order of their packets, each as soon as one of the threads that VFE
-//! allows is free. A thread gets its first turn as soon as it starts. Therefore threads that neither
-//! wait nor need a second turn run one after the other.
+//! allows is free. A thread gets its first turn as soon as it starts. Therefore threads that
+//! neither wait nor need a second turn run one after the other.
 
 use super::descriptor::{Dispatch, REGISTER};
 use super::front::Front;

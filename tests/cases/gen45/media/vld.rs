@@ -20,8 +20,8 @@ const SLICE: &[&str] = &[
     "10 0111 10",
     // Escape: after three zeros, level -300; end.
     "000001 000011 111011010100 10",
-    // Increment 3; type: intra.
-    "010 00011",
+    // Increment 2; type: intra.
+    "011 00011",
     // Differences of DC in luma: +3, 0, -1, 0; in chroma: 0, +1. No other coefficients.
     "01 11 10  100 10  00 0 10  100 10  00 10  01 1 10",
     // 23 zeros end the slice.
