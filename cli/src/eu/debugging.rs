@@ -178,7 +178,7 @@ impl Options {
         if !self.state {
             return Vec::new();
         }
-        let read = |at: usize, count: usize| (0..count).map(|n| thread.regs.u32(at + 4 * n));
+        let read = |at: usize, count: usize| (0..count).map(move |n| thread.regs.u32(at + 4 * n));
         let mut registers: Vec<_> = [
             ("a0", A0, 4),
             ("f0", FLAGS, 1),
