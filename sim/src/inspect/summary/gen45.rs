@@ -144,15 +144,9 @@ pub fn summary(draw: &Drawing<'_>, packet: &ThreeDPrimitive) -> Summary {
         transforms: sf.viewport_transform_enable,
         viewports: viewport.iter().filter(|_| sf.viewport_transform_enable).map(edges).collect(),
         depth_ranges: depth_range.iter().map(|it| [it.minimum_depth, it.maximum_depth]).collect(),
-        scissors: viewport.filter(|_| sf.scissor_rectangle_enable).map(|viewport| {
-            let scissor = &viewport.scissor_rectangle;
-            vec![[
-                scissor.scissor_rectangle_x_min.get(),
-                scissor.scissor_rectangle_y_min.get(),
-                scissor.scissor_rectangle_x_max.get(),
-                scissor.scissor_rectangle_y_max.get(),
-            ]]
-        }),
+        scissors: viewport
+            .filter(|_| sf.scissor_rectangle_enable)
+            .map(|viewport| vec![scissor(&viewport)]),
         rectangle: [
             rectangle.clipped_drawing_rectangle_x_min.get(),
             rectangle.clipped_drawing_rectangle_y_min.get(),
@@ -179,6 +173,17 @@ fn edges(viewport: &SfViewport) -> [f32; 4] {
     let width = viewport.viewport_matrix_element_m00.abs();
     let height = viewport.viewport_matrix_element_m11.abs();
     [x - width, y - height, x + width, y + height]
+}
+
+/// First column and row, last column and row of the scissor rectangle.
+fn scissor(viewport: &SfViewport) -> [u64; 4] {
+    let scissor = &viewport.scissor_rectangle;
+    [
+        scissor.scissor_rectangle_x_min.get(),
+        scissor.scissor_rectangle_y_min.get(),
+        scissor.scissor_rectangle_x_max.get(),
+        scissor.scissor_rectangle_y_max.get(),
+    ]
 }
 
 fn indices(source: &Source<'_>) -> IndexBuffer {
