@@ -22,7 +22,6 @@ fn load(disabled: u64, registers: &[(u32, u32)]) -> Vec<u32> {
     let packet = MiLoadRegisterImm {
         byte_write_disables: U::from_bits(disabled),
         register: (&registers[..]).into(),
-        ..MiLoadRegisterImm::new()
     };
     let mut dwords = Vec::new();
     push(&mut dwords, &packet);

@@ -317,7 +317,6 @@ fn refusals() {
         param: i915::context_param::ENGINES,
         size: 8,
         value: 16,
-        ..Default::default()
     };
     assert_eq!(client.i915(i915::nr::GEM_CONTEXT_SETPARAM, &mut engines), errno(Errno::FAULT));
     client.exec(&mut objects, exec::BLT, create.ctx_id).unwrap();
