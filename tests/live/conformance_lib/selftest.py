@@ -49,6 +49,9 @@ if "--list-subtests" in sys.argv:
     sys.exit(0)
 name = sys.argv[sys.argv.index("--run-subtest") + 1]
 code = 0
+if name == "skip_unknown":
+    print(f"(gem_basic:1) igt_core-CRITICAL: Unknown subtest: {name}", flush=True)
+    sys.exit(98)
 def say(kind):
     global code
     code = {"pass": 0, "skip": 77, "fail": 98}[kind]
@@ -382,6 +385,10 @@ class Fakes(unittest.TestCase):
         self.assertIn("['pass_2', 'GL_RGBA', '-auto', '-fbo']", arguments)
         self.assertIn(f"['{tests}/pass_3.txt']", arguments)
         self.call("run", *self.igt(), "--out", self.folder / "igt-out", "--reference", code=2)
+
+    def test_unknown_subtests(self):
+        results, _ = self.run_suite(self.igt(["pass_1", "skip_unknown"]), code=0)
+        self.assertEqual(results, {"gem_basic@pass_1": "Pass", "gem_basic@skip_unknown": "Skip"})
 
     def test_opencl(self):
         self.fake("cl/test_conformance/basic/test_basic", OPENCL, ["pass_1", "fail_1", "crash_1"])

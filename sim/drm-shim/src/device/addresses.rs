@@ -16,7 +16,7 @@ pub struct VmId(pub u64);
 /// leaves the last page of 4 GiB free.
 const END_32: u64 = (1 << 32) - 4096;
 /// End of the address space.
-const END_48: u64 = 1 << 48;
+pub const END_48: u64 = 1 << 48;
 
 /// The objects that are bound in an address space. An object stays bound after its submission, so
 /// that later submissions need no relocation, and can use the object without listing it. It is

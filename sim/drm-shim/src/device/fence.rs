@@ -5,10 +5,10 @@ use super::descriptor;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
+use rustix::thread::futex;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The monotonic clock in nanoseconds, which timeouts refer to.
 pub fn now() -> u64 {
@@ -19,26 +19,26 @@ pub fn now() -> u64 {
 /// The time limit of a wait without a timeout: only a change ends it.
 pub const FOREVER: u64 = u64::MAX;
 
-/// Counts changes that threads wait for. The count has its own lock; a thread that waits holds no
-/// other lock.
+/// Counts changes that threads wait for. A thread that waits holds no lock.
 #[derive(Debug, Default)]
 pub struct Changes {
-    count: Mutex<u64>,
-    changed: Condvar,
+    /// The count, on which threads wait (futex). It wraps.
+    count: AtomicU32,
     /// True if the queue cannot continue without a change from outside.
     at_rest: AtomicBool,
 }
 
 impl Changes {
     /// The count. Read the count before checking the condition to wait for.
-    pub fn count(&self) -> u64 {
-        *self.count.lock().unwrap_or_else(PoisonError::into_inner)
+    pub fn count(&self) -> u32 {
+        self.count.load(Ordering::Acquire)
     }
 
     /// Counts a change and wakes all waiting threads.
     pub fn add(&self) {
-        *self.count.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        self.changed.notify_all();
+        self.count.fetch_add(1, Ordering::Release);
+        // It fails only for a wrong address.
+        let _ = futex::wake(&self.count, futex::Flags::PRIVATE, i32::MAX.cast_unsigned());
     }
 
     /// Says whether the queue can continue by itself, or needs a change from outside. Counts a
@@ -50,14 +50,18 @@ impl Changes {
     }
 
     /// Waits until the count differs from `seen`, but at most until the clock (`now`) reaches
-    /// `until`, and at most a second.
-    pub fn wait(&self, seen: u64, until: u64) {
-        let left = Duration::from_nanos(until.saturating_sub(now()));
-        let count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+    /// `until`, and at most a second. May return earlier. Returns true if a signal handler of the
+    /// client has run.
+    pub fn wait(&self, seen: u32, until: u64) -> bool {
         // At most a second: a signal handler may have delayed this thread, so the caller must check
         // its condition again.
-        let limit = left.min(Duration::from_secs(1));
-        drop(self.changed.wait_timeout_while(count, limit, |count| *count == seen));
+        let left = until.saturating_sub(now()).min(1_000_000_000);
+        let limit = Timespec {
+            tv_sec: (left / 1_000_000_000) as i64,
+            tv_nsec: (left % 1_000_000_000) as i64,
+        };
+        let woken = futex::wait(&self.count, futex::Flags::PRIVATE, seen, Some(&limit));
+        woken == Err(Errno::INTR)
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::device::Device;
 use crate::device::config::Config;
 use crate::device::descriptor::{Descriptor, Id};
-use crate::device::fence::now;
+use crate::device::fence::{FOREVER, now};
 use crate::device::host::Mappable;
 use crate::device::outcome::Stop;
 use crate::device::report::say;
@@ -220,7 +220,13 @@ pub fn ioctl(id: Id, minor: u32, request: Request, argument: u64) -> Result<(), 
                 return Ok(());
             }
             Err(Stop::Errno(error)) => return Err(error),
-            Err(Stop::Wait(until)) => changes.wait(seen, until),
+            // As in the kernel, a signal interrupts a wait. A time limit counts from the first call
+            // of the ioctl, which the client would repeat, so waits with one go on.
+            Err(Stop::Wait(until)) => {
+                if changes.wait(seen, until) && until == FOREVER {
+                    return Err(Errno::INTR);
+                }
+            }
             Err(Stop::After(fence)) => {
                 changes.add();
                 return fence.wait();

@@ -235,7 +235,7 @@ structures! {
     ExecObject2 {
         handle: u32, relocation_count: u32, relocs_ptr: u64, alignment: u64, offset: u64,
         flags: u64,
-        rsvd1: u64, rsvd2: u64,
+        pad_to_size: u64, rsvd2: u64,
     }
     /// A relocation: an address for the kernel to write.
     Relocation {

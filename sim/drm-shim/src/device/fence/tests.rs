@@ -54,3 +54,25 @@ fn fences_and_files_agree() {
         });
     }
 }
+
+/// Oracle: signal(7): a handler interrupts a wait with a time limit, whatever SA_RESTART says.
+#[test]
+fn interrupted_waits() {
+    use std::os::unix::thread::JoinHandleExt;
+    extern "C" fn nothing(_: libc::c_int) {}
+    let handler = nothing as extern "C" fn(libc::c_int);
+    // SAFETY: the handler does nothing, and no other test uses this signal.
+    unsafe { libc::signal(libc::SIGUSR2, handler as libc::sighandler_t) };
+    let changes = Arc::new(Changes::default());
+    let waits = {
+        let changes = changes.clone();
+        std::thread::spawn(move || while !changes.wait(0, FOREVER) {})
+    };
+    while !waits.is_finished() {
+        // SAFETY: the thread has not been joined, so its handle is valid.
+        unsafe { libc::pthread_kill(waits.as_pthread_t(), libc::SIGUSR2) };
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    waits.join().unwrap();
+    assert!(!changes.wait(1, FOREVER));
+}

@@ -5,7 +5,7 @@ use crate::device::addresses::{self, Wanted, canonical};
 use crate::device::context::{CLASSES, Context};
 use crate::device::descriptor;
 use crate::device::fence::{FOREVER, Fence};
-use crate::device::gem::{Object, ObjectId};
+use crate::device::gem::{Object, ObjectId, PAGE};
 use crate::device::machine::{Item, Job};
 use crate::device::outcome::{Outcome, Stop};
 use crate::device::queue::Request;
@@ -294,7 +294,12 @@ impl Device {
             {
                 return Err(Errno::INVAL);
             }
-            let size = self.object(id)?.size;
+            // The addresses behind a shorter object stay free.
+            let pad = entry.pad_to_size * u64::from(entry.flags & object::PAD_TO_SIZE != 0);
+            if !pad.is_multiple_of(PAGE) || pad > addresses::END_48 {
+                return Err(Errno::INVAL);
+            }
+            let size = self.object(id)?.size.max(pad);
             wanted.push(Wanted {
                 object: id,
                 size,

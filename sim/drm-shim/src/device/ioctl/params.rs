@@ -190,6 +190,7 @@ impl Device {
                 .ok_or(Errno::FAULT)?;
             let mut item: i915::QueryItem = self.host.value(address)?;
             let answer = match item.query_id {
+                0 => return Err(Errno::INVAL.into()),
                 i915::QUERY_TOPOLOGY_INFO if !self.config.chip().has_ppgtt => Err(Errno::NODEV),
                 i915::QUERY_TOPOLOGY_INFO if item.flags == 0 => Ok(self.topology_info()),
                 i915::QUERY_ENGINE_INFO if item.flags == 0 => Ok(self.engine_info()),
@@ -202,9 +203,8 @@ impl Device {
             item.length = match answer {
                 Err(error) => -error.raw_os_error(),
                 Ok(bytes) if item.length == 0 => bytes.len() as i32,
-                Ok(bytes) if (item.length as usize) < bytes.len() || item.length < 0 => {
-                    -Errno::INVAL.raw_os_error()
-                }
+                // The kernel compares without sign: a negative length is large.
+                Ok(bytes) if (item.length as usize) < bytes.len() => -Errno::INVAL.raw_os_error(),
                 Ok(bytes) => match self.put_reply(&item, &bytes) {
                     Ok(()) => bytes.len() as i32,
                     Err(error) => -error.raw_os_error(),

@@ -13,7 +13,8 @@ use std::fs;
 use std::sync::Arc;
 
 impl Device {
-    /// PRIME_HANDLE_TO_FD. EINVAL for unknown flags. (Linux drm_prime.c)
+    /// PRIME_HANDLE_TO_FD. EINVAL for unknown flags. (Linux drm_prime.c) Waits for pending work on
+    /// the object: users of the buffer do not.
     pub(super) fn prime_export(&mut self, file: &mut File, arg: &mut drm::PrimeHandle) -> Outcome {
         if arg.flags & !(drm::CLOEXEC | drm::RDWR) != 0 {
             return Err(Errno::INVAL.into());
@@ -21,6 +22,10 @@ impl Device {
         let id = *file.objects.get(arg.handle)?;
         let object = self.object_mut(id)?;
         // As in the kernel, the client's own pages cannot be exported.
+        if matches!(object.storage, Storage::User(_)) {
+            return Err(Errno::INVAL.into());
+        }
+        object.wait(true)?;
         let Storage::File(pages) = &object.storage else { return Err(Errno::INVAL.into()) };
         object.is_shared = true;
         let (number, offset) = pages.location();

@@ -219,3 +219,21 @@ fn full_rings() {
     assert_eq!(client.wait(data, -1).0, Ok(()));
     assert_eq!(client.exec(&mut list, 0, 0), Ok(()));
 }
+
+/// Work that is pending when a buffer is exported is complete when its descriptor exists: users of
+/// the descriptor do not wait for it. Oracle: begin_cpu_access (Linux i915_gem_dmabuf.c) waits.
+#[test]
+fn pending_work_of_exports() {
+    let mut client = asynchronous();
+    let data = client.create(4096);
+    let batch = client.store_batch(0x30_0000, 1);
+    let (gate, opens) = Client::gate();
+    client.exec_after(&gate, &mut [pinned(data, 0x30_0000), pinned(batch, 0x20_0000)]);
+    let mut prime = drm::PrimeHandle { handle: data, flags: 0, fd: -1 };
+    assert_eq!(client.core(drm::nr::PRIME_HANDLE_TO_FD, &mut prime), Err(Stop::Wait(FOREVER)));
+    descriptor::signal(&opens, true);
+    assert_eq!(client.wait(data, -1).0, Ok(()));
+    client.core(drm::nr::PRIME_HANDLE_TO_FD, &mut prime).unwrap();
+    // SAFETY: the ioctl just returned the descriptor, and nothing else owns it.
+    drop(unsafe { OwnedFd::from_raw_fd(prime.fd) });
+}

@@ -226,7 +226,9 @@ impl Client {
             let seen = changes.count();
             let request = Request::i915::<i915::GemWait>(i915::nr::GEM_WAIT);
             match self.device.ioctl(self.id, request, address, since) {
-                Err(Stop::Wait(until)) => changes.wait(seen, until),
+                Err(Stop::Wait(until)) => {
+                    changes.wait(seen, until);
+                }
                 outcome => return (outcome, wait.timeout_ns),
             }
         }

@@ -151,3 +151,20 @@ fn magic_numbers() {
     let other = std::process::id() + 1;
     assert_eq!(auth(&mut client, other << 10 | 1), Ok(()));
 }
+
+/// Oracle: i915_query_ioctl and copy_query_item (Linux i915_query.c): no item has the number 0; a
+/// length is compared without sign.
+#[test]
+fn wrong_queries() {
+    let mut client = Client::open(RENDER);
+    let mut ask = |query_id, length| {
+        let mut item = i915::QueryItem { query_id, length, data_ptr: 16, ..Default::default() };
+        let items_ptr = std::ptr::from_mut(&mut item) as u64;
+        let mut query = i915::Query { num_items: 1, items_ptr, ..Default::default() };
+        client.i915(i915::nr::QUERY, &mut query).map(|()| item.length)
+    };
+    assert_eq!(ask(0, 0), errno(Errno::INVAL));
+    for (length, error) in [(1, Errno::INVAL), (-14, Errno::FAULT)] {
+        assert_eq!(ask(i915::QUERY_MEMORY_REGIONS, length), Ok(-error.raw_os_error()));
+    }
+}

@@ -432,3 +432,23 @@ fn offsets_are_wishes() {
     client.exec(&mut both, 0, create.ctx_id).unwrap();
     assert_eq!(both[0].offset, 48 << 20);
 }
+
+/// Oracle: eb_validate_vma and eb_vma_misplaced (Linux i915_gem_execbuffer.c): an object with
+/// PAD_TO_SIZE takes at least that many addresses.
+#[test]
+fn padded_objects() {
+    let mut client = Client::open(RENDER);
+    let padded = client.create(4096);
+    let batch = client.store_batch(0x20_0000, 1);
+    let mut list = [pinned(padded, 0x20_0000), pinned(batch, 0x20_2000)];
+    list[0].flags |= object::PAD_TO_SIZE;
+    for (pad_to_size, outcome) in [
+        (0x2000, Ok(())),
+        (0x3000, errno(Errno::NOSPC)),
+        (0x2001, errno(Errno::INVAL)),
+        (u64::MAX & !0xfff, errno(Errno::INVAL)),
+    ] {
+        list[0].pad_to_size = pad_to_size;
+        assert_eq!(client.exec(&mut list, 0, 0), outcome, "{pad_to_size:#x}");
+    }
+}
