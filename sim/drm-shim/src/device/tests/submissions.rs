@@ -317,7 +317,6 @@ fn refusals() {
         param: i915::context_param::ENGINES,
         size: 8,
         value: 16,
-        ..Default::default()
     };
     assert_eq!(client.i915(i915::nr::GEM_CONTEXT_SETPARAM, &mut engines), errno(Errno::FAULT));
     client.exec(&mut objects, exec::BLT, create.ctx_id).unwrap();
@@ -447,7 +446,7 @@ fn padded_objects() {
         (0x2000, Ok(())),
         (0x3000, errno(Errno::NOSPC)),
         (0x2001, errno(Errno::INVAL)),
-        (u64::MAX & !0xfff, errno(Errno::INVAL)),
+        (!0xfff, errno(Errno::INVAL)),
     ] {
         list[0].pad_to_size = pad_to_size;
         assert_eq!(client.exec(&mut list, 0, 0), outcome, "{pad_to_size:#x}");
