@@ -355,7 +355,9 @@ fn check_reads_files_of_rules() {
     assert_eq!((code, out.as_str()), (0, expected));
 
     fs::write(&wrong, rule("OURS-EVEN", "").replace("Number]", "Numbr]")).unwrap();
-    let (code, out, err) = finish(genx(["check", &batch, "--rules", &wrong]));
+    // The dump selects the GPU whose fields the rules name, so it is opened first.
+    let raw_batch = ["check", &batch, "--raw", "--engine", "render", "--rules", &wrong];
+    let (code, out, err) = finish(genx(raw_batch));
     let expected =
         format!("genx: {wrong}:3:59: no field `Identification Numbr` here; did you mean");
     assert!(code == 2 && out.is_empty() && err.starts_with(&expected), "{err}");
