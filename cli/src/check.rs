@@ -117,7 +117,7 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// The rules of Broadwell and of the files, with these levels.
+    /// The rules of Broadwell and those of the files of --rules, with the levels of the options.
     pub fn rules(&self) -> Result<Rules, Error> {
         self.apply(Rules::gen8())
     }

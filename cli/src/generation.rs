@@ -50,7 +50,7 @@ impl Gpu {
         }
     }
 
-    /// The rules for the GPU of the option, which is Broadwell if there is none.
+    /// The rules for the GPU that --gen names. Without --gen, those for Broadwell.
     ///
     /// # Errors
     /// If this GPU has no rules.

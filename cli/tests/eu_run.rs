@@ -174,8 +174,8 @@ fn rules_of_g45() {
     assert_eq!(finish(genx(["eu", "validate", "--explain", "EU4-MRF"])).0, 0);
 }
 
-/// A program that waits for the host, and a system routine at 0x60 that counts its calls in g121 and
-/// passes breakpoints.
+/// A program that waits for the host. At 0x60, a system routine counts its calls in g121, and sets
+/// Breakpoint Suppress so that the program continues after a breakpoint.
 const WAITS: &str = "
     mov(8)          g2<1>UD         2UD                             { align1 };
     or(1)           cr0<1>UD        cr0<0,1,0>UD    0x00000100UD    { align1 nomask };

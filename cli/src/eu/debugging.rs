@@ -28,8 +28,8 @@ pub struct Options {
     #[arg(long, value_name = "NAME[:eot]")]
     break_opcode: Vec<OpcodeArg>,
     /// Start with a single step: a breakpoint exception after the first instruction, and after
-    /// each other one if the system routine sets Breakpoint Suppress (cr0.0 bit 15) and leaves
-    /// Breakpoint Status (cr0.1 bit 31). Needs --system-routine
+    /// each further one if the system routine sets Breakpoint Suppress (cr0.0 bit 15) and does not
+    /// clear Breakpoint Status (cr0.1 bit 31). Needs --system-routine
     #[arg(long)]
     single_step: bool,
     /// Request the exception External Halt after N instructions. It needs 0x4000 in --exceptions

@@ -22,8 +22,8 @@ enum Dword {
     Channel(u8),
 }
 
-/// The last instruction of a kernel that sends one message, and what is known of the registers
-/// there.
+/// The last instruction of a kernel, which sends its only message, and what is known of the
+/// registers before this instruction.
 #[derive(Clone, Debug)]
 pub struct Ending {
     /// The shared function that receives the message.
@@ -86,8 +86,8 @@ fn message(u: &Uop, instructions: u32, dwords: [Dword; DWORDS]) -> Option<Ending
     })
 }
 
-/// Notes what an instruction writes. Returns `None` for an instruction whose results cannot be
-/// followed.
+/// Records in `dwords` what an instruction writes. Returns `None` if the results are not known to
+/// be the same in all threads.
 fn follow(u: &Uop, dwords: &mut [Dword; DWORDS]) -> Option<()> {
     use Opcode::*;
     let Op::Isa(Mov | Add | Mul | Mad | And | Or | Xor | Not | Shl | Shr | Asr) = u.op else {

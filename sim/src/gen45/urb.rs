@@ -299,9 +299,9 @@ impl Urb {
         &mut self.bytes[start * ROW..(start + rows.min(ROWS - start)) * ROW]
     }
 
-    /// The bytes of an entry of the unit whose threads run; `None` if `handle` is not one. Threads
-    /// of the media pipeline can write from any row of the section on: drivers use handles from 0
-    /// on (assumptions::G45_MEDIA_THREADS_OWN_THE_SECTION).
+    /// The bytes of entry `handle`; `None` if the unit whose threads run has no such entry. For
+    /// threads of the media pipeline, the bytes from row `handle` to the end of the section:
+    /// drivers choose handles themselves (assumptions::G45_MEDIA_THREADS_OWN_THE_SECTION).
     pub fn entry_mut(&mut self, handle: u16) -> Option<&mut [u8]> {
         let Pool { unit, first, entries, rows, .. } = self.pool;
         if unit == Unit::Vfe {

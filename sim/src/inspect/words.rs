@@ -4,7 +4,7 @@ use genxml::eu::Generation;
 use genxml::eu::instruction::SharedFunction;
 use genxml::eu::message;
 
-/// A message of a thread of `generation` in words; `?` if it has none.
+/// Text for a message of `generation`. It contains `?` if the message has no name.
 pub fn words(generation: Generation, function: SharedFunction, descriptor: u32) -> String {
     match generation {
         #[cfg(feature = "gen45")]

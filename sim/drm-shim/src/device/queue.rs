@@ -93,7 +93,7 @@ struct State {
     last: LastReports,
 }
 
-/// The submission that runs. The worker has it.
+/// The submission that the worker executes.
 #[derive(Clone, Copy)]
 struct Running {
     hardware: EngineContextId,
@@ -422,8 +422,8 @@ impl Queue {
         state.sweep();
     }
 
-    /// Fails the requests and started submissions that use one of these context states: a running
-    /// one after its time slice, unless it ends before.
+    /// Fails the requests and started submissions that use one of these context states. A running
+    /// submission fails at the end of its time slice, unless it is complete by then.
     pub fn cancel(&self, states: &[EngineContextId]) {
         let mut state = self.shared.lock();
         state.started.retain(|(started, fence)| {

@@ -220,8 +220,8 @@ pub fn ioctl(id: Id, minor: u32, request: Request, argument: u64) -> Result<(), 
                 return Ok(());
             }
             Err(Stop::Errno(error)) => return Err(error),
-            // As in the kernel, a signal interrupts a wait. A time limit counts from the first call
-            // of the ioctl, which the client would repeat, so waits with one go on.
+            // As in the kernel, a signal interrupts a wait. But a wait with a time limit continues:
+            // the client would repeat the ioctl, and the limit counts from the first call.
             Err(Stop::Wait(until)) => {
                 if changes.wait(seen, until) && until == FOREVER {
                     return Err(Errno::INTR);

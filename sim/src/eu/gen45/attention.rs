@@ -1,5 +1,5 @@
 //! Attention: a thread shows the host that it waits (`wait n1`), with one bit of data, and the host
-//! lets it continue (003:2513-2590). And the state of a thread that a debugger reads.
+//! lets it continue (003:2513-2590). This module also reads the state that a debugger shows.
 
 use crate::eu::regions::{CR0, SR0};
 use crate::eu::thread::Thread;

@@ -1,8 +1,9 @@
 //! Threads that wait for the host (`wait n1`), and the host's answer (003:2513-2580).
 //!
-//! A draw runs without a pause, so the host cannot answer by EU_ATT_CLR meanwhile. It can write the
-//! register before: then the next `wait n1` of the thread does not wait. And an observer can answer
-//! to [`Event::Attention`]. Without an answer the draw ends with a fault, and EU_ATT has the thread.
+//! A draw runs without a pause, so the host cannot write EU_ATT_CLR during the draw. It can write
+//! the register before the draw: then the next `wait n1` of the thread does not wait. An observer
+//! can also answer [`Event::Attention`]. Without an answer the draw ends with a fault, and EU_ATT
+//! has the bit of the thread.
 
 use super::state::Debug;
 use crate::eu::Thread;
@@ -24,7 +25,7 @@ fn number(thread: &Thread) -> u32 {
 
 /// Handles a thread that waits for the host. Returns true if the thread can continue.
 pub fn answered(exec: &mut Exec<'_>, thread: &mut Thread, kernel: u64, ip: u32) -> bool {
-    // Answers are for threads in their order.
+    // An answer is for the first thread with this number that waits, so threads run in order.
     exec.vm.keep_order();
     let number = number(thread);
     let waiting = &mut exec.state.slots.get_mut::<Debug>().answers;
@@ -67,8 +68,8 @@ fn show(state: &mut State, number: u32, attention: bool, data: bool) {
     }
 }
 
-/// Dword `dword` of EU_ATT_CLR is written: clears the attention of threads, and remembers the answer
-/// for those that do not wait.
+/// Handles a write of dword `dword` of EU_ATT_CLR: clears the attention of threads, and stores an
+/// answer for the next wait of each.
 pub fn clear(state: &mut State, dword: u32, value: u32) {
     if dword > 2 {
         return;

@@ -29,8 +29,8 @@ pub struct Mark {
 /// Byte of `r0.6` in a payload.
 const ID: usize = 24;
 
-/// Puts the debug ID into the payload of a thread, and sets the enables of its exceptions, an
-/// external halt and its identity. `exceptions` is `cr0.1` from the state of the unit.
+/// Writes the debug ID to the payload of a thread. Sets the exceptions that are enabled, an
+/// external halt and the identity of the thread. `exceptions` is `cr0.1` from the unit's state.
 ///
 /// # Errors
 /// [`Fault::BadPacket`] if no execution unit may run the thread; [`Fault::Unimplemented`] if the
@@ -88,8 +88,8 @@ fn halt_matches(registers: &Registers, [first, second]: [u32; 2]) -> bool {
     (first ^ one) & masks[0] == 0 && (second ^ other) & masks[1] == 0
 }
 
-/// The unit, execution unit and slot of a thread. Threads run one after the other, so that all take
-/// the first execution unit and slot that they may.
+/// The unit, execution unit and slot of a thread. Threads run one after the other, so each takes
+/// the first execution unit and slot that the registers allow.
 fn identity(exec: &Exec<'_>, unit: Unit) -> Result<StateRegister, Fault> {
     let registers = &exec.state.registers;
     let td = value!(registers, TdCtl2);

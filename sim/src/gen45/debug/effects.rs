@@ -7,8 +7,9 @@ pub enum Effect {
     Executed,
     /// The value is stored and read back. It has no effect on results, for this reason.
     Accepted(&'static str),
-    /// A fault names the field. It comes with the write of the field, with the read of the word that
-    /// the field selects, or with the thread or message that needs the function.
+    /// The model does not have the function: a fault names the field. The fault occurs at the write
+    /// of the field, at the read of the word that the field selects, or when a thread or message
+    /// needs the function.
     Missing(&'static str),
 }
 

@@ -30,7 +30,7 @@ fn word(tag: Tag) -> u32 {
     identifier.pack()[0]
 }
 
-/// Bases change: the state variable unit latches them.
+/// Captures the words of the state variable unit after base addresses have changed.
 pub fn bases(exec: &mut Exec<'_>) {
     let (base, sip) = exec.state.slots.with(|state: &State| {
         let sip: StateSip = state.latched.read(0);
@@ -64,8 +64,8 @@ pub fn topology(exec: &mut Exec<'_>, packet: &ThreeDPrimitive) -> Option<ThreeDP
     Some(packet)
 }
 
-/// A vertex of vertex fetch: counts it. Returns its sequence number, and true if the thread that
-/// shades it is asked for.
+/// A vertex of vertex fetch: counts it. Returns its sequence number, and true if a snapshot needs
+/// the ID of the thread that shades it.
 pub fn vertex(exec: &mut Exec<'_>, index: u32) -> (u32, bool) {
     let number = exec.state.slots.get_mut::<Debug>().counters.vertices.count();
     let registers = &mut exec.state.registers;
@@ -82,7 +82,7 @@ pub fn vertex(exec: &mut Exec<'_>, index: u32) -> (u32, bool) {
     (number, matches && !by_index)
 }
 
-/// The thread that shades the vertex of a snapshot.
+/// Captures the ID of the thread that shades the vertex of a snapshot.
 pub fn shading_thread(exec: &mut Exec<'_>, thread: u32) {
     exec.state.slots.get_mut::<Debug>().capture(VfRdata::OFFSET, [(0, thread)]);
 }
@@ -92,24 +92,24 @@ pub fn next_vertex_thread(exec: &mut Exec<'_>) -> u32 {
     exec.state.slots.get_mut::<Debug>().counters.vertex.get()
 }
 
-/// The tags of the vertices of the object that goes to the next unit.
+/// Records the tags of the vertices of the object that goes to the next unit.
 pub fn corners(exec: &mut Exec<'_>, tags: [Tag; 4]) {
     exec.state.slots.get_mut::<Debug>().corners = tags;
 }
 
-/// The tags of the vertices of an object that thread `number` of a unit put out.
+/// Records the tags of the vertices of an object that thread `number` of `unit` made.
 pub fn produced(exec: &mut Exec<'_>, unit: Unit, number: u32, vertices: [u32; 4]) {
     corners(exec, vertices.map(|relative| Tag { unit, number, relative }));
 }
 
-/// The debug ID of a thread with an own number.
+/// The debug ID of a thread: its number and its snapshot flag.
 fn mark(unit: Unit, thread: u32, flag: bool) -> Mark {
     let id =
         DebugIdVs { thread_id: U::from_bits(thread.into()), ss_flag: flag, ..DebugIdVs::new() };
     Mark { unit, id: id.pack(), flag }
 }
 
-/// A thread of the vertex shader.
+/// Counts a thread of the vertex shader, and captures its words if it has the compare value.
 pub fn vertex_thread(exec: &mut Exec<'_>, kernel: u64) -> Mark {
     let number = exec.state.slots.get_mut::<Debug>().counters.vertex.count();
     let registers = &mut exec.state.registers;
@@ -131,7 +131,8 @@ fn vertices(debug: &Debug, count: usize, relative: bool) -> Vec<(u8, u32)> {
     debug.corners[..count.min(4)].iter().enumerate().flat_map(each).collect()
 }
 
-/// A thread of the geometry shader for an object of `count` vertices. Returns its number, too.
+/// Counts a thread of the geometry shader for an object of `count` vertices, and decides about its
+/// snapshot. Returns the number of the thread, too.
 pub fn geometry_thread(exec: &mut Exec<'_>, kernel: u64, count: usize) -> (u32, Mark) {
     let number = exec.state.slots.get_mut::<Debug>().counters.geometry.count();
     let registers = &mut exec.state.registers;
@@ -160,7 +161,8 @@ pub fn clipper_passes(exec: &mut Exec<'_>, kernel: u64, count: usize) {
     }
 }
 
-/// A thread of the clipper for an object of `count` vertices. Returns its number, too.
+/// Counts a thread of the clipper for an object of `count` vertices, and decides about its
+/// snapshot. Returns the number of the thread, too.
 pub fn clipper_thread(exec: &mut Exec<'_>, kernel: u64, count: usize) -> (u32, Mark) {
     let number = exec.state.slots.get_mut::<Debug>().counters.clipper.count();
     let flag = clipper(exec, number, kernel, count);
@@ -181,7 +183,7 @@ fn clipper(exec: &mut Exec<'_>, number: u32, kernel: u64, count: usize) -> bool 
     decision.to_thread
 }
 
-/// The drawing rectangle, or the one that replaces it.
+/// The drawing rectangle: the debug clip rectangle if it is enabled, otherwise `drawing`.
 pub fn drawing(
     registers: &Registers,
     mut drawing: ThreeDStateDrawingRectangle,
@@ -202,8 +204,8 @@ pub fn drawing(
     drawing
 }
 
-/// A primitive of `count` vertices comes to strips and fans: counts it. Returns false if it is
-/// dropped.
+/// Counts a primitive of `count` vertices that arrives at strips and fans, and decides about its
+/// snapshot. Returns false if the primitive is dropped.
 pub fn primitive(exec: &mut Exec<'_>, kernel: u64, count: usize) -> bool {
     let number = exec.state.slots.get_mut::<Debug>().counters.primitives.count();
     let registers = &mut exec.state.registers;
@@ -247,7 +249,7 @@ pub fn single_subspans(registers: &Registers) -> bool {
     value!(registers, WizCtl).single_subspan_dispatch
 }
 
-/// A pixel shader thread with subspans at these positions.
+/// Counts a pixel shader thread with subspans at these positions, and decides about its snapshot.
 pub fn pixel_thread(
     exec: &mut Exec<'_>,
     kernel: u64,

@@ -31,8 +31,8 @@ pub fn is_flagged(registers: &Registers, first: usize) -> bool {
     DebugIdVs::unpack_lossy(&id(registers, first)).ss_flag
 }
 
-/// A message of `sent` registers to the unified return buffer, whose header has the snapshot flag:
-/// captures a register of it.
+/// Captures a register of a message of `sent` registers to the unified return buffer. The header of
+/// the message has the snapshot flag.
 #[cold]
 pub fn capture_urb(exec: &mut Exec<'_>, registers: &Registers, first: usize, sent: usize) {
     let control = value!(exec.state.registers, UrbCtl);
@@ -52,8 +52,8 @@ pub fn capture_urb(exec: &mut Exec<'_>, registers: &Registers, first: usize, sen
     }
 }
 
-/// The bits that the pixels of a render target write get whose header has the snapshot flag, if they
-/// do not get their colours.
+/// For a render target write whose header has the snapshot flag: the bits that all its pixels get
+/// (RC_DEF_CLR). `None` if they get their colours.
 #[cold]
 pub fn constant_color(exec: &Exec<'_>) -> Option<u32> {
     let registers = &exec.state.registers;

@@ -11,7 +11,7 @@ pub struct Control {
     pub enabled: bool,
     /// The snapshot flag is passed to the thread.
     pub to_thread: bool,
-    /// The snapshot flag is set for everything.
+    /// Every thread, primitive or subspan gets the snapshot flag.
     pub all: bool,
     /// A snapshot was taken.
     pub complete: bool,
@@ -67,9 +67,9 @@ pub struct Decision {
 }
 
 impl Control {
-    /// Decides about what has the compare value if `matches`. With Snapshot All Threads, everything
-    /// is captured, so that the newest remains. Otherwise the first that matches is captured, until
-    /// software clears Snapshot Complete.
+    /// Decides about a thread, primitive or subspan. `matches` is true if it has the compare value.
+    /// With Snapshot All Threads, each one is captured, and replaces the one before. Otherwise only
+    /// the first that matches is captured, until software clears Snapshot Complete.
     fn decide(self, matches: bool, allowed: bool) -> Decision {
         let taken = self.enabled && matches;
         let flag = allowed && (self.all || taken);
@@ -81,8 +81,9 @@ impl Control {
     }
 }
 
-/// Decides about what has the compare value of the unit with the control register `C` if `matches`,
-/// and sets Snapshot Complete. `allowed` is the flag from the unit before, if it is used.
+/// Decides about a thread, primitive or subspan of the unit with the control register `C`. If it
+/// has the compare value (`matches`), sets Snapshot Complete. `allowed` is false if the unit needs
+/// the snapshot flag of the unit before it, and that flag is not set.
 pub fn decide<C: ControlRegister>(
     registers: &mut Registers,
     matches: bool,

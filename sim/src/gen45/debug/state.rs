@@ -37,14 +37,14 @@ pub struct Tag {
 pub struct Count(u32);
 
 impl Count {
-    /// The number of what is counted now, before it is counted.
+    /// Adds one. Returns the value before the addition: the number of the counted item.
     pub fn count(&mut self) -> u32 {
         let number = self.0;
         self.0 = (number + 1) & 0xff_ffff;
         number
     }
 
-    /// The number of what is counted next.
+    /// The number that the next counted item will have.
     pub fn get(self) -> u32 {
         self.0
     }
@@ -102,7 +102,8 @@ pub struct Debug {
 impl UnitState for Debug {}
 
 impl Debug {
-    /// Replaces the words that the register at `offset` returns; each has its mux select.
+    /// Replaces all words that the register at `offset` can return. Each of `words` is a mux select
+    /// and the word that it selects.
     pub fn capture(&mut self, offset: u32, words: impl IntoIterator<Item = (u8, u32)>) {
         self.captured.retain(|(register, _), _| *register != offset);
         self.captured.extend(words.into_iter().map(|(select, word)| ((offset, select), word)));

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Bytes of an interface descriptor.
 const DESCRIPTOR: u64 = 16;
-/// Where modes and state of the front end come from.
+/// Source of the modes and the state of the front end, for error messages.
 const SOURCE: &str = "spec-xml/gen45/media.xml";
 
 /// What the front end does with the data of MEDIA_OBJECT.
@@ -79,7 +79,7 @@ impl Front {
                 return Err(exec.bad_field("VFE Mode", other.bits(), "there is no such mode"));
             }
         };
-        // In VLD mode i965 sets the flag, but its object ends after VFE_STATE.
+        // In VLD mode i965 sets the flag, but its buffer has no VFE_STATE_EX after VFE_STATE.
         if vfe.extended_vfe_state_present && matches!(mode, Mode::Generic) {
             let more: VfeStateEx = general(exec, pointer + 4 * VfeState::DWORDS as u64)?;
             if more.scoreboard_enable {

@@ -63,7 +63,7 @@ impl UnitState for Pool {}
 /// The media threads of a context, and the state that they run with.
 #[derive(Clone, Debug, Default)]
 pub struct Pool {
-    /// State since the first MEDIA_OBJECT after another packet.
+    /// State of the front end. `None` until the first MEDIA_OBJECT after a packet of another kind.
     front: Option<Front>,
     slots: Slots<Bindings, Local>,
     members: Vec<Member>,
@@ -95,7 +95,7 @@ impl Pool {
         self.slots.is_empty() && self.roots.is_empty() && self.children.is_empty()
     }
 
-    /// True if there was no MEDIA_OBJECT since the last other packet.
+    /// True if no MEDIA_OBJECT was executed after the last packet of another kind.
     pub fn is_unused(&self) -> bool {
         self.front.is_none()
     }

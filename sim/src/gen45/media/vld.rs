@@ -15,8 +15,8 @@ use genxml_codecs::mpeg2::{
 };
 use genxml_core::{S, U};
 
-/// Columns of macroblocks that a slice can have. VLD_STATE has no size of the picture; the end of
-/// the slice's data ends the row.
+/// Maximum number of macroblock columns of a slice. VLD_STATE does not contain the size of the
+/// picture. A slice ends where its data end.
 const COLUMNS: usize = 128;
 
 /// The macroblocks of a slice: for each the offset of its interface descriptor, and the data of its
@@ -108,7 +108,7 @@ fn index(structure: Structure, macroblock: &Macroblock) -> usize {
         _ if macroblock.intra => 0,
         Prediction::DualPrime => 3,
         Prediction::Frame => directions,
-        // In a field picture, field prediction is the simple kind.
+        // In a field picture, field prediction has the indices of frame prediction.
         Prediction::Field if structure.is_field() => directions,
         Prediction::Field | Prediction::SixteenByEight => directions + 1,
     };

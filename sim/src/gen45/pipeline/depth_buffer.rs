@@ -71,7 +71,7 @@ impl Format {
         }
     }
 
-    /// The format of the depth of an element.
+    /// The format of the depth value in an element.
     pub const fn depth(self) -> DepthFormat {
         match self {
             Format::Float | Format::FloatStencil => DepthFormat::Float32,

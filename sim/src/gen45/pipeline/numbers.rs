@@ -1,5 +1,5 @@
 //! Numbers of vertices for debugging: follows the vertices of a draw into its objects, so that units
-//! can tell where the vertices of an object come from (003:1179-1183, 1261-1267).
+//! can record where the vertices of an object come from (003:1179-1183, 1261-1267).
 
 use super::objects::Assembler;
 use crate::gen45::debug::fixed;
@@ -17,7 +17,7 @@ pub struct Numbers {
     unit: Unit,
     /// The tags of the objects of the batch.
     objects: Vec<[Tag; 4]>,
-    /// The vertex whose thread is asked for, as the batch numbers it.
+    /// The vertex for which a snapshot needs the thread, by its number in the batch.
     wanted: Option<u32>,
 }
 

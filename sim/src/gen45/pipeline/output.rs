@@ -35,7 +35,7 @@ use genxml::gen45::state_units::{ColorCalcState, ColorCalcStateAlphaReference as
 #[derive(Debug)]
 struct Target {
     binding: u8,
-    /// All pixels get a constant colour, for debugging.
+    /// For debugging: all pixels get a constant colour.
     constant: bool,
     codec: Option<&'static Codec>,
     target: RenderTarget,

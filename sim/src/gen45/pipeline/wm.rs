@@ -34,7 +34,7 @@ pub struct Windower {
     depth_plane: usize,
     /// Number of subspans of a thread.
     spans: usize,
-    /// No threads are started, for debugging.
+    /// For debugging: no threads are started.
     kills_threads: bool,
     counts_invocations: bool,
     counts_depth: bool,

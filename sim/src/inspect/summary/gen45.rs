@@ -275,7 +275,7 @@ fn targets(
     (targets, more)
 }
 
-/// Blending of a target: its surface state enables it, and disables channels.
+/// Blending of a target. The surface state must enable it, too. It also disables channels.
 fn blending(cc: &ColorCalcState, surface: &SurfaceState) -> Blending {
     let blends = cc.color_buffer_blend_enable && surface.color_blend_enable && !cc.logic_op_enable;
     Blending {

@@ -136,8 +136,8 @@ impl RenderTarget {
         true
     }
 
-    /// Calls `each` with address and length of parts of memory that together are the pixels of an
-    /// area.
+    /// Calls `each` with the address and the length of each contiguous part of memory that holds
+    /// pixels of an area.
     fn parts(
         &self,
         slice: u32,

@@ -1,5 +1,6 @@
 //! Primitives whose pixels all get the same colour, for example when a render target is cleared.
-//! One thread is run. The writes of the other threads are known then, and are stored in rows.
+//! The first thread runs. Most other threads would write the same, so the model does not run them
+//! and stores their pixels in rows.
 
 use super::{PixelPipe, PixelState};
 use crate::machine::exec::Exec;
@@ -13,7 +14,7 @@ use crate::render::primitives::BinnedPrimitive;
 use crate::render::render_target::Area;
 use crate::unit::render_cache::Write;
 
-/// Least number of quads for which it is worth to store rows.
+/// Minimum number of quads for which rows are stored.
 const LEAST: i32 = 64;
 
 impl PixelPipe {
@@ -85,8 +86,8 @@ impl PixelPipe {
         rest.iter().try_for_each(|&quad| self.quad(exec, draw, primitive, attributes, quad))
     }
 
-    /// Stores what threads of `each` quads would write, if `write` is the write of another thread.
-    /// Returns false, and does nothing, if the target or the budget needs the threads one by one.
+    /// Stores what the threads of `quads` would write. Each thread has `each` quads. `write` is the
+    /// write of a thread that has run. Returns false if the threads must run one by one.
     fn repeat(&mut self, exec: &mut Exec<'_>, write: &Write, quads: &[Quad], each: usize) -> bool {
         let Some(instructions) = self.shader.as_ref().and_then(|shader| shader.constant()) else {
             return false;

@@ -217,8 +217,8 @@ impl Device {
             param::SSEU if arg.size as usize >= size_of::<i915::ContextSseu>() => {
                 return Err(Errno::NODEV.into());
             }
-            // An address space or engine map of a context that has been used, a second engine map,
-            // and parameters that the kernel does not have, or has no more, for a Broadwell.
+            // An address space or engine map of a context that has been used; a second engine map;
+            // a parameter that the kernel does not have for a Broadwell, or has removed.
             _ => return Err(Errno::INVAL.into()),
         }
         Ok(())

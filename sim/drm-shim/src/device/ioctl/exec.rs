@@ -294,7 +294,7 @@ impl Device {
             {
                 return Err(Errno::INVAL);
             }
-            // The addresses behind a shorter object stay free.
+            // The addresses after a shorter object stay free.
             let pad = entry.pad_to_size * u64::from(entry.flags & object::PAD_TO_SIZE != 0);
             if !pad.is_multiple_of(PAGE) || pad > addresses::END_48 {
                 return Err(Errno::INVAL);

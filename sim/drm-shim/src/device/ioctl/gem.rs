@@ -49,7 +49,7 @@ impl Device {
             None => self.host.new_arena()?,
         };
         let arena = self.arena.insert(arena);
-        // Asked before the allocation: work may end at any time.
+        // Read this before the allocation, because work may end at any time.
         let has_freed = self.queue.has_freed();
         match arena.allocate(size) {
             Some(pages) => Ok(pages),
@@ -242,8 +242,9 @@ impl Device {
         self.objects.values_mut().filter(here).flat_map(|object| object.work(true)).collect()
     }
 
-    /// Closes a handle: GEM_CLOSE, DESTROY_DUMB. The file's address spaces unbind the object with
-    /// the last handle. (Linux i915_gem_object.c, i915_gem_close_object)
+    /// Closes a handle: GEM_CLOSE, DESTROY_DUMB. If it is the last handle of the object in this
+    /// file, the file's address spaces unbind the object. (Linux i915_gem_object.c,
+    /// i915_gem_close_object)
     pub(super) fn close_handle(&mut self, file: &mut File, handle: u32) -> Outcome {
         let object = file.objects.remove(handle).map_err(|_| Errno::INVAL)?;
         if self.object(object)?.users > 1 && !file.has(object) {

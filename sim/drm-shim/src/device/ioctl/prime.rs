@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 impl Device {
     /// PRIME_HANDLE_TO_FD. EINVAL for unknown flags. (Linux drm_prime.c) Waits for pending work on
-    /// the object: users of the buffer do not.
+    /// the object, because other users of the buffer do not wait for it.
     pub(super) fn prime_export(&mut self, file: &mut File, arg: &mut drm::PrimeHandle) -> Outcome {
         if arg.flags & !(drm::CLOEXEC | drm::RDWR) != 0 {
             return Err(Errno::INVAL.into());

@@ -203,7 +203,7 @@ fn loops_of_closed_contexts() {
     assert_eq!(client.peek(data, 0), 0);
 }
 
-/// The same, for work that never waits, so that the model is in a time slice of it.
+/// The same, for a batch that never waits: the model executes it when the context is closed.
 #[test]
 fn endless_loops_of_closed_contexts() {
     let mut client = with_limit(u64::MAX, true);
