@@ -1,7 +1,7 @@
 //! Media pipeline of the G45: MEDIA_OBJECT becomes threads.
 //!
-//! [`mod@object`] takes the data of a MEDIA_OBJECT. In generic mode they are the payload of one thread.
-//! In VLD mode they are a slice of MPEG-2, and [`vld`] makes a payload for each macroblock.
+//! [`mod@object`] takes the data of a MEDIA_OBJECT. In generic mode they are the payload of one
+//! thread. In VLD mode they are a slice of MPEG-2, and [`vld`] makes a payload for each macroblock.
 //! [`front`] holds the state that MEDIA_STATE_POINTERS points to. [`descriptor`] resolves an
 //! interface descriptor. The threads live in a [`pool`].
 //!
