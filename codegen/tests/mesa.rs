@@ -224,7 +224,7 @@ impl Comparison {
     }
 }
 
-/// The difference between a field and ours, `None` if there is none.
+/// The difference between a field and ours, `None` if they are equal.
 fn difference(theirs: (&Spec, &Place<'_>), ours: (&Spec, &Place<'_>)) -> Option<String> {
     let ((mesa, their), (spec, our)) = (theirs, ours);
     if (their.start, their.end) != (our.start, our.end) {
