@@ -125,12 +125,12 @@ fn walk(kernel: &Kernel, start: i32, mut fetch: impl FnMut(i32) -> Fetched) -> F
                     break;
                 }
             };
-            let parts = uops(kernel.generation, &instruction, offset as u32);
-            let decoded = &parts[0];
+            let (decoded, more) = uops(kernel.generation, &instruction, offset as u32);
             padding = if decoded.op == Op::Isa(Opcode::Illegal) { padding + 1 } else { 0 };
             let illegal = matches!(decoded.note.as_deref(), Some(Refusal::Illegal { .. }));
             let ends = illegal || instruction.ends_thread() || padding == MAX_PADDING;
-            found.extend((0..).zip(parts).map(|(part, uop)| ((offset, part), uop)));
+            found.insert((offset, 0), decoded);
+            found.extend((1..).zip(more).map(|(part, uop)| ((offset, part), uop)));
             if instruction.breakpoint {
                 breakpoints.push(offset);
             }
@@ -163,15 +163,18 @@ fn walk(kernel: &Kernel, start: i32, mut fetch: impl FnMut(i32) -> Fetched) -> F
     }
 }
 
-/// The uops of an instruction, at least one. Only instructions of G45 can have several.
-fn uops(generation: Generation, instruction: &Instruction, offset: u32) -> Vec<Uop> {
+/// The first uop of an instruction, and its other ones. Only instructions of G45 can have several.
+fn uops(generation: Generation, instruction: &Instruction, offset: u32) -> (Uop, Vec<Uop>) {
     match generation {
-        Generation::Gen8 => vec![decode8::uop(instruction, offset)],
+        Generation::Gen8 => (decode8::uop(instruction, offset), Vec::new()),
         #[cfg(feature = "gen45")]
-        Generation::Gen45 => gen45::decode::uops(instruction, offset),
+        Generation::Gen45 => {
+            let mut uops = gen45::decode::uops(instruction, offset);
+            (uops.remove(0), uops)
+        }
         other => {
             let why = format!("instructions of {other:?} cannot be executed");
-            vec![Uop::refused(offset, Refusal::illegal(why))]
+            (Uop::refused(offset, Refusal::illegal(why)), Vec::new())
         }
     }
 }
