@@ -496,7 +496,7 @@ impl DepthStencil {
         let z = z.map(|z| z.max(range[0]).min(range[1]));
         let inside = inside(&plane.level, quad, lanes);
         let (x, y) = plane.quad(quad.x, quad.y, quad.slice, sample);
-        // Quads start at even rows: in a Y tile, the second row is 16 bytes behind the first.
+        // Quads start at even rows. In a Y tile, the second row starts 16 bytes after the first.
         let at = plane.surface.address(x, y);
         let rows = match plane.surface.tile_mode == TileMode::Y && y & 1 == 0 {
             true => [at, at.wrapping_add(16)],

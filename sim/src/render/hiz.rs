@@ -12,7 +12,7 @@ use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::watchdog::PIXEL;
 use crate::mem::{PageFault, Vm};
-use crate::surface::{BadSurface, TileMode};
+use crate::surface::{BadSurface, square};
 use genxml::gen8::render3d_depth::{
     ThreeDStateClearParams, ThreeDStateDepthBuffer, ThreeDStateStencilBuffer, ThreeDStateWmHzOp,
 };
@@ -274,8 +274,7 @@ impl Rectangle {
         Ok(())
     }
 
-    /// Writes a slice with one sample. In Y tiles columns of 16 bytes are contiguous from row to
-    /// row. In W tiles columns of 8 bytes are contiguous from each fourth row to the next.
+    /// Writes a slice with one sample.
     fn fill_slice(
         &self,
         vm: &mut Vm<'_>,
@@ -283,49 +282,24 @@ impl Rectangle {
         slice: u32,
         element: &[u8],
     ) -> Result<(), PageFault> {
-        let surface = &plane.surface;
-        let (width, unit, run) = match surface.tile_mode {
-            TileMode::W => (8, 4, 2),
-            _ => (16, 1, 16),
-        };
-        let mut pattern = [0; 512];
-        pattern.chunks_exact_mut(element.len()).for_each(|to| to.copy_from_slice(element));
-        let (left, top) = surface.origin(&plane.level, slice, 0);
-        let bytes = element.len() as i64;
-        let [first, last] = self.columns.map(|x| left + i64::from(x) * bytes);
-        let [mut row, end] = self.rows.map(|y| top + i64::from(y));
-        // The number of bytes or rows up to the next multiple.
-        let rest = |at: i64, multiple: i64| multiple - at.rem_euclid(multiple);
-        while row < end {
-            let below = (row + rest(row, surface.tile_mode.height().into())).min(end);
-            // Whole units of rows.
-            let whole = [row + rest(row, unit) % unit, below - below.rem_euclid(unit)];
-            let mut x = first;
-            while x < last {
-                let next = (x + rest(x, width)).min(last);
-                let full = next - x == width && whole[0] < whole[1];
-                let mut single = |rows: std::ops::Range<i64>| {
-                    rows.into_iter().try_for_each(|y| {
-                        let mut at = x;
-                        while at < next {
-                            let length = rest(at, run).min(next - at);
-                            vm.write(surface.address(at, y), &pattern[..length as usize])?;
-                            at += length;
-                        }
-                        Ok(())
-                    })
-                };
-                if full {
-                    single(row..whole[0])?;
-                    single(whole[1]..below)?;
-                    let length = (whole[1] - whole[0]) * width;
-                    vm.write(surface.address(x, whole[0]), &pattern[..length as usize])?;
-                } else {
-                    single(row..below)?;
-                }
-                x = next;
+        const SIDE: u32 = square::SIDE as u32;
+        let mut pattern = [0; square::MOST_BYTES];
+        square::repeat(element, &mut pattern);
+        let (left, top) = plane.surface.origin(&plane.level, slice, 0);
+        let [columns, rows] = [self.columns, self.rows].map(|[first, end]| first..end);
+        for y in (rows.start / SIDE * SIDE..rows.end).step_by(square::SIDE) {
+            for x in (columns.start / SIDE * SIDE..columns.end).step_by(square::SIDE) {
+                let bit = |mask, n| mask | u64::from(columns.contains(&(x + n))) << n;
+                let row = (0..SIDE).fold(0, bit);
+                let pixels = std::array::from_fn(|n| match rows.contains(&(y + n as u32)) {
+                    true => row,
+                    false => 0,
+                });
+                let corner = (left + i64::from(x) * element.len() as i64, top + i64::from(y));
+                plane
+                    .surface
+                    .square(corner, &pixels, &mut |at, length| vm.write(at, &pattern[..length]))?;
             }
-            row = below;
         }
         Ok(())
     }

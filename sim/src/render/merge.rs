@@ -79,9 +79,7 @@ impl Slots {
     pub fn new(live: [u8; SLOTS], depths: [Depths; 4]) -> Slots {
         Slots { live, depths, waiting: [0; SLOTS] }
     }
-}
 
-impl Slots {
     /// Removes all samples. Depths keep their values.
     pub fn clear(&mut self) {
         self.live = [0; SLOTS];

@@ -5,6 +5,7 @@
 //! * [`layout`]: the position of levels, slices and samples in the rows of an image;
 //! * [`resolve`]: turns a surface state into a [`Surface`];
 //! * [`rows`]: reads and writes rectangles of bytes;
+//! * [`square`]: the parts of memory of a square of pixels;
 //! * [`display`]: converts texels to pixels of a picture.
 
 pub mod display;
@@ -12,6 +13,7 @@ pub mod format;
 pub mod layout;
 pub mod resolve;
 pub mod rows;
+pub mod square;
 #[cfg(test)]
 mod tests;
 pub mod tiling;

@@ -3,16 +3,11 @@
 use super::{MOST_BYTES, Purpose, RenderTarget, SLOTS, Work};
 use crate::machine::exec::Exec;
 use crate::machine::observation::Counter;
-use crate::mem::{PAGE, PageFault};
+use crate::mem::PAGE;
 use crate::pixel::raster::Quad;
-use crate::surface::TileMode;
 use crate::surface::format::Class;
+use crate::surface::square::{self, SIDE};
 use crate::unit::render_cache::Write;
-
-/// Pixels along the side of an area.
-const SIDE: usize = 64;
-/// Bytes of a pattern: a row of an area with the largest elements.
-const PATTERN: usize = SIDE * MOST_BYTES;
 
 /// Pixels of a square of the screen.
 #[derive(Clone, Debug)]
@@ -20,7 +15,7 @@ pub struct Area {
     /// Column and row of the upper left pixel, multiples of the side.
     corner: [u32; 2],
     /// A bit for each pixel of each row. Bit 0 is the left pixel.
-    rows: [u64; SIDE],
+    rows: square::Pixels,
 }
 
 impl Area {
@@ -107,14 +102,15 @@ impl RenderTarget {
         element: &[u8; MOST_BYTES],
     ) -> bool {
         let bytes = self.surface.element_bytes as usize;
-        let mut pattern = [0; PATTERN];
-        for to in pattern.chunks_exact_mut(bytes) {
-            to.copy_from_slice(&element[..bytes]);
-        }
+        let mut pattern = [0; square::MOST_BYTES];
+        square::repeat(&element[..bytes], &mut pattern);
         let slice = self.surface.first_slice + if slice < self.slices { slice } else { 0 };
         let area = area.inside(self.level.width, self.level.height);
         let mut page = None;
-        let writable = self.parts(slice, &area, &mut |at, length| {
+        let (left, top) = self.surface.origin(&self.level, slice, 0);
+        let [x, y] = area.corner.map(i64::from);
+        let corner = (left + x * bytes as i64, top + y);
+        let writable = self.surface.square(corner, &area.rows, &mut |at, length| {
             let pages = [at / PAGE, (at + length as u64 - 1) / PAGE];
             if page == Some(pages) {
                 return Ok(());
@@ -126,7 +122,7 @@ impl RenderTarget {
             return false;
         }
         let mut write = |at: u64, length: usize| exec.vm.write(at, &pattern[..length]);
-        if self.parts(slice, &area, &mut write).is_err() {
+        if self.surface.square(corner, &area.rows, &mut write).is_err() {
             return false;
         }
         let pixels = area.pixels();
@@ -134,61 +130,5 @@ impl RenderTarget {
         exec.stats.bytes_written += pixels * bytes as u64;
         exec.device.observed.add(Counter::Written, area.quads());
         true
-    }
-
-    /// Calls `each` with the address and the length of each contiguous part of memory that holds
-    /// pixels of an area.
-    fn parts(
-        &self,
-        slice: u32,
-        area: &Area,
-        each: &mut impl FnMut(u64, usize) -> Result<(), PageFault>,
-    ) -> Result<(), PageFault> {
-        let surface = &self.surface;
-        let bytes = i64::from(surface.element_bytes);
-        let (left, top) = surface.origin(&self.level, slice, 0);
-        let (left, top) =
-            (left + i64::from(area.corner[0]) * bytes, top + i64::from(area.corner[1]));
-        let mut rows = area.rows;
-        let aligned = (left + i64::from(surface.left)) % 16 == 0;
-        if surface.tile_mode == TileMode::Y && aligned {
-            // Columns of 16 bytes are contiguous down to the end of the tile.
-            let width = 16 / bytes as usize;
-            for column in 0..SIDE / width {
-                let mask = (u64::MAX >> (SIDE - width)) << (column * width);
-                let mut y = 0;
-                while y < SIDE {
-                    let tile = (top + y as i64 + i64::from(surface.top)) & 31;
-                    let most = (32 - tile as usize).min(SIDE - y);
-                    let full =
-                        rows[y..y + most].iter().take_while(|row| **row & mask == mask).count();
-                    if full == 0 {
-                        y += 1;
-                        continue;
-                    }
-                    each(surface.address(left + 16 * column as i64, top + y as i64), 16 * full)?;
-                    rows[y..y + full].iter_mut().for_each(|row| *row &= !mask);
-                    y += full;
-                }
-            }
-        }
-        let run = i64::from(surface.tile_mode.run());
-        for (y, row) in rows.into_iter().enumerate() {
-            let mut rest = row;
-            while rest != 0 {
-                let first = rest.trailing_zeros();
-                let count = (rest >> first).trailing_ones();
-                rest &= !((u64::MAX >> (64 - count)) << first);
-                let mut at = left + i64::from(first) * bytes;
-                let end = at + i64::from(count) * bytes;
-                while at < end {
-                    let room = run - (at + i64::from(surface.left)).rem_euclid(run);
-                    let length = room.min(end - at);
-                    each(surface.address(at, top + y as i64), length as usize)?;
-                    at += length;
-                }
-            }
-        }
-        Ok(())
     }
 }
