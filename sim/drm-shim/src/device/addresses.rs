@@ -166,7 +166,10 @@ impl Vm {
         let alignment = wanted.alignment.max(4096);
         let end = if wanted.wide { END_48 } else { self.end };
         if let Some(&address) = self.addresses.get(&wanted.object) {
-            if address.is_multiple_of(alignment) && address + wanted.size <= end {
+            // PAD_TO_SIZE can ask for more addresses than before.
+            let room = self.bound.get(&address).map_or(0, |(top, _)| top - address);
+            let fits = room >= wanted.size && address + wanted.size <= end;
+            if fits && address.is_multiple_of(alignment) {
                 return Ok(address);
             }
             self.forget(wanted.object);

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Number of submissions for which the ring of a context state has room: 16 KiB with about 40
-/// dwords each, of which the kernel leaves a page free. (Linux intel_context.c, i915_gem_execbuffer.c,
-/// eb_throttle)
+/// dwords each, of which the kernel leaves a page free. (Linux intel_context.c,
+/// i915_gem_execbuffer.c, eb_throttle)
 pub(super) const RING: usize = 76;
 
 /// Identifies the state of a context on one engine (the kernel's `intel_context`).

@@ -220,8 +220,10 @@ pub fn ioctl(id: Id, minor: u32, request: Request, argument: u64) -> Result<(), 
                 return Ok(());
             }
             Err(Stop::Errno(error)) => return Err(error),
-            // As in the kernel, a signal interrupts a wait. But a wait with a time limit continues:
-            // the client would repeat the ioctl, and the limit counts from the first call.
+            // As in the kernel, a signal interrupts a wait, but here also with SA_RESTART: clients
+            // repeat the ioctl (libdrm, drmIoctl). A signal just before the wait is not noticed. A
+            // wait with a time limit continues: the client would repeat the ioctl, and the limit
+            // counts from the first call.
             Err(Stop::Wait(until)) => {
                 if changes.wait(seen, until) && until == FOREVER {
                     return Err(Errno::INTR);

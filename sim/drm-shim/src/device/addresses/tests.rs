@@ -37,6 +37,16 @@ fn places() {
     assert!(vm.place(&[Wanted { wide: true, ..large }]).is_ok());
 }
 
+/// Oracle: eb_vma_misplaced (Linux i915_gem_execbuffer.c): a bound object with too few addresses
+/// moves.
+#[test]
+fn padded_objects_move() {
+    let mut vm = Vm::with_user(&Chip::default());
+    vm.place(&[object(1, 4096, None), object(2, 4096, None)]).unwrap();
+    let padded = vm.place(&[object(1, 8192, None), object(2, 4096, None)]).unwrap();
+    assert_eq!(padded, [0x1000_0000 + 8192, 0x1000_0000 + 4096]);
+}
+
 /// Oracle: eb_pin_vma and eb_vma_misplaced (Linux i915_gem_execbuffer.c): the offset of an entry
 /// without PINNED is the address if the object is not bound, the range is free and the address is
 /// aligned and inside the address space.

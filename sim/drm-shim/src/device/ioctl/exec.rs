@@ -177,6 +177,8 @@ impl Device {
         if context.health.banned.load(Ordering::Relaxed) {
             return Err(Errno::IO.into());
         }
+        // If the file has O_NONBLOCK, the kernel returns EWOULDBLOCK instead of waiting. The device
+        // does not know this flag.
         if !context.has_room(slot) {
             return Err(Stop::Wait(FOREVER));
         }
@@ -296,8 +298,13 @@ impl Device {
             }
             // The addresses after a shorter object stay free.
             let pad = entry.pad_to_size * u64::from(entry.flags & object::PAD_TO_SIZE != 0);
-            if !pad.is_multiple_of(PAGE) || pad > addresses::END_48 {
+            if !pad.is_multiple_of(PAGE) {
                 return Err(Errno::INVAL);
+            }
+            // With a larger size, the sums of addresses below would overflow. (Linux i915_vma.c,
+            // i915_vma_insert)
+            if pad > addresses::END_48 {
+                return Err(Errno::NOSPC);
             }
             let size = self.object(id)?.size.max(pad);
             wanted.push(Wanted {

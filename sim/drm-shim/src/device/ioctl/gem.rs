@@ -371,8 +371,8 @@ impl Device {
         Ok(())
     }
 
-    /// The memory to map when a client passes `offset` to mmap of a file. `length` bytes must lie in
-    /// the object.
+    /// The memory to map when a client passes `offset` to mmap of a file. `length` bytes must lie
+    /// in the object.
     ///
     /// # Errors
     /// EINVAL for an offset that no object has, or a range beyond the end of the object; EACCES if

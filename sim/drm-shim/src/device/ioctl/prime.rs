@@ -14,7 +14,8 @@ use std::sync::Arc;
 
 impl Device {
     /// PRIME_HANDLE_TO_FD. EINVAL for unknown flags. (Linux drm_prime.c) Waits for pending work on
-    /// the object, because other users of the buffer do not wait for it.
+    /// the object, because other users of the buffer do not wait for it. The kernel does not wait
+    /// here: a client that exports an object before it signals what the work waits for blocks.
     pub(super) fn prime_export(&mut self, file: &mut File, arg: &mut drm::PrimeHandle) -> Outcome {
         if arg.flags & !(drm::CLOEXEC | drm::RDWR) != 0 {
             return Err(Errno::INVAL.into());
@@ -22,11 +23,8 @@ impl Device {
         let id = *file.objects.get(arg.handle)?;
         let object = self.object_mut(id)?;
         // As in the kernel, the client's own pages cannot be exported.
-        if matches!(object.storage, Storage::User(_)) {
-            return Err(Errno::INVAL.into());
-        }
+        let Storage::File(pages) = object.storage.clone() else { return Err(Errno::INVAL.into()) };
         object.wait(true)?;
-        let Storage::File(pages) = &object.storage else { return Err(Errno::INVAL.into()) };
         object.is_shared = true;
         let (number, offset) = pages.location();
         let buffer = Descriptor::DmaBuf {

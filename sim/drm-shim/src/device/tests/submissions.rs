@@ -433,8 +433,8 @@ fn offsets_are_wishes() {
     assert_eq!(both[0].offset, 48 << 20);
 }
 
-/// Oracle: eb_validate_vma and eb_vma_misplaced (Linux i915_gem_execbuffer.c): an object with
-/// PAD_TO_SIZE takes at least that many addresses.
+/// Oracle: eb_validate_vma and eb_vma_misplaced (Linux i915_gem_execbuffer.c), i915_vma_insert
+/// (i915_vma.c): an object with PAD_TO_SIZE takes at least that many addresses.
 #[test]
 fn padded_objects() {
     let mut client = Client::open(RENDER);
@@ -446,7 +446,7 @@ fn padded_objects() {
         (0x2000, Ok(())),
         (0x3000, errno(Errno::NOSPC)),
         (0x2001, errno(Errno::INVAL)),
-        (!0xfff, errno(Errno::INVAL)),
+        (!0xfff, errno(Errno::NOSPC)),
     ] {
         list[0].pad_to_size = pad_to_size;
         assert_eq!(client.exec(&mut list, 0, 0), outcome, "{pad_to_size:#x}");
