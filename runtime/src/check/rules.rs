@@ -225,8 +225,8 @@ impl Rules {
             .enumerate()
             .map(|(plan, container)| (address(container), plan))
             .collect();
-        // Draws of G45 need other packets.
-        let g45 = tables.container("3DSTATE_PIPELINED_POINTERS").is_some();
+        // Draws of Gen4, G45 and Gen5 need other packets.
+        let g45 = (40..60).contains(&tables.generation());
         let plans = tables.containers().map(|container| {
             let index = index.get(&address(container));
             let is_it = |last: &&(usize, &Last)| index == Some(&usize::from(last.1.packet));

@@ -67,9 +67,6 @@ const THREE_D_G45: &[&str] = &[
     "CS_URB_STATE",
 ];
 
-/// The first packet of [`THREE_D_G45`] that draws of Broadwell do not need.
-const FIRST_G45: usize = 4;
-
 /// Packets that every command that starts threads of the media or GPGPU pipeline needs.
 const MEDIA: &[&str] =
     &["STATE_BASE_ADDRESS", "MEDIA_VFE_STATE", "MEDIA_INTERFACE_DESCRIPTOR_LOAD"];
@@ -85,7 +82,8 @@ pub(super) struct Part {
 
 /// The packet names of all bits, in the order of the bits.
 fn all() -> impl Iterator<Item = &'static str> {
-    THREE_D.iter().chain(&MEDIA[1..]).chain(&THREE_D_G45[FIRST_G45..]).copied()
+    let g45 = THREE_D_G45.iter().filter(|name| !THREE_D.contains(name));
+    THREE_D.iter().chain(&MEDIA[1..]).chain(g45).copied()
 }
 
 impl Part {

@@ -182,7 +182,7 @@ struct Context {
     stages: [Vec<u64>; STAGES.len()],
     /// Kernels of interface descriptors, by position.
     descriptors: Vec<Option<u64>>,
-    /// True after a 3DSTATE_PIPELINED_POINTERS, which only G45 has.
+    /// True after a 3DSTATE_PIPELINED_POINTERS, which only Gen4, G45 and Gen5 have.
     units: bool,
     /// Units that this packet turns off.
     off: [bool; UNITS.len()],
