@@ -3,6 +3,7 @@
 
 use crate::input::address;
 use crate::output::{Error, bad_input};
+use genxml::gen45::eu_registers::ControlRegister;
 use genxml_eu::Generation;
 use genxml_eu::ops::Opcode;
 use genxml_sim::eu::debug::{Alone, Halt, Session, Watch};
@@ -126,13 +127,17 @@ impl Options {
 
     /// Sets what the options change in the initial state.
     pub fn apply(&self, launch: &mut Launch) {
-        if !self.breakpoints().is_empty() || self.single_step {
-            launch.exceptions |= 1 << 15;
+        if self.breakpoints().is_empty() && !self.single_step {
+            return;
         }
-        if self.single_step {
-            launch.exceptions |= 1 << 31;
-            launch.control |= 1 << 15;
-        }
+        let control = ControlRegister::unpack_lossy(&[launch.control, launch.exceptions, 0, 0]);
+        let control = ControlRegister {
+            breakpoint_enable: true,
+            breakpoint_status: control.breakpoint_status || self.single_step,
+            breakpoint_suppress: control.breakpoint_suppress || self.single_step,
+            ..control
+        };
+        [launch.control, launch.exceptions, ..] = control.pack();
     }
 
     /// Runs the session for up to `max` instructions, and acts for the host meanwhile.

@@ -223,8 +223,9 @@ assumptions! {
 
     documentation DEBUG_FUNCTIONS_OF_THE_G45;
         question "What do snapshots of the video front end and the thread spawner, halted arbiters \
-            of messages, and words of debug registers beyond those of the manual do?";
-        choice "Fault.";
+            of messages, and words of debug registers beyond those of the manual do? What do \
+            breakpoints, halts and exceptions by debug registers do to media threads?";
+        choice "Fault. A word that the host reads is 0.";
         reason "The manual describes neither the words nor an end of the halt other than by the \
             host. `gen45::debug::effects` lists the fields.";
 

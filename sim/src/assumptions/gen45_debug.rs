@@ -24,7 +24,8 @@ assumptions! {
             windower's kernel pointer.";
 
     const G45_CLIPPER_CAPTURES_OBJECTS_THAT_PASS: bool = true;
-        question "Which number does the clipper compare for an object that passes without a thread?";
+        question "Which number does the clipper compare for an object that passes without a \
+            thread?";
         choice "The number that its next thread will have. `false`: such objects are not captured.";
         reason "The manual says that they can be captured, but not by which number (003:1550).";
 

@@ -76,6 +76,13 @@ assumptions! {
         reason "The driver uses the kernel for bidirectional field prediction, and makes the \
             forward picture the backward picture of P pictures too.";
 
+    documentation G45_VLD_DAMAGED_SLICES;
+        question "What does VLD mode do with data that are no slice, or with more columns than a \
+            picture can have?";
+        choice "It starts threads for the macroblocks before the damage, and drops the rest.";
+        reason "No available source describes it. The stream is the cause, not the driver, so a \
+            fault would end streams that the hardware plays.";
+
     documentation G45_VLD_MACROBLOCK_COUNT;
         question "What do Slice Horizontal Position and Macroblock Count of a slice do?";
         choice "Nothing. The data contain the first column, and their end ends the slice.";

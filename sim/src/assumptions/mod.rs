@@ -94,6 +94,7 @@ mod gen45_eu;
 mod gen45_media;
 #[cfg(feature = "gen45")]
 mod gen45_messages;
+#[cfg(feature = "gen45")]
 mod gen45_pipeline;
 mod geometry;
 mod memory;
@@ -124,6 +125,7 @@ pub use gen45_eu::*;
 pub use gen45_media::*;
 #[cfg(feature = "gen45")]
 pub use gen45_messages::*;
+#[cfg(feature = "gen45")]
 pub use gen45_pipeline::*;
 pub use geometry::*;
 pub use memory::*;
@@ -150,6 +152,7 @@ use gen45_eu::GEN45_EU;
 use gen45_media::GEN45_MEDIA;
 #[cfg(feature = "gen45")]
 use gen45_messages::GEN45_MESSAGES;
+#[cfg(feature = "gen45")]
 use gen45_pipeline::GEN45_PIPELINE;
 use motion::MOTION;
 use vebox::VEBOX;
@@ -180,6 +183,7 @@ pub const AREAS: &[Area] = &[
     GEN45_EU,
     #[cfg(feature = "gen45")]
     GEN45_DEBUG,
+    #[cfg(feature = "gen45")]
     GEN45_PIPELINE,
     #[cfg(feature = "gen45")]
     GEN45_MESSAGES,

@@ -175,6 +175,7 @@ const FAULTS: &[(&str, &[&str])] = &[
     ("gen45/commands.rs", &["PACKETS_OF_THE_G45_BESIDES_DRAWING"]),
     ("gen45/debug/dispatch.rs", &["DEBUG_FUNCTIONS_OF_THE_G45"]),
     ("gen45/debug/registers.rs", &["DEBUG_FUNCTIONS_OF_THE_G45"]),
+    ("gen45/media/descriptor.rs", &["DEBUG_FUNCTIONS_OF_THE_G45"]),
     ("gen45/media/front.rs", &["MODES_OF_THE_G45_FRONT_END"; 3]),
     ("gen45/media/pool.rs", &["ROOT_THREADS_THAT_THREADS_START"]),
     ("gen45/pipeline/common.rs", &["RARE_FLAGS_OF_UNITS_ON_THE_G45"]),

@@ -90,7 +90,8 @@ impl Gpu {
 
     /// Reads a register as the host does. A register that was never written reads its value after
     /// reset, usually 0. TIMESTAMP and the idle bit of RING_MI_MODE are computed. A register that
-    /// belongs to contexts is read from the context that [`mmio_write`](Self::mmio_write) uses.
+    /// belongs to contexts is read from the context that [`mmio_write`](Self::mmio_write) uses. A
+    /// word of a debug register of the G45 that the model does not have reads 0.
     pub fn mmio_read(&self, offset: u32) -> u32 {
         let owner = engine_at(offset);
         match (rule(offset).home, owner) {

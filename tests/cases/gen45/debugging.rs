@@ -11,7 +11,8 @@ use genxml::gen45::debug_shared::{EuAtt, EuAttClr, TdCtl2};
 use genxml::gen45::registers::Instpm;
 use genxml_cases::push;
 
-fn load(disabled: u64, registers: &[(u32, u32)]) -> Vec<u32> {
+/// Writes registers, but not the bytes that are disabled (a bit each).
+pub fn load(disabled: u64, registers: &[(u32, u32)]) -> Vec<u32> {
     let registers: Vec<_> = registers
         .iter()
         .map(|&(offset, value)| MiLoadRegisterImmRegister {
@@ -64,8 +65,8 @@ fn access() {
     assert_eq!([g45.dword(DATA), g45.dword(DATA + 4)], [9, 0]);
 }
 
-/// 003:1269-1295: the state variable unit latches the bases that change while Global Debug Enable is
-/// set.
+/// 003:1269-1295: the state variable unit latches the bases that change while Global Debug Enable
+/// is set.
 #[test]
 fn latched_bases() {
     let mut g45 = G45::new();

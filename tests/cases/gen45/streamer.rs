@@ -1,6 +1,7 @@
 //! Commands of the streamer. Oracle: the text of each command in the comments, and its effect on
 //! memory.
 
+use super::debugging::load;
 use super::{BATCH, DATA, END, G45};
 use genxml::core::{Address, Shifted, U, U64};
 use genxml::gen45::commands_common::{
@@ -8,9 +9,8 @@ use genxml::gen45::commands_common::{
     PipelineSelect, UrbFence,
 };
 use genxml::gen45::commands_mi::{
-    MiBatchBufferStart, MiBatchBufferStartMemorySpace, MiFlush, MiLoadRegisterImm,
-    MiLoadRegisterImmRegister, MiNoop, MiStoreDataImm, MiStoreDataIndex, MiStoreRegisterMem,
-    MiUserInterrupt,
+    MiBatchBufferStart, MiBatchBufferStartMemorySpace, MiFlush, MiNoop, MiStoreDataImm,
+    MiStoreDataIndex, MiStoreRegisterMem, MiUserInterrupt,
 };
 use genxml::gen45::registers::{PsDepthCount, VsInvocationCount};
 use genxml_cases::push;
@@ -25,21 +25,6 @@ fn pipe_control(operation: PostSync, address: u64, data: u64) -> [u32; 4] {
     .pack()
 }
 
-fn load_registers(registers: &[(u32, u32)]) -> Vec<u32> {
-    let registers: Vec<_> = registers
-        .iter()
-        .map(|&(offset, value)| MiLoadRegisterImmRegister {
-            register_offset: Address::from_bits(offset.into()),
-            data_dword: U::from_bits(value.into()),
-        })
-        .collect();
-    let packet =
-        MiLoadRegisterImm { register: (&registers[..]).into(), ..MiLoadRegisterImm::new() };
-    let mut dwords = Vec::new();
-    push(&mut dwords, &packet);
-    dwords
-}
-
 /// The post-sync operations: 0 writes nothing, 1 the immediate qword, 2 PS_DEPTH_COUNT, 3 the time.
 /// Each writes 8 bytes. (gen45_facts 2.2, 16)
 #[test]
@@ -47,7 +32,7 @@ fn post_sync_operations() {
     let mut g45 = G45::new();
     g45.write(DATA, &[0xee; 64]);
     let batch = [
-        &load_registers(&[(PsDepthCount::OFFSET, 77), (PsDepthCount::OFFSET + 4, 1)])[..],
+        &load(0, &[(PsDepthCount::OFFSET, 77), (PsDepthCount::OFFSET + 4, 1)])[..],
         &pipe_control(PostSync::NO_WRITE, DATA, 5),
         &pipe_control(PostSync::WRITE_IMMEDIATE_DATA, DATA + 8, 0x1122_3344_5566_7788),
         &pipe_control(PostSync::WRITE_PS_DEPTH_COUNT, DATA + 16, 5),
@@ -100,7 +85,7 @@ fn stores() {
         &store(DATA + 4, &[11])[..],
         &store(DATA + 0x10, &[21, 22]),
         &index.pack(),
-        &load_registers(&[(VsInvocationCount::OFFSET, 44)]),
+        &load(0, &[(VsInvocationCount::OFFSET, 44)]),
         &register.pack(),
     ]
     .concat();
@@ -125,7 +110,7 @@ fn flush_resets_counters() {
     let reset = MiFlush { global_snapshot_count_reset: true, ..MiFlush::new() };
     for (flush, expected) in [(MiFlush::new(), 55), (reset, 0)] {
         let batch = [
-            &load_registers(&[(PsDepthCount::OFFSET, 55)])[..],
+            &load(0, &[(PsDepthCount::OFFSET, 55)])[..],
             &flush.pack(),
             &pipe_control(PostSync::WRITE_PS_DEPTH_COUNT, DATA, 0),
         ]
@@ -154,7 +139,7 @@ fn batch_starts_another() {
 #[test]
 fn contexts_share_memory() {
     let mut g45 = G45::new();
-    g45.run(&load_registers(&[(PsDepthCount::OFFSET, 5)])).unwrap();
+    g45.run(&load(0, &[(PsDepthCount::OFFSET, 5)])).unwrap();
     let first = std::mem::replace(&mut g45.context, g45.gpu.create_context().unwrap());
     g45.run(&pipe_control(PostSync::WRITE_PS_DEPTH_COUNT, DATA, 0)).unwrap();
     assert_eq!(g45.qword(DATA), 0);
@@ -178,7 +163,7 @@ fn bad_packets_are_faults() {
     let cases: [(&[u32], &str); 7] = [
         (&select, "Pipeline Selection"),
         (&fence.pack(), "VS Fence = 0x181"),
-        (&load_registers(&[(0x22200, 1)]), "Register Offset"),
+        (&load(0, &[(0x22200, 1)]), "Register Offset"),
         (&media, "MEDIA_OBJECT"),
         (&[0x7a10_0002, 0, 0, 0], "0x7a100002"),
         // PIPELINE_SELECT of the 965.

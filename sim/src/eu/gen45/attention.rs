@@ -8,7 +8,7 @@ use genxml::gen45::eu_registers::{ControlRegister, StateRegister};
 impl Thread {
     /// The bit of data that the thread shows the host: Host Notification Data of `cr0.0`.
     pub fn attention_data(&self) -> bool {
-        ControlRegister::unpack_lossy(&self.regs.dwords(CR0)).host_notification_data
+        self.control_register().host_notification_data
     }
 
     /// The host clears the attention of the thread: a notification in `n1`, and the bit of data
@@ -25,7 +25,7 @@ impl Thread {
 
     /// True if the exception External Halt is enabled. Gen8 cannot disable it.
     pub(in crate::eu) fn halt_enabled_gen45(&self) -> bool {
-        ControlRegister::unpack_lossy(&self.regs.dwords(CR0)).external_halt_enable
+        self.control_register().external_halt_enable
     }
 
     /// The identity of the thread, and the channels that it started with.
@@ -34,7 +34,7 @@ impl Thread {
     }
 
     /// `cr0`: modes, exceptions, and the return address of the system routine.
-    pub fn debug_control(&self) -> ControlRegister {
+    fn control_register(&self) -> ControlRegister {
         ControlRegister::unpack_lossy(&self.regs.dwords(CR0))
     }
 }

@@ -1,6 +1,6 @@
 //! Breakpoints of the first instruction cache: before an instruction at an address, and before
-//! instructions with an opcode (003:2226-2305). Like the bit of an instruction, they need Breakpoint
-//! Enable of `cr0.1`.
+//! instructions with an opcode (003:2226-2305). Like the bit of an instruction, they need
+//! Breakpoint Enable of `cr0.1`.
 
 use crate::assumptions::G45_OPCODE_BREAKPOINT_WITH_EOT_NEEDS_EOT;
 use crate::eu::decode::Fetched;

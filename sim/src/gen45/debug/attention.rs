@@ -16,18 +16,19 @@ use genxml_core::{U, U64};
 /// Slots of an execution unit that the attention registers have bits for (003:9290).
 const SLOTS: u64 = 4;
 
-/// The number of a thread among all, by its execution unit and slot: the bit of EU_ATT_CLR.
-fn number(thread: &Thread) -> u32 {
+/// The number of a thread among all, by its execution unit and slot: the bit of EU_ATT_CLR. `None`
+/// for a slot that the registers have no bit for.
+fn number(thread: &Thread) -> Option<u32> {
     let identity = thread.identity();
-    let unit = identity.execution_unit_identifier.get();
-    (unit * SLOTS + identity.thread_identifier.get()) as u32
+    let (unit, slot) = (identity.execution_unit_identifier.get(), identity.thread_identifier.get());
+    (slot < SLOTS).then_some((unit * SLOTS + slot) as u32)
 }
 
 /// Handles a thread that waits for the host. Returns true if the thread can continue.
 pub fn answered(exec: &mut Exec<'_>, thread: &mut Thread, kernel: u64, ip: u32) -> bool {
     // An answer is for the first thread with this number that waits, so threads run in order.
     exec.vm.keep_order();
-    let number = number(thread);
+    let Some(number) = number(thread) else { return false };
     let waiting = &mut exec.state.slots.get_mut::<Debug>().answers;
     let mut answered = *waiting >> number & 1 == 1;
     *waiting &= !(1 << number);

@@ -42,11 +42,7 @@ pub fn dispatch(
     launch: &mut Launch,
 ) -> Result<(), Fault> {
     let registers = &exec.state.registers;
-    let arbiter = value!(registers, MaDebug1);
-    if arbiter.writeback_arbiter_halt_mode
-        || arbiter.row_input_arbiter_halt_mode
-        || arbiter.shared_function_arb_halt_mode
-    {
+    if halts_arbiters(registers) {
         let what = "a halted arbiter of messages (MA_DEBUG_1): the threads would never end";
         return Err(exec.unimplemented(what, "003:2309-2334"));
     }
@@ -72,6 +68,25 @@ pub fn dispatch(
         place.copy_from_slice(bytemuck::must_cast_slice(&mark.id));
     }
     Ok(())
+}
+
+/// True if an arbiter of messages is halted.
+fn halts_arbiters(registers: &Registers) -> bool {
+    let arbiter = value!(registers, MaDebug1);
+    arbiter.writeback_arbiter_halt_mode
+        || arbiter.row_input_arbiter_halt_mode
+        || arbiter.shared_function_arb_halt_mode
+}
+
+/// True if the registers change how threads without a debug ID start, or where they stop.
+pub fn changes_threads(registers: &Registers) -> bool {
+    let td = value!(registers, TdCtl);
+    halts_arbiters(registers)
+        || td.exception_mask_override
+        || td.force_thread_breakpoint_enable
+        || td.external_halt_on_r0_debug_match
+        || td.force_external_halt
+        || super::kernel::breakpoints(registers).is_some()
 }
 
 /// True if the debug ID of a thread has the values at which the dispatcher halts it.

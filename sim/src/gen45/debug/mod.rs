@@ -1,8 +1,8 @@
-//! Debug functions of the G45 (003 chapter 3): snapshots, breakpoints and external halts of threads,
-//! attention, and registers that reduce a draw to the part of interest.
+//! Debug functions of the G45 (003 chapter 3): snapshots, breakpoints and external halts of
+//! threads, attention, and registers that reduce a draw to the part of interest.
 //!
-//! * [`effects`]: what each field of the debug registers does in the model; [`registers`]: reads and
-//!   writes of them;
+//! * [`effects`]: what each field of the debug registers does in the model; [`registers`]: reads
+//!   and writes of them;
 //! * [`state`]: counters, captured words, and other state that no register shows; [`snapshot`]: the
 //!   decision about a snapshot;
 //! * [`fixed`]: what the fixed functions do for each command, vertex, primitive and thread;

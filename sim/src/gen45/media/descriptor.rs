@@ -2,7 +2,9 @@
 
 use crate::assumptions::{G45_MEDIA_CHANNELS, G45_THREAD_SPAWNER_FFID};
 use crate::eu::cache;
+use crate::eu::regions::GRF_BYTES;
 use crate::eu::{Kernel, Launch};
+use crate::gen45::debug;
 use crate::gen45::message::Bindings;
 use crate::gen45::message::gateway::place;
 use crate::gen45::modes;
@@ -19,10 +21,10 @@ use genxml_core::{Address, U};
 use genxml_eu::Generation;
 use std::sync::Arc;
 
-/// Bytes of a register.
-pub const REGISTER: usize = 32;
+pub use crate::eu::regions::REGISTER;
+
 /// Registers of a thread.
-const REGISTERS: usize = 128;
+const REGISTERS: usize = GRF_BYTES / REGISTER;
 
 /// Everything that threads with the same interface descriptor share.
 #[derive(Clone, Debug)]
@@ -44,13 +46,19 @@ impl Dispatch {
     /// binding table.
     ///
     /// # Errors
-    /// [`Fault::Page`] at the descriptor.
+    /// [`Fault::Page`] at the descriptor; [`Fault::Unimplemented`] if registers for debugging change
+    /// the threads.
     pub fn resolve(
         exec: &mut Exec<'_>,
         vfe: VfeState,
         offset: u64,
         table: Option<u64>,
     ) -> Result<Dispatch, Fault> {
+        let registers = &exec.state.registers;
+        if debug::enabled(registers) && debug::dispatch::changes_threads(registers) {
+            let what = "breakpoints, halts and exceptions of media threads by debug registers";
+            return Err(exec.unimplemented(what, "003:1973-2153, 2226-2334"));
+        }
         let descriptor: InterfaceDescriptor = general(exec, offset)?;
         let base = exec.state.slots.with(|state: &State| state.base);
         let pointer = descriptor.kernel_start_pointer.get();
@@ -64,6 +72,7 @@ impl Dispatch {
         let constants = exec.state.slots.with(|urb: &Urb| urb.constants(first, length));
         let table = table.unwrap_or(descriptor.binding_table_pointer.get());
         let launch = modes::launch(
+            exec,
             descriptor.single_program_flow,
             descriptor.floating_point_mode == FloatingPointMode::ALTERNATE,
             [

@@ -1,5 +1,5 @@
-//! Numbers of vertices for debugging: follows the vertices of a draw into its objects, so that units
-//! can record where the vertices of an object come from (003:1179-1183, 1261-1267).
+//! Numbers of vertices for debugging: follows the vertices of a draw into its objects, so that
+//! units can record where the vertices of an object come from (003:1179-1183, 1261-1267).
 
 use super::objects::Assembler;
 use crate::gen45::debug::fixed;

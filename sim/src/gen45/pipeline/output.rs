@@ -244,7 +244,8 @@ fn unchanged(blending: &Blending) -> Blending {
     }
 }
 
-/// The colour of the pixels whose bits are `bits`, from the highest bit of the format on (003:2451).
+/// The colour of the pixels whose bits are `bits`, from the highest bit of the format on
+/// (003:2451).
 #[cold]
 fn constant_color(codec: &Codec, bits: u32) -> [[u32; SLOTS]; 4] {
     let length = codec.format().bytes() as usize;

@@ -13,11 +13,9 @@ use crate::gen45::urb::{self, Urb};
 use crate::machine::events::Event;
 use crate::machine::exec::Exec;
 use crate::machine::fault::{Fault, InKernel, Waiting};
-use genxml::gen45::commands_common::StateSip;
 use genxml::gen45::enums::FloatingPointMode;
 use genxml::gen45::state_units::{ClipState, GsState, SfState, VsState, WmState};
 use genxml_core::address::{GeneralState, SurfaceState};
-use genxml_core::packet::Fixed;
 use genxml_core::{Address, U};
 use genxml_eu::Generation;
 use std::sync::Arc;
@@ -212,12 +210,8 @@ impl Unit {
         }
         let (offset, length) = (state.constant_offset, state.constant_length);
         let constants = exec.state.slots.with(|urb: &Urb| urb.constants(offset, length));
-        let mut launch = modes::launch(state.single_flow, state.alternate, state.exceptions);
+        let launch = modes::launch(exec, state.single_flow, state.alternate, state.exceptions);
         let exceptions = launch.exceptions;
-        launch.system_routine = exec.state.slots.with(|state: &State| {
-            let sip = StateSip::read_lossy(state.latched.get::<StateSip>(0)?);
-            Some(sip.system_instruction_pointer.get() as u32)
-        });
         Ok(Unit {
             bindings: Bindings::new(base.surface, table, base.general, base.general_bound),
             local: Local::default(),

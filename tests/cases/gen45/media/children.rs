@@ -8,8 +8,8 @@ use genxml::gen45::message_payloads::{
 };
 use genxml::gen45::thread_payloads::MediaChildThreadPayloadHeader;
 
-/// The root sends r1 to the gateway (open), tells the child its address in word 6 of r3, writes r3
-/// and r5 to the URB, sends r2 to the thread spawner, waits, and writes r30 to (r5.6, r5.7).
+/// The root sends r1 to the gateway (open), passes its address to the child in word 6 of r3, writes
+/// r3 and r5 to the URB, sends r2 to the thread spawner, waits, and writes r30 to (r5.6, r5.7).
 const ROOT: [u32; 48] = eu! {
     #![g45]
     send(8) 1 null<1>UD g1<8,8,1>UD 0x03100000

@@ -1,8 +1,12 @@
 //! MEDIA_OBJECT in generic mode.
 
 use super::super::G45;
+use super::super::debugging::load;
 use super::*;
+use genxml::gen45::commands_common::StateSip;
+use genxml::gen45::debug_shared::TdCtl;
 use genxml::gen45::media::{VfeStateEx, VfeStateVfeMode};
+use genxml::gen45::registers::Instpm;
 use genxml::gen45::state_surface::SurfaceStateMediaBoundaryPixelMode as Boundary;
 use genxml::gen45::thread_payloads::MediaThreadPayloadHeader;
 
@@ -160,6 +164,43 @@ fn stuck() {
     // The next batch is not concerned.
     let batch = Scene::new(&[&END]).state(&mut g45);
     g45.run(&batch).unwrap();
+}
+
+/// A media thread enters the system routine of STATE_SIP at an exception. (003:9231-9263)
+#[test]
+fn exceptions() {
+    const RAISE: [u32; 8] = eu! {
+        #![g45]
+        or(1)   cr0.1<1>UD  cr0.1<0,1,0>UD  0x20000000UD       { align1 nomask };
+        send(8) 1 null<1>UD g0<8,8,1>UD 0x87100000
+            thread_spawner MsgDesc: mlen 1 rlen 0 { align1 nomask EOT };
+    };
+    let mut g45 = G45::new();
+    let mut scene = Scene::new(&[&RAISE, &END]);
+    scene.descriptor.software_exception_enable = true;
+    let mut batch = scene.state(&mut g45);
+    object(&mut batch, 0, &[]);
+    let fault = g45.run(&batch).unwrap_err().to_string();
+    assert!(fault.contains("system routine"), "{fault}");
+    let mut batch = scene.state(&mut g45);
+    push(&mut batch, &StateSip { system_instruction_pointer: at(KERNELS + 0x400) });
+    object(&mut batch, 0, &[]);
+    g45.run(&batch).unwrap();
+}
+
+/// Registers for debugging that would change media threads are refused.
+#[test]
+fn debugging() {
+    let mut g45 = G45::new();
+    let scene = Scene::new(&[&END]);
+    let force = TdCtl { force_thread_breakpoint_enable: true, ..TdCtl::new() }.pack()[0];
+    for (value, refused) in [(0, false), (force, true)] {
+        let mut batch = scene.state(&mut g45);
+        batch.extend(load(0, &[(Instpm::OFFSET, 0x0010_0010), (TdCtl::OFFSET, value)]));
+        object(&mut batch, 0, &[]);
+        let result = g45.run(&batch).map_err(|fault| fault.to_string());
+        assert_eq!(result.is_err_and(|fault| fault.contains("media threads")), refused);
+    }
 }
 
 /// What the front end cannot do is a fault that names it.
