@@ -17,8 +17,7 @@ const LIBRARY: &str = "libgenxml_drm_shim.so";
 /// i965 also VC-1) and encode video (AVC, MPEG-2) on it.
 ///
 /// With `--device g45` or `--device gm45` they find a G45 (Gen4.5) or its mobile variant. Mesa's
-/// crocus draws on it with OpenGL 2.1 and OpenGL ES 2.0. The VA-API driver i965 decodes MPEG-2 on
-/// it.
+/// crocus draws on it with OpenGL 2.1 and OpenGL ES 2.0.
 ///
 /// A library is preloaded into the command and its child processes. It replaces the libc functions
 /// that open and use the device. This needs no kernel module, device file or privilege. Programs

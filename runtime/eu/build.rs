@@ -1,4 +1,5 @@
-//! Generates `gen8` from the EU's part of the specification, and `gen45` from the compaction of G45.
+//! Generates `gen8` from the EU's part of the specification, and `gen45` from the compaction of
+//! G45.
 
 use genxml_codegen::parts::{Part, build_module, build_script};
 

@@ -150,8 +150,8 @@ impl Registers {
         self.0[..bytes].fill(0);
     }
 
-    /// As [`clear`](Self::clear), if only the general registers of `written` (a bit each) can differ
-    /// from zero. Registers that only G45 has are left out.
+    /// As [`clear`](Self::clear), if only the general registers of `written` (a bit each) can
+    /// differ from zero. Registers that only G45 has are left out.
     pub fn clear_written(&mut self, written: u128) {
         let mut rest = written;
         while rest != 0 {

@@ -185,7 +185,7 @@ impl PixelShader {
             threads.whole = PIXEL_THREADS_START_WITH_WHOLE_SUBSPANS
                 && !state.vector_mask
                 && kernel.spans < MAX_SPANS;
-            // Then all channels of the quads are enabled, also those of pixels that are not covered.
+            // Then all channels of the quads are enabled, also those of uncovered pixels.
             let whole = threads.whole || state.vector_mask && kernel.spans < MAX_SPANS;
             let constant = (whole && !dispatched.omask && !dispatched.depth)
                 .then(|| constant::ending(&shader.program.kernel, shader.start))

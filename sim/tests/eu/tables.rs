@@ -228,8 +228,9 @@ fn minimum_and_maximum() {
     }
 }
 
-/// Oracle: 003:10840 and 10859, addition, with rows and columns as in [`SUMS`]. The manual prints "-finite" for -fmax
-/// + finite, which cannot change fmax: any number is accepted.
+/// Oracle: 003:10840 and 10859, addition, with rows and columns as in [`SUMS`]. The manual prints
+/// "-finite" for the sum of -fmax and a finite number, which cannot change fmax: any number is
+/// accepted.
 #[test]
 fn additions() {
     for (row, b) in SUMS.iter().zip(SINGLES) {

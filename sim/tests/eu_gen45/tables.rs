@@ -37,8 +37,8 @@ fn check_table(opcode: &str, control: u32, table: &[&str], values: &[f32]) {
     }
 }
 
-/// Tables 14-1 and 14-2, with rows and columns as in [`SUMS`]. For sums of fmax and a small number of the other sign, some
-/// cells have fmax and some "finite"; any number is accepted.
+/// Tables 14-1 and 14-2, with rows and columns as in [`SUMS`]. For sums of fmax and a small number
+/// of the other sign, some cells have fmax and some "finite"; any number is accepted.
 #[test]
 fn additions() {
     check_table("add", 0, &SUMS, &SINGLES);

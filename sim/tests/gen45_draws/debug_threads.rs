@@ -1,5 +1,5 @@
-//! Threads under debugging (003:1714-1788, 1973-2590): their IDs, breakpoints, halts, attention, and
-//! the messages that are recorded.
+//! Threads under debugging (003:1714-1788, 1973-2590): their IDs, breakpoints, halts, attention,
+//! and the messages that are recorded.
 
 use crate::debug_support::*;
 use crate::scene::{KERNELS, PIXELS, SIDE, Scene, kernel, rectangle, u};
