@@ -86,6 +86,8 @@ impl Kernel {
     /// Appends instructions that the kernel does not have yet: their uops, each with its offset and
     /// its number within its instruction.
     pub(super) fn append(&mut self, uops: impl IntoIterator<Item = ((i32, u8), Uop)>) {
+        let uops = uops.into_iter();
+        self.uops.reserve(uops.size_hint().0);
         for ((offset, part), uop) in uops {
             if part == 0 {
                 self.offsets.push((offset, self.uops.len() as u32));

@@ -290,8 +290,17 @@ pub fn region(
     hstride: usize,
     limit: usize,
 ) -> [u16; MAX_CHANNELS] {
-    std::array::from_fn(|n| {
-        ((base + ((n / width) * vstride + (n % width) * hstride) * size) % limit) as u16
+    let (row, column) = (vstride * size, hstride * size);
+    let (mut first, mut at, mut left) = (base, base, width);
+    std::array::from_fn(|_| {
+        if left == 0 {
+            first += row;
+            (at, left) = (first, width);
+        }
+        let offset = if at < limit { at } else { at % limit };
+        at += column;
+        left -= 1;
+        offset as u16
     })
 }
 
