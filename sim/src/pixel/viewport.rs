@@ -113,11 +113,16 @@ impl Transform {
 #[must_use]
 pub fn snap(coordinate: f32, precision: u32) -> i32 {
     let precision = precision.min(SUBPIXEL_BITS);
-    let scaled = f64::from(coordinate) * f64::from(1_u32 << precision);
-    let rounded =
-        if SNAPPING_TIES_GO_TO_EVEN { scaled.round_ties_even() } else { (scaled + 0.5).floor() };
     let limit = f64::from(MAX_COORDINATE >> (SUBPIXEL_BITS - precision));
-    (rounded.clamp(-limit, limit) as i32) << (SUBPIXEL_BITS - precision)
+    let scaled = (f64::from(coordinate) * f64::from(1_u32 << precision)).clamp(-limit, limit);
+    // A sum that is near this number is rounded to an integer, ties to even.
+    const INTEGERS: f64 = (3_u64 << 51) as f64;
+    let rounded = if SNAPPING_TIES_GO_TO_EVEN {
+        (scaled + INTEGERS) - INTEGERS
+    } else {
+        (scaled + 0.5).floor()
+    };
+    (rounded as i32) << (SUBPIXEL_BITS - precision)
 }
 
 /// The rectangles that bound drawing.

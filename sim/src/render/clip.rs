@@ -55,6 +55,23 @@ pub struct ClipState {
     pub cull_distances: u8,
 }
 
+impl ClipState {
+    /// True if nothing of the viewport is outside the guard band, or if there is no guard band.
+    fn contains_viewport(&self) -> bool {
+        let [left, right, bottom, top] = self.guard_band;
+        !self.guard_band_xy || (left <= -1.0 && right >= 1.0 && bottom <= -1.0 && top >= 1.0)
+    }
+
+    /// True if a vertex is inside the viewport, and not a NaN. Comparisons of f32 have the same
+    /// results as the signs of the planes' distances, which are exact.
+    fn is_visible(&self, v: &ClipVertex) -> bool {
+        let [x, y, z, w] = v.position;
+        let near = if self.near_is_zero { 0.0 } else { -w };
+        let deep = if self.viewport_z { near <= z && z <= w } else { !z.is_nan() };
+        f64::from(w) >= CLIP_W_MIN && x.abs() <= w && y.abs() <= w && deep
+    }
+}
+
 /// Homogeneous position, and user clip and cull distances, of a vertex. Distances that no mask
 /// enables are not used.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -231,6 +248,13 @@ pub fn clip(state: &ClipState, vertices: &[ClipVertex], remains: &mut Remains) -
         ClipMode::Normal | ClipMode::AcceptAll => {}
     }
     let looked_at = state.clip_distances | state.cull_distances;
+    if looked_at == 0
+        && state.mode == ClipMode::Normal
+        && state.contains_viewport()
+        && vertices.iter().all(|v| state.is_visible(v))
+    {
+        return Verdict::Accept;
+    }
     let bad = |v: &ClipVertex| {
         let mut distances = v.distances.iter().enumerate();
         v.position.iter().any(|c| c.is_nan())
@@ -386,6 +410,35 @@ mod tests {
 
     fn at(x: f32, y: f32, z: f32, w: f32) -> ClipVertex {
         ClipVertex { position: [x, y, z, w], distances: [0.0; 8] }
+    }
+
+    proptest! {
+        /// What is accepted as a whole because it is visible is inside all planes.
+        #[test]
+        fn visible_vertices_are_inside_all_planes(
+            state in state(),
+            w in prop_oneof![0.0..8.0_f32, Just(1.0), Just(f32::INFINITY), Just(f32::NAN)],
+            xyz in proptest::array::uniform3(
+                prop_oneof![-1.0..1.0_f32, Just(1.0), Just(-1.0), Just(0.0), Just(f32::NAN)],
+            ),
+            band in proptest::array::uniform4(prop_oneof![1.0..4.0_f32, Just(1.0), 0.5..1.0_f32]),
+        ) {
+            let [left, right, bottom, top] = band;
+            let guard_band = [-left, right, -bottom, top];
+            let state = ClipState { clip_distances: 0, guard_band, ..state };
+            let [x, y, z] = xyz.map(|c| c * w);
+            let v = at(x, y, z, w);
+            if state.contains_viewport() && state.is_visible(&v) {
+                prop_assert!(v.position.iter().all(|c| !c.is_nan()));
+                let band = state.guard_band_xy.then_some(state.guard_band);
+                for bounds in [Some(VIEWPORT), band] {
+                    for plane in Planes::new(&state, bounds).all() {
+                        let distance = plane.distance(&Cut::new(&v, 0));
+                        prop_assert!(distance.is_nan() || distance >= 0.0);
+                    }
+                }
+            }
+        }
     }
 
     fn run(state: &ClipState, vertices: &[ClipVertex]) -> (Verdict, Vec<Corner>) {

@@ -53,6 +53,8 @@ pub struct Pipeline {
     stipple: u32,
     /// Primitives that setup made from one primitive. The field exists to reuse its memory.
     primitives: Vec<SetupPrimitive>,
+    /// The rest of the cut primitive.
+    remains: Remains,
     /// Clipper Statistics Enable (3DSTATE_CLIP): CL_INVOCATION_COUNT counts.
     counts_invocations: bool,
     /// Statistics Enable (3DSTATE_SF): CL_PRIMITIVES_COUNT counts (2a p.211-215).
@@ -158,6 +160,7 @@ impl Draw {
                 pixels,
                 bins: Bins::default(),
                 primitives: Vec::new(),
+                remains: Remains::default(),
                 counts_invocations: clip.clipper_statistics_enable,
                 counts_primitives: sf.statistics_enable,
             },
@@ -269,7 +272,7 @@ impl Pipeline {
     /// # Errors
     /// Any [`Fault`] of a thread, or of memory.
     pub fn primitive(&mut self, exec: &mut Exec<'_>, input: &ClipInput<'_>) -> Result<(), Fault> {
-        let Pipeline { raster, attributes, stipple, primitives, .. } = self;
+        let Pipeline { raster, attributes, stipple, primitives, remains, .. } = self;
         exec.spend(watchdog::OBJECT)?;
         let leader = input.vertices[input.provoking];
         let viewport = raster.viewport(dword(leader, place::VIEWPORT));
@@ -278,13 +281,12 @@ impl Pipeline {
         let vertices = input.vertices.map(clip_vertex);
         let state =
             clip::ClipState { guard_band: raster.viewports[viewport].guard_band, ..raster.clip };
-        let mut remains = Remains::default();
         let count = match input.shape {
             Shape::Point => 1,
             Shape::Line => 2,
             _ => 3,
         };
-        let verdict = clip::clip(&state, &vertices[..count], &mut remains);
+        let verdict = clip::clip(&state, &vertices[..count], remains);
         if self.counts_invocations {
             state::count(exec, ClInvocationCount::OFFSET, 1);
         }
@@ -307,14 +309,14 @@ impl Pipeline {
                     *stipple = raster.line_stipple.map_or(0, |(_, start)| start);
                 }
                 let ends = [vertices[0], vertices[1]];
-                let along = setup.line(&ends, verdict, &remains, *stipple, input.last, &mut each);
+                let along = setup.line(&ends, verdict, remains, *stipple, input.last, &mut each);
                 *stipple = stipple.wrapping_add(along);
             }
             Shape::Rectangle => setup.rectangle(&vertices, verdict, &mut each),
             _ => {
                 let info =
                     TriangleInfo { edges: input.edges, point_width: input.vertices.map(width) };
-                setup.triangle(&vertices, verdict, &remains, &info, &mut each);
+                setup.triangle(&vertices, verdict, remains, &info, &mut each);
             }
         }
         for primitive in &*primitives {
