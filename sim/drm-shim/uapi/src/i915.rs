@@ -171,6 +171,8 @@ pub const MMAP_OFFSET_GTT: u64 = 0;
 pub const MMAP_OFFSET_UC: u64 = 3;
 /// GEM_SET_DOMAIN: the domain for accesses of the CPU through the aperture.
 pub const DOMAIN_GTT: u32 = 0x40;
+/// The domains of the GPU: RENDER, SAMPLER, COMMAND, INSTRUCTION, VERTEX (I915_GEM_DOMAIN_*).
+pub const GPU_DOMAINS: u32 = 0x3e;
 /// GEM_MADVISE: the contents are not needed. 0 means that they are.
 pub const MADV_DONTNEED: u32 = 1;
 /// GEM_USERPTR: the GPU does not write the pages.

@@ -358,7 +358,8 @@ impl Device {
     ///
     /// # Errors
     /// EFAULT if the relocations cannot be read; ENOENT for a target that is not in the list;
-    /// EINVAL for an offset that is not aligned or not in the object.
+    /// EINVAL for a domain that is not the GPU's, for two write domains, and for an offset that is
+    /// not aligned or not in the object.
     fn relocate_part(
         &mut self,
         batch: &Batch,
@@ -380,6 +381,10 @@ impl Device {
             };
             let target = target.ok_or(Errno::NOENT)?;
             let address = canonical(*batch.addresses.get(target).ok_or(Errno::NOENT)?);
+            let domains = relocation.read_domains | relocation.write_domain;
+            if domains & !i915::GPU_DOMAINS != 0 || relocation.write_domain.count_ones() > 1 {
+                return Err(Errno::INVAL.into());
+            }
             if relocation.write_domain != 0 && written.last() != Some(&target) {
                 written.push(target);
             }

@@ -69,6 +69,42 @@ fn relocations() {
     }
 }
 
+/// A relocation has domains of the GPU, and at most one write domain.
+/// Oracle: Linux i915_gem_execbuffer.c, eb_relocate_entry.
+#[test]
+fn domains_of_relocations() {
+    const CPU: u32 = 1;
+    const RENDER_AND_INSTRUCTION: u32 = 0x12;
+    let mut client = Client::open(RENDER);
+    let data = client.create(4096);
+    let batch = client.store_batch(0x30_0000, 7);
+    let allowed = [(0, 0), (0x10, 0x10), (RENDER_AND_INSTRUCTION, 2)];
+    let refused = [
+        (CPU, 0),
+        (0, CPU),
+        (i915::DOMAIN_GTT, i915::DOMAIN_GTT),
+        (RENDER_AND_INSTRUCTION, RENDER_AND_INSTRUCTION),
+        (0x80, 0),
+    ];
+    for (domains, expected) in [(&allowed[..], Ok(())), (&refused[..], errno(Errno::INVAL))] {
+        for &(read_domains, write_domain) in domains {
+            let mut relocation = i915::Relocation {
+                target_handle: data,
+                offset: ADDRESS_FIELD,
+                presumed_offset: 0x30_0000,
+                read_domains,
+                write_domain,
+                ..Default::default()
+            };
+            let mut objects = [pinned(data, 0x30_0000), pinned(batch, 0x20_0000)];
+            (objects[1].relocation_count, objects[1].relocs_ptr) =
+                (1, std::ptr::from_mut(&mut relocation) as u64);
+            let found = client.exec(&mut objects, 0, 0);
+            assert_eq!(found, expected, "{read_domains:#x}, {write_domain:#x}");
+        }
+    }
+}
+
 /// The delta of a relocation may be negative. Oracle: Linux's relocation_target.
 #[test]
 fn relocations_backwards() {
