@@ -413,7 +413,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is accepted as a whole because it is visible is inside all planes.
+        /// A vertex that is accepted without the test of each plane is inside all planes.
         #[test]
         fn visible_vertices_are_inside_all_planes(
             state in state(),

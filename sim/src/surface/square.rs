@@ -59,8 +59,8 @@ impl Surface {
         Ok(())
     }
 
-    /// Calls `each` for the parts of columns of `width` bytes in which all pixels of `unit` rows
-    /// are set, and removes these pixels.
+    /// Calls `each` for every part that is `width` bytes wide and `unit` rows high and whose pixels
+    /// are all set, and clears the bits of these pixels.
     fn columns(
         &self,
         (left, top): (i64, i64),

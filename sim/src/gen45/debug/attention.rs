@@ -16,8 +16,8 @@ use genxml_core::{U, U64};
 /// Slots of an execution unit that the attention registers have bits for (003:9290).
 const SLOTS: u64 = 4;
 
-/// The number of a thread among all, by its execution unit and slot: the bit of EU_ATT_CLR. `None`
-/// for a slot that the registers have no bit for.
+/// The number of a thread, counted over all execution units: its bit in EU_ATT_CLR. `None` if the
+/// registers have no bit for its slot.
 fn number(thread: &Thread) -> Option<u32> {
     let identity = thread.identity();
     let (unit, slot) = (identity.execution_unit_identifier.get(), identity.thread_identifier.get());

@@ -75,6 +75,6 @@ fn interrupted_waits() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     assert!(waits.join().unwrap(), "no wait was interrupted in 20 seconds");
-    // The count differs from 1 already, so the wait returns at once, and not for a signal.
+    // The count is not 1 any more, so the wait returns at once, before any signal.
     assert!(!changes.wait(1, FOREVER));
 }
