@@ -62,8 +62,8 @@ impl ClipState {
         !self.guard_band_xy || (left <= -1.0 && right >= 1.0 && bottom <= -1.0 && top >= 1.0)
     }
 
-    /// True if a vertex is inside the viewport, and not a NaN. Comparisons of f32 have the same
-    /// results as the signs of the planes' distances, which are exact.
+    /// True if a vertex is inside the viewport, and not a NaN. Comparisons of f32 are exact, and so
+    /// are the signs of the distances to the planes.
     fn is_visible(&self, v: &ClipVertex) -> bool {
         let [x, y, z, w] = v.position;
         let near = if self.near_is_zero { 0.0 } else { -w };
