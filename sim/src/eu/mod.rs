@@ -7,8 +7,7 @@
 //! stop. [`run`] is its loop. [`branch`] has the control flow instructions, [`control`] the machine
 //! registers and exceptions.
 //!
-//! [`constant`] finds kernels that write the same colour in all threads, [`written`] the registers
-//! that a kernel can write.
+//! [`constant`] finds kernels that write the same colour in all threads.
 //!
 //! [`ops`] are the operations, a table for each family. [`execute`] is the general path of an
 //! operation: [`general`] and [`operands`] fetch the operands for its body and write the results.
@@ -47,7 +46,6 @@ pub mod stop;
 pub mod thread;
 pub mod types;
 pub mod uop;
-pub mod written;
 
 pub use crate::machine::fault::Exception;
 pub use kernel::Kernel;
