@@ -20,6 +20,18 @@ use std::collections::BTreeMap;
 const INTS: [DataType; 6] =
     [DataType::Ub, DataType::B, DataType::Uw, DataType::W, DataType::Ud, DataType::D];
 
+/// For the bodies with integers of 64 bits.
+const LONGS: [DataType; 8] = [
+    DataType::Q,
+    DataType::Q,
+    DataType::Uq,
+    DataType::Uw,
+    DataType::W,
+    DataType::Ud,
+    DataType::D,
+    DataType::B,
+];
+
 const CONDITIONS: [Condition; 8] = [
     Condition::Equal,
     Condition::NotEqual,
@@ -165,10 +177,11 @@ fn instruction(random: &mut Random, row: &Fast) -> Instruction {
         _ => usize::from(opcode.op().sources),
     };
     // Half of the time all operands are of one type, as in most kernels.
-    let common = random.pick(&INTS);
+    let ints: &[DataType] = if row.class == Class::Long { &LONGS } else { &INTS };
+    let common = random.pick(ints);
     let alike = random.one_in(2);
-    let int = |random: &mut Random| if alike { common } else { random.pick(&INTS) };
-    let converts = matches!(opcode, Mov | Cmp);
+    let int = |random: &mut Random| if alike { common } else { random.pick(ints) };
+    let converts = matches!(opcode, Mov | Cmp) && row.class != Class::Long;
     let ty = match (float, converts && random.one_in(3)) {
         (true, false) | (false, true) => DataType::F,
         _ => int(random),

@@ -200,23 +200,28 @@ fn surfaces_and_local_memory() {
     }
 }
 
-/// Offsets of slots, consecutive or random. Writes must not overlap: each has 16 bytes.
+/// Offsets of slots: adjacent, the same for eight slots, or random. Writes must not overlap: each
+/// has `bytes` bytes.
 fn offsets(
     random: &mut Random,
     place: Place,
     count: usize,
-    channels: usize,
+    bytes: u32,
     write: bool,
 ) -> Vec<(u32, u32)> {
     let mut places: Vec<(u32, u32)> = Vec::new();
     let start = offset(random, place, 16);
-    let kind = random.below(3);
+    let kind = random.below(5);
+    // Sometimes the second eight slots are elsewhere.
+    let jump = if random.below(2) == 0 { 0 } else { 160 };
     for n in 0..count as u32 {
+        let further = start.0.wrapping_add(n / 8 * jump);
         places.push(match place {
             Place::Structured if write => (n * 3 % 50, random.below(12) as u32 * 4),
             Place::Structured => offset(random, place, 16),
-            _ if write || kind == 0 => (start.0.wrapping_add(n * 16), 0),
-            _ if kind == 1 => (start.0.wrapping_add(n * 4 * channels as u32), 0),
+            _ if kind == 0 => (start.0.wrapping_add(n * 16), 0),
+            _ if write || kind == 1 || kind == 2 => (further.wrapping_add(n * bytes), 0),
+            _ if kind == 3 => (further, 0),
             _ => offset(random, place, 16),
         });
         // Stateless memory has no end, so stay inside the mapped part.
@@ -301,7 +306,8 @@ fn one(
         0 => random.bits() as u32 & ((1 << send) - 1),
         _ => (1 << send) - 1,
     };
-    let places = offsets(random, place, count, channels.len(), write);
+    let bytes = 4 * (channels.last().map_or(0, |last| *last as u32) + 1);
+    let places = offsets(random, place, count, bytes, write);
     let mut payload: Vec<Register> = Vec::new();
     if let Some(pixels) = pixels {
         payload.push(header(place, pixels));
@@ -370,7 +376,7 @@ fn long(random: &mut Random, probe: &mut Probe, simd: MdcSm3, left_out: u32, wri
     let places: Vec<u64> = (0..count as u64)
         .map(|n| {
             if write || random.below(8) != 0 {
-                start + n * distance.max(16)
+                start + n * distance.max(4 * (1 + *channels.last().expect("a channel") as u64))
             } else {
                 random.below(2000) * 4
             }

@@ -6,7 +6,8 @@
 //! changed.
 
 use super::lanes::{
-    base, blend, coordinates, finish, finish_compare, finish_floats, floats, ints, map, tuple, zip,
+    base, blend, coordinates, finish, finish_compare, finish_floats, floats, ints, longs, map,
+    store_longs, tuple, zip,
 };
 use super::level::Level;
 use crate::eu::ops::rounding::Arithmetic;
@@ -67,6 +68,37 @@ pub fn int2<const N: usize>(
     let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
     let to = or_aside!(base(&t.regs, &u.plan.dst));
     finish::<N>(s, t, u, mask, to, zip(ints(s, t, u, 0, a), ints(s, t, u, 1, b), f));
+    true
+}
+
+/// Executes a function of one integer of 64 bits.
+#[inline(always)]
+pub fn long1<const N: usize>(
+    s: Level,
+    t: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    f: impl Fn(u64) -> u64,
+) -> bool {
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
+    store_longs::<N>(s, t, u, mask, to, map(longs(s, t, u, 0, a), f));
+    true
+}
+
+/// Executes a function of two integers of 64 bits.
+#[inline(always)]
+pub fn long2<const N: usize>(
+    s: Level,
+    t: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    f: impl Fn(u64, u64) -> u64,
+) -> bool {
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
+    store_longs::<N>(s, t, u, mask, to, zip(longs(s, t, u, 0, a), longs(s, t, u, 1, b), f));
     true
 }
 

@@ -28,13 +28,17 @@ fn of_operation(u: &Uop, opcode: Opcode) -> Option<Plan> {
     let count = u.function.map_or(opcode.op().sources, |function| function.sources());
     let sources = &u.src[..usize::from(count)];
     let floats = sources.iter().all(|src| src.ty == Type::F);
-    if !floats && !matches!(u.exec, ExecType::Word | ExecType::Dword) {
+    let long = is_long(u.dst.ty) || sources.iter().any(|src| is_long(src.ty));
+    if !floats && !matches!(u.exec, ExecType::Word | ExecType::Dword) && !long {
+        return None;
+    }
+    if long && !(is_integer(u.dst.ty) && sources.iter().all(extends_from_32_bits)) {
         return None;
     }
     let to_float = u.dst.ty == Type::F;
     let facts = Facts::new(u, sources);
     let (operation, row, choice) = rows.find_map(|(operation, row)| {
-        let choice = row.class.takes(floats, to_float).then(|| (row.rule)(&facts))??;
+        let choice = row.class.takes(long, floats, to_float).then(|| (row.rule)(&facts))??;
         Some((operation, row, choice))
     })?;
     let flagged = u.condition.is_some() && !row.class.compares();
@@ -69,6 +73,25 @@ fn of_operation(u: &Uop, opcode: Opcode) -> Option<Plan> {
         plan.src.swap(0, 1);
     }
     Some(plan)
+}
+
+fn is_long(ty: Type) -> bool {
+    matches!(ty, Type::Q | Type::Uq)
+}
+
+fn is_integer(ty: Type) -> bool {
+    !matches!(ty, Type::F | Type::Hf | Type::Df)
+}
+
+/// True for an integer whose constant, if it is one, has the value of its low 32 bits as a signed
+/// number.
+fn extends_from_32_bits(src: &Src) -> bool {
+    is_integer(src.ty)
+        && match (&src.shape, src.ty) {
+            (Shape::Immediate(bits), Type::Q | Type::Uq) => *bits as i64 == i64::from(*bits as i32),
+            (Shape::Immediate(bits), Type::Ud) => *bits as i32 >= 0,
+            _ => true,
+        }
 }
 
 /// [`Operand::flip`] and [`Operand::second`] of an integer source; `None` if the fast path cannot

@@ -4,7 +4,7 @@
 //! The code for less frequent forms is not inlined: it is compiled once for each number of lanes.
 
 use super::level::Level;
-use super::plan::{Clamp, DIRECT, Form, Place};
+use super::plan::{Clamp, DIRECT, Form, Operand, Place};
 use crate::assumptions::ARITHMETIC_NAN;
 use crate::eu::operands::set_flag;
 use crate::eu::regions::{A0, GRF_BYTES, REGISTER, Registers, wrap};
@@ -145,7 +145,7 @@ fn narrow<const N: usize>(
         Form::SignedWordsAt => at!(u16 as i16),
         Form::BytesAt => at!(u8 as u8),
         Form::SignedBytesAt => at!(u8 as i8),
-        Form::Nothing | Form::Other => [0; N],
+        Form::Qword | Form::Qwords | Form::Nothing | Form::Other => [0; N],
     }
 }
 
@@ -198,6 +198,45 @@ fn across(regs: &Registers, at: usize) -> u64 {
 pub fn ints<const N: usize>(level: Level, t: &Thread, u: &Uop, n: usize, base: usize) -> [u32; N] {
     let (flip, carry) = (u.plan.src[n].flip, u.plan.src[n].second);
     map(load(level, t, u, n, base), |bits| (bits ^ flip).wrapping_add(carry))
+}
+
+/// Source `n` as integers of 64 bits, with its modifiers applied.
+#[inline(always)]
+pub fn longs<const N: usize>(level: Level, t: &Thread, u: &Uop, n: usize, base: usize) -> [u64; N] {
+    let Operand { place, source, flip, second } = u.plan.src[n];
+    let flip = flip as i32 as u64;
+    let bits = match place.form {
+        Form::Qwords => t.regs.row(base),
+        Form::Qword => [t.regs.u64(base); N],
+        _ => {
+            let narrow = load(level, t, u, n, base);
+            match u.src.get(usize::from(source)).map(|source| source.ty) {
+                Some(Type::D | Type::W | Type::B) => map(narrow, |bits| bits as i32 as u64),
+                _ => map(narrow, u64::from),
+            }
+        }
+    };
+    map(bits, |bits| (bits ^ flip).wrapping_add(second.into()))
+}
+
+/// Stores the lanes of `mask`, or their low bits if the destination has less than 64 bits.
+#[inline(always)]
+pub fn store_longs<const N: usize>(
+    level: Level,
+    t: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    base: usize,
+    values: [u64; N],
+) {
+    match u.plan.dst.form {
+        Form::Qwords if full::<N>(mask) => t.regs.set_row(base, values),
+        Form::Qwords => {
+            let old = t.regs.row(base);
+            t.regs.set_row(base, blend(mask, values, old));
+        }
+        _ => store(level, t, u, mask, base, map(values, |value| value as u32)),
+    }
 }
 
 /// Bits of the exponent of a single float.

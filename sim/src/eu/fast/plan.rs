@@ -40,6 +40,10 @@ pub enum Form {
     SignedWordsAt,
     BytesAt,
     SignedBytesAt,
+    /// One integer of 64 bits for all channels.
+    Qword,
+    /// Adjacent integers of 64 bits.
+    Qwords,
     /// No operand.
     Nothing,
     /// Destinations only: any other distance between elements.
@@ -57,7 +61,7 @@ pub(super) enum Spacing {
 }
 
 impl Form {
-    /// The form of elements of type F or of an integer type of up to 32 bits; `None` for others.
+    /// The form of elements of type F or of an integer type; `None` for others.
     pub(super) fn of(ty: Type, spacing: Spacing) -> Option<Form> {
         use Form::*;
         let forms = match ty {
@@ -66,7 +70,12 @@ impl Form {
             Type::W => [SignedWord, SignedWords, SignedWordsBy2, SignedWordsBy4, SignedWordsAt],
             Type::Ub => [Byte, Bytes, BytesBy2, BytesBy4, BytesAt],
             Type::B => [SignedByte, SignedBytes, SignedBytesBy2, SignedBytesBy4, SignedBytesAt],
-            Type::Uq | Type::Q | Type::Hf | Type::Df => return None,
+            Type::Uq | Type::Q => match spacing {
+                Spacing::Same => return Some(Qword),
+                Spacing::Next => return Some(Qwords),
+                Spacing::By2 | Spacing::By4 | Spacing::Table => return None,
+            },
+            Type::Hf | Type::Df => return None,
         };
         Some(forms[spacing as usize])
     }
@@ -103,7 +112,7 @@ pub struct Operand {
     /// Index of the source of the uop. Comparisons may swap the sources.
     pub source: u8,
     /// Bits that are inverted: all for the negative or the complement of an integer, the sign for
-    /// the negative of a float.
+    /// the negative of a float. For integers of 64 bits, the highest bit stands for all above.
     pub flip: u32,
     /// Integers: added after `flip`; one for the negative. Floats: the bits that are kept before
     /// `flip`; all but the sign for the absolute value.

@@ -5,11 +5,14 @@ use crate::assumptions::MATH_KEEPS_SUBNORMALS_BY_MODE;
 use crate::eu::regions::GRF_BYTES;
 use crate::eu::uop::{Condition, ExecType, MathFunction, Shape, Src, Type, Uop};
 
-/// The types that a body of the fast path is for. Integers have up to 32 bits, floats are singles.
+/// The types that a body of the fast path is for. Integers have up to 32 bits unless the class says
+/// otherwise, floats are singles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class {
     /// From integers to integers.
     Int,
+    /// From integers to integers, at least one of them with 64 bits.
+    Long,
     /// From floats to floats.
     Float,
     /// From integers to floats.
@@ -23,10 +26,15 @@ pub enum Class {
 }
 
 impl Class {
-    /// True if the body is for instructions with these types. `floats` is true if all sources are
-    /// floats, `to_float` if the destination is a float.
-    pub fn takes(self, floats: bool, to_float: bool) -> bool {
+    /// True if the body is for instructions with these types. `long` is true if an operand is an
+    /// integer of 64 bits, `floats` if all sources are floats, `to_float` if the destination is a
+    /// float.
+    pub fn takes(self, long: bool, floats: bool, to_float: bool) -> bool {
+        if long {
+            return self == Class::Long && !floats && !to_float;
+        }
         match self {
+            Class::Long => false,
             Class::Int => !floats && !to_float,
             Class::Float => floats && to_float,
             Class::IntToFloat => !floats && to_float,
@@ -123,6 +131,18 @@ impl<'u> Facts<'u> {
     /// Like [`always`](Self::always) if `condition` is true, else `None`.
     pub fn when(&self, condition: bool) -> Option<Choice> {
         condition.then_some(Choice::PLAIN)
+    }
+
+    /// Chooses the body for an instruction with integers of 64 bits, unless it saturates or sets
+    /// flags.
+    pub fn long(&self) -> Option<Choice> {
+        self.when(!self.u.saturate && self.u.condition.is_none())
+    }
+
+    /// As [`long`](Self::long), for shifts whose count has 6 bits.
+    pub fn long_shift(&self) -> Option<Choice> {
+        let long = |ty: Type| matches!(ty, Type::Q | Type::Uq);
+        if long(self.u.dst.ty) || long(self.sources[0].ty) { self.long() } else { None }
     }
 
     /// Chooses the body for the instruction. The lanes hold the whole result as signed numbers if

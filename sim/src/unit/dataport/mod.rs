@@ -2,15 +2,16 @@
 //!
 //! This file dispatches messages by shared function and message type. Messages with slots (lanes
 //! with one offset each) are in `untyped`, `scattered` and `atomics`, which use `slots`, `elements`
-//! and `window`. Messages with blocks are in `block` and [`media_block`]. Messages with elements of
-//! a format are in [`typed`]. Messages that move no data are in `info`. `target` finds the memory
-//! of a message.
+//! and `window`; `rows` is a shorter way for the most frequent ones. Messages with blocks are in
+//! `block` and [`media_block`]. Messages with elements of a format are in [`typed`]. Messages that
+//! move no data are in `info`. `target` finds the memory of a message.
 
 mod atomics;
 mod block;
 mod elements;
 mod info;
 pub mod media_block;
+mod rows;
 mod scattered;
 mod slots;
 mod target;

@@ -2,6 +2,7 @@
 //! vol 4, 5.10.5; 2a p.287-292, p.331, p.380-383, p.415).
 
 use super::elements::{Shape, Transfer};
+use super::rows;
 use super::slots::{Range, Simd, Slots, whole_dwords};
 use super::target::{self, Allowed, Header};
 use super::window::{Target, Window};
@@ -102,6 +103,9 @@ pub(super) fn long(
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = Msd1A64S::unpack_lossy(&[message.descriptor]);
+    if rows::scattered(port, registers, message, &descriptor) {
+        return Ok(());
+    }
     let write = descriptor.message_type == MtDp1::MT1W_A64_SB;
     let payload = Payload::open(
         message,

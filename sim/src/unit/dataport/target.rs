@@ -145,7 +145,7 @@ pub(super) fn state(
 
 /// The memory of a surface for messages that access buffers. The format is ignored (G45 vol 4,
 /// 5.10.2). `None` for tiled surfaces.
-fn as_buffer(bound: &Bound) -> Option<Target> {
+pub(super) fn as_buffer(bound: &Bound) -> Option<Target> {
     let surface = &bound.surface;
     match surface.kind {
         SurfaceKind::Null => Some(Target::NOTHING),

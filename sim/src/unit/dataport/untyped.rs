@@ -2,6 +2,7 @@
 //! local memory, or at 64-bit addresses (2d p.115, p.431-438; 2a p.357-358).
 
 use super::elements::{Shape, Transfer};
+use super::rows;
 use super::slots::{Range, Simd, Slots, whole_dwords};
 use super::target::{self, Allowed};
 use super::window::Target;
@@ -24,6 +25,9 @@ pub(super) fn message(
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = Msd1Us::unpack_lossy(&[message.descriptor]);
+    if rows::untyped(port, registers, message, &descriptor) {
+        return Ok(());
+    }
     let kind = descriptor.message_type;
     let long = kind == MtDp1::MT1R_A64_US || kind == MtDp1::MT1W_A64_US;
     let write = kind == MtDp1::MT1W_US || kind == MtDp1::MT1W_A64_US;
