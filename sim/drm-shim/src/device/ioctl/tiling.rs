@@ -58,6 +58,10 @@ impl Device {
         }
         let object = self.object_mut(id)?;
         object.check_contents()?;
+        // Linux looks for the pages of GEM_USERPTR here.
+        if !object.storage.is_accessible() {
+            return Err(Errno::FAULT.into());
+        }
         object.wait(arg.write_domain != 0)?;
         object.request_view(arg.read_domains & i915::DOMAIN_GTT != 0);
         Ok(())

@@ -193,6 +193,9 @@ fn user_pages() {
     assert_eq!(client.i915(i915::nr::GEM_USERPTR, &mut nowhere), errno(Errno::FAULT));
     nowhere.flags = 0;
     client.i915(i915::nr::GEM_USERPTR, &mut nowhere).unwrap();
+    let mut domain =
+        i915::GemSetDomain { handle: nowhere.handle, read_domains: 1, write_domain: 0 };
+    assert_eq!(client.i915(i915::nr::GEM_SET_DOMAIN, &mut domain), errno(Errno::FAULT));
     let outcome = client.exec(&mut [pinned(nowhere.handle, DATA), pinned(batch, 0x20_0000)], 0, 0);
     assert_eq!(outcome, errno(Errno::FAULT));
 }
