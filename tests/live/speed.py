@@ -35,7 +35,7 @@ MODEL = {"model": 1, "model x2": 2}
 GL = ["model", "model x2", "softpipe", "llvmpipe"]
 VULKAN = ["model", "model x2", "llvmpipe"]
 OPENCL = ["model", "model x2", "pocl"]
-# Mesa's cache would change the time of later runs. NEO's cache keeps compilers out of these times.
+# Mesa's cache would change the time of later runs.
 CLEAN = {"MESA_SHADER_CACHE_DISABLE": "true", "VK_LOADER_LAYERS_DISABLE": "all"}
 
 

@@ -1,6 +1,7 @@
 //! Messages of dwords whose slots access adjacent memory, or read the same memory. Most messages of
-//! compiled kernels are of this kind, so they have a shorter way than that of [`super::untyped`] and
-//! [`super::scattered`].
+//! compiled kernels are of this kind. They take this fast path instead of the general path in
+//! [`super::untyped`] and [`super::scattered`]. With this path and with that of the EU for integers of
+//! 64 bits, the OpenCL matrix product in `tests/live/speed.sh` takes 0.4 times the time.
 
 use super::target;
 use super::window::Target;
@@ -32,18 +33,18 @@ enum Row {
 }
 
 /// The memory that a message accesses.
-struct Room {
+struct Buffer {
     /// Graphics address of offset 0; not used for shared local memory.
     base: u64,
     /// Number of bytes.
     end: u64,
-    /// Mask of the bits of an offset that count.
+    /// Mask of the bits of an offset that are used.
     reach: u64,
     local: bool,
 }
 
 /// The memory of messages with addresses.
-const EVERYTHING: Room = Room { base: 0, end: ADDRESS_MASK, reach: ADDRESS_MASK, local: false };
+const EVERYTHING: Buffer = Buffer { base: 0, end: ADDRESS_MASK, reach: ADDRESS_MASK, local: false };
 
 /// What a message moves.
 struct Access {
@@ -80,12 +81,12 @@ pub(super) fn untyped(
         MdcCmask::RGBA => 4,
         _ => return false,
     };
-    let room = match long {
+    let buffer = match long {
         true => Some(EVERYTHING),
-        false => room(port, descriptor.binding_table_index.get()),
+        false => buffer(port, descriptor.binding_table_index.get()),
     };
-    room.is_some_and(|room| {
-        execute(port, registers, message, &room, &Access { write, long, rows, elements })
+    buffer.is_some_and(|buffer| {
+        execute(port, registers, message, &buffer, &Access { write, long, rows, elements })
     })
 }
 
@@ -113,7 +114,7 @@ fn execute(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
     message: &Message,
-    room: &Room,
+    buffer: &Buffer,
     access: &Access,
 ) -> bool {
     let &Access { write, long, rows, elements } = access;
@@ -129,24 +130,24 @@ fn execute(
     }
     let step = elements as u32 * DWORD as u32;
     let row = |n: usize| match long {
-        true => wide_row(registers, message.payload + 2 * n * REGISTER, step.into(), room.reach),
-        false => short_row(registers, message.payload + n * REGISTER, step, room.reach),
+        true => wide_row(registers, message.payload + 2 * n * REGISTER, step.into(), buffer.reach),
+        false => short_row(registers, message.payload + n * REGISTER, step, buffer.reach),
     };
     let Some(found) = row(0).zip(row(rows - 1)) else { return false };
     let moved = match (write, message.response, elements) {
         (true, _, 1) => {
-            put(port, registers, room, rows, found, message.payload + addresses * REGISTER)
+            put(port, registers, buffer, rows, found, message.payload + addresses * REGISTER)
         }
-        (false, Some(to), 1) => get_dwords(port, registers, room, rows, found, to),
-        (false, Some(to), 2) => get::<2>(port, registers, room, rows, found, to),
-        (false, Some(to), 3) => get::<3>(port, registers, room, rows, found, to),
-        (false, Some(to), 4) => get::<4>(port, registers, room, rows, found, to),
+        (false, Some(to), 1) => get_dwords(port, registers, buffer, rows, found, to),
+        (false, Some(to), 2) => get::<2>(port, registers, buffer, rows, found, to),
+        (false, Some(to), 3) => get::<3>(port, registers, buffer, rows, found, to),
+        (false, Some(to), 4) => get::<4>(port, registers, buffer, rows, found, to),
         _ => None,
     };
     if moved.is_none() {
         return false;
     }
-    target::observe(port, room.local, write);
+    target::observe(port, buffer.local, write);
     let bytes = (rows * SLOTS * elements) as u64 * DWORD;
     match write {
         true => port.exec.stats.bytes_written += bytes,
@@ -156,22 +157,22 @@ fn execute(
 }
 
 /// Reads one dword for each slot of one or two rows into registers from byte `to` on. `None`,
-/// without an effect on registers, if a part is not inside the room or if a page is missing.
+/// without an effect on registers, if a part is out of bounds or if a page is missing.
 #[inline(always)]
 fn get_dwords(
     port: &Port<'_, '_>,
     registers: &mut Registers,
-    room: &Room,
+    buffer: &Buffer,
     rows: usize,
     found: (Row, Row),
     to: usize,
 ) -> Option<()> {
     match found {
         (Row::Adjacent(start), Row::Adjacent(next)) if rows == 2 && next == start + ROW => {
-            let bytes: [u8; 2 * ROW as usize] = load(port, room, start)?;
+            let bytes: [u8; 2 * ROW as usize] = load(port, buffer, start)?;
             registers.bytes_mut()[to..to + bytes.len()].copy_from_slice(&bytes);
         }
-        _ => get::<1>(port, registers, room, rows, found, to)?,
+        _ => get::<1>(port, registers, buffer, rows, found, to)?,
     }
     Some(())
 }
@@ -182,15 +183,15 @@ fn get_dwords(
 fn get<const E: usize>(
     port: &Port<'_, '_>,
     registers: &mut Registers,
-    room: &Room,
+    buffer: &Buffer,
     rows: usize,
     found: (Row, Row),
     to: usize,
 ) -> Option<()> {
     // All is read before the first register is written: the response can be in the registers of
     // the offsets, which are needed again after a fault.
-    let first = slots::<E>(port, room, found.0)?;
-    let last = if rows == 2 { Some(slots::<E>(port, room, found.1)?) } else { None };
+    let first = slots::<E>(port, buffer, found.0)?;
+    let last = if rows == 2 { Some(slots::<E>(port, buffer, found.1)?) } else { None };
     for element in 0..E {
         let to = to + element * rows * REGISTER;
         registers.set_dwords(to, first.map(|slot| slot[element]));
@@ -203,13 +204,17 @@ fn get<const E: usize>(
 
 /// The dwords of eight slots.
 #[inline(always)]
-fn slots<const E: usize>(port: &Port<'_, '_>, room: &Room, row: Row) -> Option<[[u32; E]; SLOTS]> {
+fn slots<const E: usize>(
+    port: &Port<'_, '_>,
+    buffer: &Buffer,
+    row: Row,
+) -> Option<[[u32; E]; SLOTS]> {
     let mut slots = [[0; E]; SLOTS];
     match row {
-        Row::Adjacent(start) => load_into(port, room, start, slots.as_flattened_mut())?,
+        Row::Adjacent(start) => load_into(port, buffer, start, slots.as_flattened_mut())?,
         Row::Same(at) => {
             let mut slot = [0; E];
-            load_into(port, room, at, &mut slot)?;
+            load_into(port, buffer, at, &mut slot)?;
             slots = [slot; SLOTS];
         }
     }
@@ -217,28 +222,28 @@ fn slots<const E: usize>(port: &Port<'_, '_>, room: &Room, row: Row) -> Option<[
 }
 
 /// Writes one dword for each slot of one or two rows from registers from byte `from` on. `None` if a
-/// part is not inside the room or if a page is missing; then the first row may be written.
+/// part is out of bounds or if a page is missing; then the first row may be written.
 #[inline(always)]
 fn put(
     port: &mut Port<'_, '_>,
     registers: &Registers,
-    room: &Room,
+    buffer: &Buffer,
     rows: usize,
     found: (Row, Row),
     from: usize,
 ) -> Option<()> {
     // If all slots write the same dword, the value of the last one stays. That is left to the
-    // general way.
+    // general path.
     let (Row::Adjacent(start), Row::Adjacent(next)) = found else { return None };
     if rows == 2 && next == start + ROW {
         let bytes: [u8; 2 * ROW as usize] = registers.row(from);
-        return store(port, room, start, &bytes);
+        return store(port, buffer, start, &bytes);
     }
     let bytes: [u8; ROW as usize] = registers.row(from);
-    store(port, room, start, &bytes)?;
+    store(port, buffer, start, &bytes)?;
     if rows == 2 {
         let bytes: [u8; ROW as usize] = registers.row(from + REGISTER);
-        store(port, room, next, &bytes)?;
+        store(port, buffer, next, &bytes)?;
     }
     Some(())
 }
@@ -246,17 +251,17 @@ fn put(
 /// The memory of binding table index `index`; `None` if it is structured, or if the message has to
 /// be refused.
 #[inline(always)]
-fn room(port: &mut Port<'_, '_>, index: u64) -> Option<Room> {
+fn buffer(port: &mut Port<'_, '_>, index: u64) -> Option<Buffer> {
     if MdcBtsSlmA32::from_bits(index) == MdcBtsSlmA32::SLM {
         let reach = Target::Local.reach();
-        // Adjacent dwords below this end are still adjacent without the bits that do not count.
+        // Dwords that are adjacent below this end stay adjacent after the offsets are masked.
         let end = Target::Local.bytes(port.local.slm.len()).min(reach + 1);
-        return Some(Room { base: 0, end, reach, local: true });
+        return Some(Buffer { base: 0, end, reach, local: true });
     }
     let index = u8::try_from(index).ok().filter(|index| *index < FIRST_SPECIAL_INDEX)?;
     match target::as_buffer(port.bindings.surface(port.exec, index).ok()?)? {
         Target::Memory { base, size } => {
-            Some(Room { base, end: size & !(DWORD - 1), reach: u64::MAX, local: false })
+            Some(Buffer { base, end: size & !(DWORD - 1), reach: u64::MAX, local: false })
         }
         Target::Structured { .. } | Target::Local => None,
     }
@@ -304,49 +309,49 @@ fn row(first: u64, same: bool) -> Row {
     if same { Row::Same(first) } else { Row::Adjacent(first) }
 }
 
-/// The `N` bytes from offset `start` on; `None` if they are not inside the room or if a page is
+/// The `N` bytes from offset `start` on; `None` if they are out of bounds or if a page is
 /// missing.
 #[inline(always)]
-fn load<const N: usize>(port: &Port<'_, '_>, room: &Room, start: u64) -> Option<[u8; N]> {
-    if start + N as u64 > room.end {
+fn load<const N: usize>(port: &Port<'_, '_>, buffer: &Buffer, start: u64) -> Option<[u8; N]> {
+    if start + N as u64 > buffer.end {
         return None;
     }
-    if room.local {
+    if buffer.local {
         return port.local.slm[start as usize..].first_chunk().copied();
     }
-    port.exec.vm.read_array(room.base.wrapping_add(start)).ok()
+    port.exec.vm.read_array(buffer.base.wrapping_add(start)).ok()
 }
 
-/// Fills `dwords` from offset `start` on. `None` if they are not inside the room or if a page is
+/// Fills `dwords` from offset `start` on. `None` if they are out of bounds or if a page is
 /// missing.
 #[inline(always)]
-fn load_into(port: &Port<'_, '_>, room: &Room, start: u64, dwords: &mut [u32]) -> Option<()> {
-    if start + dwords.len() as u64 * DWORD > room.end {
+fn load_into(port: &Port<'_, '_>, buffer: &Buffer, start: u64, dwords: &mut [u32]) -> Option<()> {
+    if start + dwords.len() as u64 * DWORD > buffer.end {
         return None;
     }
     let bytes = bytemuck::must_cast_slice_mut(dwords);
-    if room.local {
+    if buffer.local {
         bytes.copy_from_slice(port.local.slm[start as usize..].get(..bytes.len())?);
         return Some(());
     }
-    port.exec.vm.read(room.base.wrapping_add(start), bytes).ok()
+    port.exec.vm.read(buffer.base.wrapping_add(start), bytes).ok()
 }
 
-/// Writes bytes from offset `start` on. `None` if they are not inside the room or if a page is
+/// Writes bytes from offset `start` on. `None` if they are out of bounds or if a page is
 /// missing; then the first bytes may be written.
 #[inline(always)]
 fn store<const N: usize>(
     port: &mut Port<'_, '_>,
-    room: &Room,
+    buffer: &Buffer,
     start: u64,
     bytes: &[u8; N],
 ) -> Option<()> {
-    if start + N as u64 > room.end {
+    if start + N as u64 > buffer.end {
         return None;
     }
-    if room.local {
+    if buffer.local {
         *port.local.slm[start as usize..].first_chunk_mut()? = *bytes;
         return Some(());
     }
-    port.exec.vm.write_array(room.base.wrapping_add(start), bytes).ok()
+    port.exec.vm.write_array(buffer.base.wrapping_add(start), bytes).ok()
 }
