@@ -109,6 +109,12 @@ impl Context {
         self.last = self.has_single_timeline.then(|| fence.clone());
         self.recent.entry(slot).or_default().push_back(fence.clone());
     }
+
+    /// Removes the fences of all work and returns them. A forked child calls this: the parent does
+    /// the work, so the fences never signal in the child.
+    pub(super) fn take_work(&mut self) -> impl Sized {
+        (self.last.take(), std::mem::take(&mut self.recent))
+    }
 }
 
 /// The engine of each engine class in the uAPI, by number of the class.

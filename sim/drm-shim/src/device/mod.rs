@@ -311,6 +311,9 @@ impl Device {
         for file in self.files.values_mut() {
             file.start_at(first);
             std::mem::forget(std::mem::take(&mut file.work));
+            for context in file.contexts.values_mut() {
+                std::mem::forget(context.take_work());
+            }
             for (_, sync) in file.syncobjs.iter() {
                 syncobj::with(sync, syncobj::Sync::forget_work);
             }

@@ -220,6 +220,24 @@ fn full_rings() {
     assert_eq!(client.exec(&mut list, 0, 0), Ok(()));
 }
 
+/// In a forked child, the work of the parent takes no room in a ring: it never ends there.
+#[test]
+fn full_rings_in_a_forked_child() {
+    let mut client = asynchronous();
+    let data = client.create(4096);
+    let batch = client.store_batch(0x30_0000, 1);
+    let mut list = [pinned(data, 0x30_0000), pinned(batch, 0x20_0000)];
+    let (gate, opens) = Client::gate();
+    for _ in 0..context::RING {
+        client.exec_after(&gate, &mut list);
+    }
+    client.device.pause();
+    client.device.forked(0);
+    assert_eq!(client.exec(&mut list, 0, 0), Ok(()));
+    assert_eq!(client.wait(data, -1).0, Ok(()));
+    descriptor::signal(&opens, true);
+}
+
 /// Work that is pending when a buffer is exported is complete when its descriptor exists: users of
 /// the descriptor do not wait for it. Oracle: begin_cpu_access (Linux i915_gem_dmabuf.c) waits.
 #[test]
