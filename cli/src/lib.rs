@@ -37,3 +37,4 @@ pub mod shim;
 pub mod source;
 pub mod spec;
 pub mod tables;
+pub mod why;

@@ -1,7 +1,7 @@
 //! The `genx` command.
 
 use clap::{Parser, Subcommand};
-use genx::{asm, check, convert, decode, demo, diff, disasm, eu, new, query, run, shim, spec};
+use genx::{asm, check, convert, decode, demo, diff, disasm, eu, new, query, run, shim, spec, why};
 use std::process::ExitCode;
 
 /// Build, decode and execute batch buffers of Intel Broadwell (Gen8) graphics.
@@ -12,6 +12,7 @@ use std::process::ExitCode;
   genx new first                     write a project with a first batch that runs on the model
   genx run captures/gpgpu_fill       execute a capture, compare memory with what it expects
   genx run saxpy.aub.xz --stats      execute an AUB file, print tables of what ran
+  genx why captures/kmscube --pixel 320,200   list everything that wrote or tested a pixel
   genx decode captures/gpgpu_fill    print every packet, field, surface and kernel of a capture
   genx check captures/gpgpu_fill     check the manual's programming restrictions
   genx convert saxpy -o saxpy.aub.xz write a capture as an AUB file
@@ -38,6 +39,7 @@ enum Command {
     Demo(demo::Args),
     New(new::Args),
     Run(run::Args),
+    Why(why::Args),
     Decode(decode::Args),
     Check(check::Args),
     Convert(convert::Args),
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
         Command::Demo(args) => demo::run(&args),
         Command::New(args) => new::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Why(args) => why::run(&args),
         Command::Decode(args) => decode::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Convert(args) => convert::run(&args),

@@ -33,13 +33,14 @@
 //! * [`gpu`]: engines, contexts and submission.
 //!
 //! On top of them, with the feature `dumps`, `replay` runs captures of real drivers, `aub` runs AUB
-//! files, and `error_state` turns a fault into the error state that the kernel would report.
+//! files, `pixel_history` runs both to find everything that wrote a pixel, and `error_state` turns a
+//! fault into the error state that the kernel would report.
 //!
 //! # Features
 //!
 //! `dumps` and `fast` are on by default. Without them, a first build takes less time.
 //!
-//! * `dumps`: the modules `replay`, `aub`, `error_state` and `inspect::picture`, and the feature
+//! * `dumps`: the modules `replay`, `aub`, `pixel_history`, `error_state` and `inspect::picture`, and the feature
 //!   `std` of `genxml`, which has the decoder.
 //! * `fast`: the fast path for the most frequent instructions of the execution units
 //!   ([`eu::fast`]), and machine code for kernels that run for long. Both run several times as
@@ -63,6 +64,8 @@ pub mod machine;
 pub mod media;
 pub mod mem;
 pub mod pixel;
+#[cfg(feature = "dumps")]
+pub mod pixel_history;
 pub mod render;
 #[cfg(feature = "dumps")]
 pub mod replay;

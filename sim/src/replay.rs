@@ -107,6 +107,21 @@ impl<'a> Replay<'a> {
         }
     }
 
+    /// The physical memory of an object; `None` if it does not exist at this event.
+    pub fn frames(&self, object: ObjectId) -> Option<Frames> {
+        self.buffers.get(object.0 as usize).copied().flatten().map(|buffer| buffer.frames)
+    }
+
+    /// The object that has a physical address; `None` if no object has it at this event.
+    pub fn object_at(&self, physical: u64) -> Option<ObjectId> {
+        let has = |buffer: &Option<Buffer>| {
+            buffer.is_some_and(|Buffer { frames, .. }| {
+                physical.wrapping_sub(frames.address()) < frames.bytes()
+            })
+        };
+        self.buffers.iter().position(has).map(|index| ObjectId(index as u32))
+    }
+
     /// Runs the next event; `None` at the end.
     pub fn step(&mut self) -> Option<Step<'a>> {
         self.step_with(None)

@@ -65,6 +65,7 @@ const CRATES: &[Layers] = &[
             &["inspect"],
             &["gpu"],
             &["aub", "error_state", "replay"],
+            &["pixel_history"],
         ],
     },
     Layers { src: "sim/drm-shim/src", layers: &[&["device"], &["tree"], &["edge"]] },

@@ -336,7 +336,9 @@ impl Streamer {
         exec.emit(&Event::Packet { at: exec.at, dwords: &self.dwords });
         exec.stats.packets += 1;
         exec.stats.engine_packets[exec.engine as usize] += 1;
-        let flow = (self.commands.execute)(exec, &self.dwords)?;
+        let flow = (self.commands.execute)(exec, &self.dwords);
+        exec.emit_memory(Some(exec.at));
+        let flow = flow?;
         self.advance(exec)?;
         match flow {
             Flow::Next => {}

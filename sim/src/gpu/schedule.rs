@@ -309,7 +309,10 @@ impl Gpu {
                 ..Mode::default()
             },
         };
+        exec.emit_memory(None);
         let result = engine::turn(&mut active.streamer, &mut exec);
+        // Media threads can outlive their packets.
+        exec.emit_memory(Some(exec.at));
         if result.is_err() {
             exec.emit(&Event::SubmissionEnd);
         }

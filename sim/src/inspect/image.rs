@@ -5,7 +5,7 @@ use crate::inspect::summary::state::{DepthBuffer, StencilBuffer, Target};
 use crate::machine::coded::{Codec, CodedPicture};
 use crate::machine::drawing::Drawing;
 use crate::render::aux_surface::{Auxiliary, Stored};
-use crate::render::depth::{DepthFormat, Plane};
+use crate::render::depth::Plane;
 use crate::surface::display::{PixelConverter, rgb_of_ycbcr};
 use crate::surface::{Level, Surface, SurfaceKind};
 
@@ -71,7 +71,7 @@ impl Drawing<'_> {
         let grid = Grid::of(level);
         let texels = grid.map(|x, y| {
             let stored = match &auxiliary {
-                Some(auxiliary) => auxiliary.stored(slice, [x, y], &read),
+                Some(auxiliary) => auxiliary.stored(slice, [x, y], 0, &read),
                 None => Stored::Plane(0),
             };
             let Stored::Plane(plane) = stored else { return Some(clear(surface)) };
@@ -89,12 +89,7 @@ impl Drawing<'_> {
     /// to light grey for the greatest; sample 0 of the first slice.
     pub fn depth(&self, buffer: &DepthBuffer) -> Image {
         let depths = self.plane(&buffer.plane, |[a, b, c, d, ..]| {
-            let word = u32::from_le_bytes([a, b, c, d]);
-            match buffer.format {
-                DepthFormat::Float32 => f32::from_bits(word),
-                DepthFormat::Unorm24 => (word & 0xff_ffff) as f32 / 16_777_215.0,
-                DepthFormat::Unorm16 => (word & 0xffff) as f32 / 65535.0,
-            }
+            buffer.format.decode(u32::from_le_bytes([a, b, c, d]))
         });
         let inside =
             || depths.iter().flatten().copied().filter(|&depth| depth.is_finite() && depth != 1.0);

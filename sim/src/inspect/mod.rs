@@ -6,8 +6,10 @@
 //!   `dumps`, `picture`: frames of a display, and `page`: surfaces and video of dumps;
 //! * [`tally`]: tables by engine, packet, kernel, message and coding standard; [`mod@words`]:
 //!   messages in words;
-//! * [`trace`]: a trace file for Perfetto.
+//! * [`trace`]: a trace file for Perfetto;
+//! * [`history`]: everything that wrote or tested one pixel.
 
+pub mod history;
 pub mod image;
 #[cfg(feature = "dumps")]
 pub mod page;

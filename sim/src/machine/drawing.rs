@@ -43,6 +43,9 @@ use std::fmt;
 /// Fills a slice with the bytes from an address on; false if they cannot be read.
 type Read<'a> = dyn Fn(u64, &mut [u8]) -> bool + 'a;
 
+/// The physical address of a graphics address; `None` if it is not mapped.
+type Translate<'a> = dyn Fn(u64) -> Option<u64> + 'a;
+
 /// The 3DPRIMITIVE of a draw.
 #[derive(Clone, Copy, Debug)]
 pub enum Primitive<'a> {
@@ -65,6 +68,7 @@ pub struct Drawing<'a> {
     /// Counts of the submission so far.
     pub stats: Stats,
     pub(super) read: &'a Read<'a>,
+    pub(super) translate: &'a Translate<'a>,
 }
 
 impl fmt::Debug for Drawing<'_> {
@@ -86,6 +90,11 @@ impl Drawing<'_> {
     /// Fills `out` with memory as the context sees it; false if some of it cannot be read.
     pub fn read(&self, address: u64, out: &mut [u8]) -> bool {
         (self.read)(address, out)
+    }
+
+    /// The physical address of a graphics address; `None` if it is not mapped.
+    pub fn physical(&self, address: u64) -> Option<u64> {
+        (self.translate)(address)
     }
 
     /// Reads a structure from memory; `None` if it cannot be read.

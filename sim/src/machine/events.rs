@@ -1,13 +1,15 @@
 //! Events of the model. They are emitted only if there is an [`Observer`]; the counters in
 //! [`Stats`](super::stats::Stats) are always kept.
 //!
-//! [`super::drawing`] has the data in events of draws, [`super::coded`] those of decoded pictures;
-//! [`crate::inspect`] has observers.
+//! [`super::drawing`] has the data in events of draws, [`super::coded`] those of decoded pictures,
+//! [`super::watched`] those of a watched pixel; [`crate::inspect`] has observers.
 
 use super::coded::CodedPicture;
 use super::device::Interrupt;
 use super::drawing::Drawing;
+use super::watched::{PixelEvent, WatchedPixel};
 use crate::machine::fault::Place;
+use crate::mem::Memory;
 use crate::mem::coherence::Cache;
 use genxml::engine::EngineId;
 use genxml::eu::Generation;
@@ -25,6 +27,16 @@ pub enum Event<'a> {
         at: Place,
         /// All dwords of the packet.
         dwords: &'a [u32],
+    },
+    /// No packet is being executed. Emitted when an engine starts or continues to execute packets,
+    /// after every packet, and when the engine stops or pauses. An observer can compare memory with
+    /// its contents at the latest event of this kind.
+    Memory {
+        /// The packet that changed memory since the latest event of this kind, if it has changed.
+        /// `None` if it was the host.
+        after: Option<Place>,
+        /// Physical memory.
+        memory: &'a Memory,
     },
     /// The packet needs privilege that its batch does not have. The packet, or the access that
     /// needs the privilege, is not executed.
@@ -134,6 +146,13 @@ pub enum Event<'a> {
     Draw(&'a Drawing<'a>),
     /// The draw of the latest [`Event::Draw`] has ended without a fault.
     DrawEnd(&'a Drawing<'a>),
+    /// Something happened at the watched pixel of the draw.
+    Pixel {
+        /// What happened.
+        event: &'a PixelEvent<'a>,
+        /// Physical memory after it.
+        memory: &'a Memory,
+    },
     /// The video engine has decoded a picture and written it.
     Picture(&'a CodedPicture<'a>),
     /// A thread of a G45 waits for the host (`wait n1`). If the observer answers, the thread
@@ -206,6 +225,13 @@ pub trait Observer {
     fn wants_instructions(&self) -> bool {
         false
     }
+
+    /// The pixel of the draw of the latest [`Event::Draw`] whose events the observer receives
+    /// ([`Event::Pixel`]). Called once for each draw. For the threads that shade the pixel, the
+    /// observer also receives [`Event::Instruction`].
+    fn watches(&self) -> Option<WatchedPixel> {
+        None
+    }
 }
 
 impl<F: FnMut(Now, &Event<'_>)> Observer for F {
@@ -225,6 +251,10 @@ impl<T: Observer> Observer for WithInstructions<T> {
 
     fn wants_instructions(&self) -> bool {
         true
+    }
+
+    fn watches(&self) -> Option<WatchedPixel> {
+        self.0.watches()
     }
 }
 
@@ -260,6 +290,18 @@ impl<'a> Listener<'a> {
     /// Whether the observer receives [`Event::Instruction`].
     pub fn wants_instructions(&self) -> bool {
         self.instructions
+    }
+
+    /// The pixel of the current draw whose events the observer receives.
+    pub fn watches(&self) -> Option<WatchedPixel> {
+        self.observer.as_ref().and_then(|observer| observer.watches())
+    }
+
+    /// Starts or stops [`Event::Instruction`] for the next threads. Returns whether these events
+    /// were emitted before.
+    pub(crate) fn set_instructions(&mut self, wanted: bool) -> bool {
+        let wanted = wanted && self.observer.is_some();
+        std::mem::replace(&mut self.instructions, wanted)
     }
 
     /// Passes an event on. Before an [`Event::Instruction`] the caller must check

@@ -9,6 +9,7 @@ use super::registers::{Home, mmio_base, rule};
 use super::state::State;
 use super::stats::Stats;
 use super::watchdog::{Budget, Exhausted};
+use super::watched::PixelEvent;
 use crate::assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE;
 use crate::mem::{AddressSpace, PageFault, Vm};
 use genxml::engine::EngineId;
@@ -78,9 +79,38 @@ impl Exec<'_> {
         }
         let Exec { vm, state, stats, budget, listener, engine, at, .. } = self;
         let read = |address: u64, out: &mut [u8]| vm.read(address, out).is_ok();
-        let drawing = Drawing { at: *at, packet, state, stats: **stats, read: &read };
+        let translate = |address: u64| vm.physical(address);
+        let drawing = Drawing {
+            at: *at,
+            packet,
+            state,
+            stats: **stats,
+            read: &read,
+            translate: &translate,
+        };
         let now = Now { engine: *engine, clock: budget.clock() };
         listener.event(now, &if over { Event::DrawEnd(&drawing) } else { Event::Draw(&drawing) });
+    }
+
+    /// Emits [`Event::Memory`]: no packet is being executed now. `after` is the packet that has just
+    /// ended.
+    #[inline(always)]
+    pub(crate) fn emit_memory(&mut self, after: Option<Place>) {
+        if !self.listener.is_some() {
+            return;
+        }
+        let now = Now { engine: self.engine, clock: self.budget.clock() };
+        if let Some((memory, _)) = self.vm.memory() {
+            self.listener.event(now, &Event::Memory { after, memory });
+        }
+    }
+
+    /// Emits an event of the watched pixel.
+    pub(crate) fn emit_pixel(&mut self, event: &PixelEvent<'_>) {
+        let now = Now { engine: self.engine, clock: self.budget.clock() };
+        if let Some((memory, _)) = self.vm.memory() {
+            self.listener.event(now, &Event::Pixel { event, memory });
+        }
     }
 
     /// Memory through the global table if `global`, else as the context sees it.

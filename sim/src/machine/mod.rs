@@ -9,7 +9,8 @@
 //! * [`memory`]: operands of commands in memory; [`mod@wait`], [`semaphore`]: waits for a dword in
 //!   memory;
 //! * [`stats`]: counts; [`observation`]: counters of performance reports; [`events`]: events and
-//!   their observers; [`drawing`], [`coded`]: the data in events of draws and of decoded pictures;
+//!   their observers; [`drawing`], [`coded`], [`watched`]: the data in events of draws, of decoded
+//!   pictures and of a watched pixel;
 //! * [`fault`]: everything that ends a submission early; [`place`]: where it was;
 //!   [`watchdog`]: the limit of work;
 //! * [`parallel`]: work on several host threads with the same result as on one; [`overlay_pool`]:
@@ -34,6 +35,7 @@ pub mod state;
 pub mod stats;
 pub mod wait;
 pub mod watchdog;
+pub mod watched;
 
 pub use exec::{Exec, Mode};
 pub use state::State;

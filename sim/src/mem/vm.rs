@@ -85,6 +85,15 @@ impl<'a> Vm<'a> {
         }
     }
 
+    /// The physical address of the byte at `address`; `None` if it cannot be read.
+    pub fn physical(&self, address: u64) -> Option<u64> {
+        let memory: &Memory = match &self.target {
+            Target::Memory(memory) => memory,
+            Target::Overlay(memory, _) => memory,
+        };
+        self.space.translate(memory, address, false).ok()
+    }
+
     /// Records that the current work depends on more than memory, for example on the clock or on
     /// the progress of other threads. If the work is a part of a walker or draw that runs in
     /// parallel with other parts, that part is run again at its position in the order. If the work

@@ -241,20 +241,24 @@ impl Auxiliary {
         }
     }
 
-    /// The location of sample 0 of a pixel. `read` reads memory; if it returns false, the result is
-    /// plane 0, as without an auxiliary surface. `slice` counts from the first slice of the
+    /// The location of a sample of a pixel. `read` reads memory; if it returns false, the result is
+    /// the sample's own plane, as without an auxiliary surface. `slice` counts from the first slice of the
     /// surface.
     pub fn stored(
         &self,
         slice: u32,
         [x, y]: [u32; 2],
+        sample: u32,
         read: &dyn Fn(u64, &mut [u8]) -> bool,
     ) -> Stored {
         match self {
             Auxiliary::Mcs(mcs) => {
                 let mut bytes = [0; 4];
                 let known = read(mcs.address(slice, x, y), &mut bytes[..mcs.bytes() as usize]);
-                if known { mcs.stored(u32::from_le_bytes(bytes), 0) } else { Stored::Plane(0) }
+                match known {
+                    true => mcs.stored(u32::from_le_bytes(bytes), sample),
+                    false => Stored::Plane(sample),
+                }
             }
             Auxiliary::Ccs(ccs) => {
                 let [across, down] = ccs.block();

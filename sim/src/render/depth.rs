@@ -52,6 +52,15 @@ impl DepthFormat {
         }
     }
 
+    /// The depth of an element.
+    pub fn decode(self, element: u32) -> f32 {
+        match self {
+            DepthFormat::Float32 => f32::from_bits(element),
+            DepthFormat::Unorm24 => (element & 0xff_ffff) as f32 / 16_777_215.0,
+            DepthFormat::Unorm16 => (element & 0xffff) as f32 / 65535.0,
+        }
+    }
+
     /// Compares a new element with the stored one.
     #[inline(always)]
     pub fn compare(self, function: Compare, new: u32, old: u32) -> bool {

@@ -1,0 +1,423 @@
+//! Records the history of a pixel: the second run.
+
+use super::fragment::{Coverage, Discard, Fragment, Shading};
+use super::probe::{Meaning, Probe, Value, View};
+use crate::inspect::summary::Name;
+use crate::machine::drawing::Drawing;
+use crate::machine::events::{Event, Now, Observer};
+use crate::machine::place::Place;
+use crate::machine::watched::{Fate, PixelEvent, PrimitiveInfo, WatchedPixel};
+use crate::mem::Memory;
+use crate::render::render_target::Purpose;
+use genxml::engine::EngineId;
+use genxml::eu::instruction::SharedFunction;
+
+/// Kinds of writers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// The program that submits work, or whoever else writes memory while the GPU is idle.
+    Host,
+    /// A draw.
+    Draw,
+    /// A draw that marks blocks as cleared, or a clear of depth and stencil.
+    Clear,
+    /// A draw that writes the clear colour to cleared blocks.
+    Resolve,
+    /// A copy by the blitter.
+    Copy,
+    /// Another command of the blitter.
+    Blit,
+    /// Threads of GPGPU_WALKER or of media commands.
+    Dispatch,
+    /// A command that decodes, encodes or enhances video.
+    Video,
+    /// Another packet.
+    Command,
+}
+
+impl Kind {
+    /// The kind of a packet that is not a draw, from its name in the manual.
+    fn of(packet: &str, engine: EngineId) -> Kind {
+        match (packet, engine) {
+            ("GPGPU_WALKER", _) => Kind::Dispatch,
+            (name, _) if name.starts_with("MEDIA_") => Kind::Dispatch,
+            // The post-sync operation executes 3DSTATE_WM_HZ_OP.
+            ("PIPE_CONTROL", EngineId::Render) => Kind::Command,
+            (name, _) if name.contains("SRC_COPY") => Kind::Copy,
+            (name, _) if name.ends_with("_BLT") || name.contains("_BLT_") => Kind::Blit,
+            (_, EngineId::Video | EngineId::VideoEnhance) => Kind::Video,
+            _ => Kind::Command,
+        }
+    }
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Host => "host",
+            Kind::Draw => "draw",
+            Kind::Clear => "clear",
+            Kind::Resolve => "resolve",
+            Kind::Copy => "copy",
+            Kind::Blit => "blit",
+            Kind::Dispatch => "dispatch",
+            Kind::Video => "video",
+            Kind::Command => "command",
+        }
+    }
+}
+
+/// A packet, or the host, that changed or tested the pixel.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Entry {
+    /// What it is.
+    pub kind: Kind,
+    /// Number of the submission, from 1 on. For the host, the submission that follows.
+    pub submission: u64,
+    /// The caller's number of the submission ([`History::label`]).
+    pub label: Option<u64>,
+    /// The packet; `None` for the host.
+    pub at: Option<Place>,
+    /// What a draw did.
+    pub draw: Option<DrawTouch>,
+    /// The value before; `None` if the memory did not exist.
+    pub old: Option<Value>,
+    /// The value after.
+    pub new: Option<Value>,
+}
+
+/// What a draw did to the pixel.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct DrawTouch {
+    /// Number of the draw, from 1 on.
+    pub number: u64,
+    /// Topology.
+    pub topology: Name,
+    /// Column and row of the pixel in this draw; `None` if the draw does not use the surface.
+    pub pixel: Option<[u32; 2]>,
+    /// The draw uses the surface as its depth or stencil buffer.
+    pub as_depth: bool,
+    /// Number of primitives, of those that the clipper dropped and of those that setup dropped.
+    pub primitives: [u64; 3],
+    /// The primitives that cover the pixel, or would without clipping, culling or scissor.
+    pub fragments: Vec<Fragment>,
+}
+
+/// The draw that runs.
+struct Current {
+    touch: DrawTouch,
+    purpose: Purpose,
+    view: Option<View>,
+    /// All primitives that can still cover the pixel, by number.
+    primitives: Vec<PrimitiveInfo>,
+}
+
+/// Records the history of a pixel.
+pub struct History {
+    probe: Probe,
+    current: Option<Value>,
+    entries: Vec<Entry>,
+    submissions: u64,
+    label: Option<u64>,
+    draws: u64,
+    stop_after: Option<u64>,
+    ended: bool,
+    draw: Option<Current>,
+    watched: Option<WatchedPixel>,
+    /// True while the thread runs that shades the pixel.
+    shading: bool,
+    /// The newest instruction that ran for the pixel.
+    last: Option<u32>,
+    /// Instructions that ran for the pixel, up to each write to a render target.
+    last_at_writes: Vec<Option<u32>>,
+}
+
+impl History {
+    /// A recorder for a pixel. Draws after number `stop_after` do not count.
+    pub fn new(probe: Probe, stop_after: Option<u64>) -> History {
+        History {
+            probe,
+            current: None,
+            entries: Vec::new(),
+            submissions: 0,
+            label: None,
+            draws: 0,
+            stop_after,
+            ended: false,
+            draw: None,
+            watched: None,
+            shading: false,
+            last: None,
+            last_at_writes: Vec::new(),
+        }
+    }
+
+    /// The number that the caller gives to the following submissions.
+    pub fn label(&mut self, label: u64) {
+        self.label = Some(label);
+    }
+
+    /// Forgets everything: the memory of the pixel begins to exist now, with zeros.
+    pub fn restart(&mut self) {
+        self.entries.clear();
+        let View { meaning, surface, .. } = self.probe.view;
+        let bytes = match meaning {
+            Meaning::Stencil(_) => 1,
+            _ => surface.element_bytes as usize,
+        };
+        self.current = Some(Value { bytes: vec![0; bytes], cleared: false });
+    }
+
+    /// Ends the history: later events do not count.
+    pub fn end(&mut self) {
+        self.ended = true;
+    }
+
+    /// True if the history has ended.
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// The pixel.
+    pub fn probe(&self) -> &Probe {
+        &self.probe
+    }
+
+    /// The entries so far, in order.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The value now.
+    pub fn value(&self) -> Option<&Value> {
+        self.current.as_ref()
+    }
+
+    /// Compares memory with the newest value, for changes by the host after the last submission.
+    pub fn look(&mut self, memory: &Memory) {
+        if !self.ended {
+            self.memory(None, memory);
+        }
+    }
+
+    fn begin(&mut self, drawing: &Drawing<'_>) {
+        self.draws += 1;
+        if self.stop_after.is_some_and(|last| self.draws > last) {
+            self.ended = true;
+            return;
+        }
+        let summary = drawing.summary();
+        let translate = |address| drawing.physical(address);
+        let find = |view: View| {
+            view.find(self.probe.physical, self.probe.at, &translate).map(|at| (view, at))
+        };
+        let found = View::all(&summary).into_iter().find_map(find);
+        self.watched = found.map(|(_, [x, y])| WatchedPixel { x, y });
+        self.draw = Some(Current {
+            touch: DrawTouch {
+                number: self.draws,
+                topology: summary.topology,
+                pixel: found.map(|(_, at)| at),
+                as_depth: found.is_some_and(|(view, _)| view.binding.is_none()),
+                ..DrawTouch::default()
+            },
+            purpose: summary.purpose,
+            view: found.map(|(view, _)| view),
+            primitives: Vec::new(),
+        });
+    }
+
+    /// Adds an entry if the value has changed, or if a draw has fragments.
+    fn memory(&mut self, after: Option<Place>, memory: &Memory) {
+        let new = self.probe.value(memory);
+        self.shading = false;
+        self.watched = None;
+        let draw = self.draw.take();
+        let changed = new != self.current;
+        let touched = draw.as_ref().is_some_and(|draw| !draw.touch.fragments.is_empty());
+        if !changed && !touched {
+            return;
+        }
+        let old = std::mem::replace(&mut self.current, new.clone());
+        // Memory that begins to exist is not a change.
+        if old.is_none() && !touched {
+            return;
+        }
+        let kind = match (&draw, &after) {
+            (Some(draw), _) => match draw.purpose {
+                Purpose::Draw => Kind::Draw,
+                Purpose::FastClear => Kind::Clear,
+                Purpose::Resolve => Kind::Resolve,
+            },
+            (None, Some(at)) => Kind::of(at.packet, at.engine),
+            (None, None) => Kind::Host,
+        };
+        let submission = match after {
+            Some(_) => self.submissions,
+            None => self.submissions + 1,
+        };
+        self.entries.push(Entry {
+            kind,
+            submission,
+            label: self.label,
+            at: after,
+            draw: draw.map(|draw| draw.touch),
+            old,
+            new,
+        });
+    }
+
+    fn pixel(&mut self, event: &PixelEvent<'_>, memory: &Memory) {
+        let (watched, sample) = (self.watched, self.probe.sample);
+        let Some(draw) = &mut self.draw else { return };
+        let touch = &mut draw.touch;
+        match event {
+            PixelEvent::Primitive(info) => {
+                touch.primitives[0] += 1;
+                match info.fate {
+                    Fate::Clipped => touch.primitives[1] += 1,
+                    Fate::Culled => touch.primitives[2] += 1,
+                    _ => {}
+                }
+                if info.fate == Fate::Kept {
+                    draw.primitives.push(*info);
+                } else if watched.is_some_and(|at| contains(info, at)) {
+                    touch.fragments.push(Fragment::lost(*info));
+                }
+                return;
+            }
+            PixelEvent::Covered(covered) => {
+                if covered.rasterised >> sample & 1 == 0 {
+                    self.shading = false;
+                    return;
+                }
+                let number = covered.primitive;
+                let Ok(place) = draw.primitives.binary_search_by_key(&number, |info| info.number)
+                else {
+                    return;
+                };
+                touch.fragments.push(Fragment {
+                    coverage: Some(Coverage::of(covered)),
+                    old: self.current.clone(),
+                    new: self.current.clone(),
+                    ..Fragment::lost(draw.primitives[place])
+                });
+            }
+            PixelEvent::Tested(tested) => {
+                if let Some(fragment) = touch.fragments.last_mut()
+                    && u32::from(tested.sample) == sample
+                {
+                    fragment.tests.push(*tested);
+                }
+            }
+            PixelEvent::Shaded(shaded) => {
+                let ours = shaded.sample.is_none_or(|shaded| u32::from(shaded) == sample);
+                if let Some(fragment) = touch.fragments.last_mut().filter(|_| ours) {
+                    fragment.shading = Some(Shading {
+                        channel: shaded.channel,
+                        sample: shaded.sample,
+                        ..Shading::default()
+                    });
+                    self.shading = true;
+                    self.last = None;
+                    self.last_at_writes.clear();
+                }
+                return;
+            }
+            PixelEvent::Output(output) => {
+                self.shading = false;
+                if let Some(fragment) = touch.fragments.last_mut()
+                    && output.live >> sample & 1 == 1
+                {
+                    let number = fragment.outputs.len();
+                    if let Some(shading) = &mut fragment.shading
+                        && output.shaded >> sample & 1 == 0
+                        && shading.discard.is_none()
+                    {
+                        shading.discard = Some(Discard {
+                            write: shading.writes.get(number).copied(),
+                            last: self.last_at_writes.get(number).copied().flatten(),
+                        });
+                    }
+                    fragment.outputs.push(**output);
+                }
+            }
+        }
+        let new = self.probe.value(memory);
+        if let Some(fragment) = touch.fragments.last_mut() {
+            fragment.new = new;
+        }
+    }
+
+    /// The thread that shades the pixel executes an instruction.
+    fn instruction(&mut self, ip: u32, mask: u32) {
+        let shading = self.draw.as_mut().and_then(|draw| draw.touch.fragments.last_mut());
+        if let Some(shading) = shading.and_then(|fragment| fragment.shading.as_mut())
+            && mask >> (shading.channel & 31) & 1 == 1
+        {
+            shading.instructions += 1;
+            self.last = Some(ip);
+        }
+    }
+
+    fn shading(&mut self) -> Option<&mut Shading> {
+        let fragment = self.draw.as_mut()?.touch.fragments.last_mut()?;
+        fragment.shading.as_mut().filter(|_| self.shading)
+    }
+}
+
+impl Observer for History {
+    fn event(&mut self, _: Now, event: &Event<'_>) {
+        if let Event::Submission { .. } = event {
+            self.submissions += 1;
+        }
+        if self.ended {
+            return;
+        }
+        match event {
+            Event::Draw(drawing) => self.begin(drawing),
+            Event::Memory { after, memory } => self.memory(*after, memory),
+            Event::Pixel { event, memory } => self.pixel(event, memory),
+            Event::Instruction { ip, mask, .. } if self.shading => self.instruction(*ip, *mask),
+            Event::Thread { kernel, .. } => {
+                if let Some(shading) = self.shading() {
+                    shading.kernel = *kernel;
+                }
+            }
+            Event::Message { ip, function: SharedFunction::DataPortRender, .. } => {
+                let last = self.last;
+                if let Some(shading) = self.shading() {
+                    shading.writes.push(*ip);
+                    self.last_at_writes.push(last.filter(|last| last != ip));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn watches(&self) -> Option<WatchedPixel> {
+        self.watched.filter(|_| !self.ended)
+    }
+}
+
+/// True if the middle of the pixel lies inside a triangle, or in the box around another primitive.
+fn contains(info: &PrimitiveInfo, WatchedPixel { x, y }: WatchedPixel) -> bool {
+    let (x, y) = (x as f32 + 0.5, y as f32 + 0.5);
+    let vertices: Option<Vec<[f32; 4]>> =
+        info.vertices[..info.count.clamp(1, 3)].iter().copied().collect();
+    let Some(vertices) = vertices else { return false };
+    if let [a, b, c] = vertices[..]
+        && info.shape == "triangle"
+    {
+        let side = |[ax, ay, ..]: [f32; 4], [bx, by, ..]: [f32; 4]| {
+            (bx - ax) * (y - ay) - (by - ay) * (x - ax)
+        };
+        let sides = [side(a, b), side(b, c), side(c, a)];
+        return sides.iter().all(|side| *side >= 0.0) || sides.iter().all(|side| *side <= 0.0);
+    }
+    let span = |axis: usize| {
+        let values = vertices.iter().map(|vertex| vertex[axis]);
+        (values.clone().fold(f32::MAX, f32::min), values.fold(f32::MIN, f32::max))
+    };
+    let ((left, right), (top, bottom)) = (span(0), span(1));
+    (left - 0.5..=right + 0.5).contains(&x) && (top - 0.5..=bottom + 0.5).contains(&y)
+}
