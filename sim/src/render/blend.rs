@@ -254,6 +254,11 @@ impl Blend {
         Blend::new(&Blending::of(state, index, constants), format)
     }
 
+    /// The blending of colour and of alpha, if enabled.
+    pub fn equations(&self) -> Option<[Equation; 2]> {
+        self.equations
+    }
+
     /// True if colours are blended.
     pub fn blends(&self) -> bool {
         self.equations.is_some()

@@ -41,6 +41,13 @@ impl Compare {
         }
     }
 
+    /// The manual's name.
+    pub fn name(self) -> &'static str {
+        let mut functions = (0..8).map(ThreeDCompareFunction::from_bits);
+        let function = functions.find(|function| Compare::of(*function) == self);
+        function.and_then(ThreeDCompareFunction::name).unwrap_or("?")
+    }
+
     /// True if the outcome depends on the values.
     pub fn looks(self) -> bool {
         self != Compare::ALWAYS && self != Compare::NEVER

@@ -23,6 +23,8 @@ use genxml::gen8::render3d_pixel::{
 use genxml::gen8::render3d_raster::CcViewport;
 use genxml::gen8::state::{NumberOfMultisamples, SurfaceType};
 
+mod watched;
+
 /// Format of the elements of a depth buffer. (gen8_facts 8.1)
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum DepthFormat {

@@ -17,8 +17,10 @@ use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::parallel;
 use crate::machine::watchdog;
-use crate::pixel::coordinates::Rect;
+use crate::machine::watched::{Fate, PixelEvent, PrimitiveInfo, WatchedPixel};
+use crate::pixel::coordinates::{Rect, SUBPIXEL_BITS};
 use crate::pixel::interpolate::Attribute;
+use crate::pixel::viewport::Transform;
 use genxml::gen8::registers::{
     ClInvocationCount, ClPrimitivesCount, IaPrimitivesCount, IaVerticesCount,
 };
@@ -57,6 +59,8 @@ pub struct Pipeline {
     remains: Remains,
     /// Clipper Statistics Enable (3DSTATE_CLIP): CL_INVOCATION_COUNT counts.
     counts_invocations: bool,
+    /// Number of primitives so far.
+    count: u32,
     /// Statistics Enable (3DSTATE_SF): CL_PRIMITIVES_COUNT counts (2a p.211-215).
     counts_primitives: bool,
 }
@@ -161,6 +165,7 @@ impl Draw {
                 bins: Bins::default(),
                 primitives: Vec::new(),
                 remains: Remains::default(),
+                count: 0,
                 counts_invocations: clip.clipper_statistics_enable,
                 counts_primitives: sf.statistics_enable,
             },
@@ -332,6 +337,7 @@ impl Pipeline {
                 viewport,
                 array_index,
                 stippled: input.stippled,
+                number: self.count,
             };
             let pixels = primitive.setup.pixels(&raster.multisample.samples);
             let pixels = raster.window(viewport, Rect::SCREEN).intersection(pixels);
@@ -341,7 +347,51 @@ impl Pipeline {
                 }
             })?;
         }
+        if let Some(pixel) = self.pixels.watched() {
+            self.emit(exec, input, pixel, [viewport, array_index as usize], verdict);
+        }
+        self.count += 1;
         if self.bins.is_full() { self.flush(exec) } else { Ok(()) }
+    }
+
+    /// Emits the event of a primitive of a draw with a watched pixel.
+    #[cold]
+    fn emit(
+        &self,
+        exec: &mut Exec<'_>,
+        input: &ClipInput<'_>,
+        WatchedPixel { x, y }: WatchedPixel,
+        [viewport, array_index]: [usize; 2],
+        verdict: clip::Verdict,
+    ) {
+        let window = self.raster.window(viewport, Rect::SCREEN);
+        let fate = match verdict {
+            clip::Verdict::Reject => Fate::Clipped,
+            _ if self.primitives.is_empty() => Fate::Culled,
+            _ if !window.contains(x as i32, y as i32) => Fate::Excluded,
+            _ => Fate::Kept,
+        };
+        let Transform { divide, .. } = self.raster.transform;
+        let vertices = input.vertices.map(|vertex| {
+            let position = clip_vertex(vertex).position;
+            let screen = self.raster.transform.apply(&self.raster.viewports[viewport], position)?;
+            let pixels = |at: i32| at as f32 / (1 << SUBPIXEL_BITS) as f32;
+            let w = if divide { position[3] } else { 1.0 / position[3] };
+            Some([pixels(screen.at.x), pixels(screen.at.y), screen.z, w])
+        });
+        exec.emit_pixel(&PixelEvent::Primitive(PrimitiveInfo {
+            number: self.count,
+            id: input.id,
+            shape: input.shape.name(),
+            vertices,
+            count: match input.shape {
+                Shape::Point => 1,
+                Shape::Line => 2,
+                _ => 3,
+            },
+            array_index: array_index as u32,
+            fate,
+        }));
     }
 
     /// Draws the primitives in the bins.

@@ -17,6 +17,8 @@ use crate::unit::render_cache::SLOTS;
 use crate::unit::render_cache::Write;
 use genxml::gen8::render3d_pixel::{BlendState, ThreeDStatePsExtra, ThreeDStateWm};
 
+mod watched;
+
 /// State that all messages of a draw share.
 #[derive(Clone, Debug, Default)]
 pub struct Output {
@@ -102,16 +104,8 @@ impl Output {
         slots: &mut Slots,
         write: &Write,
     ) -> Result<u32, Fault> {
-        let mut samples = slots.live;
-        for (slot, mask) in samples.iter_mut().enumerate() {
-            *mask &= if write.mask >> slot & 1 == 1 { 0xff } else { 0 };
-        }
-        if let Some(omask) = &write.omask {
-            samples.iter_mut().zip(omask).for_each(|(mask, &left)| *mask &= left as u8);
-        }
-        let shaded = samples;
-        let alpha = write.alpha.as_ref().unwrap_or(&write.color[3]);
-        self.coverage.apply(&write.subspans, alpha, &mut samples);
+        let shaded = Output::shaded(slots, write);
+        let mut samples = self.kept(write, shaded);
         let mut passed = 0;
         if self.timing != Timing::Early {
             passed = self.late(exec, slots, write, &mut samples)?;
@@ -122,6 +116,40 @@ impl Output {
         let pixels = Pixels { subspans: write.subspans, samples, slice: write.slice };
         target.write(exec, cache, &pixels, &write.color, write.second.as_ref())?;
         Ok(passed)
+    }
+
+    /// The samples of the slots that are left after discards and the shader's own mask.
+    #[inline(always)]
+    fn shaded(slots: &Slots, write: &Write) -> [u8; SLOTS] {
+        let mut samples = slots.live;
+        for (slot, mask) in samples.iter_mut().enumerate() {
+            *mask &= if write.mask >> slot & 1 == 1 { 0xff } else { 0 };
+        }
+        if let Some(omask) = &write.omask {
+            samples.iter_mut().zip(omask).for_each(|(mask, &left)| *mask &= left as u8);
+        }
+        samples
+    }
+
+    /// The samples that are left after alpha test and alpha to coverage.
+    #[inline(always)]
+    fn kept(&self, write: &Write, mut samples: [u8; SLOTS]) -> [u8; SLOTS] {
+        let alpha = write.alpha.as_ref().unwrap_or(&write.color[3]);
+        self.coverage.apply(&write.subspans, alpha, &mut samples);
+        samples
+    }
+
+    /// The depths of quad `n` of a message: those that the shader computed, or else those of the
+    /// primitive.
+    #[inline(always)]
+    fn depths(slots: &Slots, write: &Write, n: usize) -> Depths {
+        let mut depths = slots.depths[n];
+        if let Some(computed) = &write.depth {
+            for (pixel, depths) in depths.iter_mut().enumerate() {
+                *depths = [computed[4 * n + pixel]; 8];
+            }
+        }
+        depths
     }
 
     /// Tests the samples of a message. Only the last message of the slots writes depth and stencil,
@@ -152,12 +180,7 @@ impl Output {
             if *masks == [0; 4] {
                 continue;
             }
-            let mut depths = slots.depths[n];
-            if let Some(computed) = &write.depth {
-                for (pixel, depths) in depths.iter_mut().enumerate() {
-                    *depths = [computed[4 * n + pixel]; 8];
-                }
-            }
+            let depths = Output::depths(slots, write, n);
             let [x, y] = write.subspans[n];
             let quad =
                 Quad { x, y, slice: write.slice, viewport: write.viewport, back: write.back };

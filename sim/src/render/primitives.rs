@@ -175,4 +175,6 @@ pub struct BinnedPrimitive {
     pub array_index: u32,
     /// The polygon stipple applies.
     pub stippled: bool,
+    /// Number of the primitive among those of the draw.
+    pub number: u32,
 }

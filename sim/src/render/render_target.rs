@@ -20,6 +20,7 @@ use genxml::gen8::render3d_pixel::{BlendState, ColorCalcState, ThreeDStatePs};
 use genxml::gen8::state::{ShaderChannelSelect, SurfaceFormat};
 
 mod fill;
+mod watched;
 
 pub use fill::Area;
 

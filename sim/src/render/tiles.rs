@@ -165,9 +165,13 @@ impl Screen<'_> {
     ) -> Result<(), Fault> {
         let Screen { state, bins } = self;
         pipe.begin_tile();
+        let watched = pipe.watches(tile.pixels);
         for (primitive, attributes) in bins.primitives(tile) {
             let window = state.raster.window(primitive.viewport, tile.pixels);
-            pipe.primitive(exec, state, primitive, attributes, window)?;
+            match watched {
+                false => pipe.primitive(exec, state, primitive, attributes, window)?,
+                true => pipe.watched_primitive(exec, state, primitive, attributes, window)?,
+            }
         }
         Ok(())
     }

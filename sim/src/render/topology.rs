@@ -175,6 +175,17 @@ pub enum Shape {
 }
 
 impl Shape {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Shape::Point => "point",
+            Shape::Line => "line",
+            Shape::Triangle => "triangle",
+            Shape::Rectangle => "rectangle",
+            Shape::Patch => "patch",
+        }
+    }
+
     /// The code of a list of such primitives, used for all topologies of this shape.
     pub const fn list(self) -> Code {
         match self {

@@ -16,6 +16,7 @@ use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
 use crate::machine::state::State;
 use crate::machine::watchdog;
+use crate::machine::watched::WatchedPixel;
 use crate::pixel::coordinates::Rect;
 use crate::pixel::interpolate::{Attribute, Position};
 use crate::pixel::raster;
@@ -34,6 +35,7 @@ use genxml::gen8::render3d_pixel::{
 use genxml::gen8::render3d_raster::ThreeDStateMultisample;
 
 mod one_color;
+mod watched;
 
 /// A render target that a message used.
 #[derive(Debug)]
@@ -69,6 +71,47 @@ pub struct PixelState<'a> {
     pub windower: &'a Windower,
 }
 
+impl PixelState<'_> {
+    /// The samples of a quad that the primitive covers, after stipple and sample mask.
+    #[inline(always)]
+    fn coverage(&self, primitive: &BinnedPrimitive, mut quad: raster::Quad) -> [u8; 4] {
+        let raster = self.raster;
+        if let Some(stipple) = raster
+            .polygon_stipple
+            .filter(|_| primitive.setup.kind == Kind::Surface && primitive.stippled)
+        {
+            stipple.mask(&mut quad);
+        }
+        if let Some(((stipple, _), line)) = raster.line_stipple.zip(primitive.setup.stippled) {
+            for (n, mask) in quad.mask.iter_mut().enumerate() {
+                let (x, y) = (quad.x + (n as u32 & 1), quad.y + (n as u32 >> 1));
+                if !stipple.draws(line.position(x, y)) {
+                    *mask = 0;
+                }
+            }
+        }
+        quad.mask.map(|mask: u16| match raster.forced {
+            // All samples of the buffers are covered if any rasterised sample is covered.
+            true if mask != 0 => raster.sample_mask,
+            _ => mask as u8 & raster.sample_mask,
+        })
+    }
+}
+
+impl BinnedPrimitive {
+    /// A quad of the primitive, for the depth and stencil tests.
+    #[inline(always)]
+    fn tested(&self, quad: &raster::Quad) -> depth::Quad {
+        depth::Quad {
+            x: quad.x,
+            y: quad.y,
+            slice: self.array_index,
+            viewport: self.viewport as u8,
+            back: self.setup.back,
+        }
+    }
+}
+
 /// Counts of pixels and samples.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
@@ -100,6 +143,8 @@ pub struct PixelPipe {
     quads: Vec<raster::Quad>,
     /// The newest write, if the pixel shader writes the same colour for all pixels of a primitive.
     newest: Option<Write>,
+    /// The pixel that an observer watches in this draw.
+    watched: Option<WatchedPixel>,
 }
 
 impl Windower {
@@ -167,7 +212,8 @@ impl Windower {
             },
             counted: wm.statistics_enable,
         };
-        Ok((windower, PixelPipe::new(shader)))
+        let watched = exec.listener.watches();
+        Ok((windower, PixelPipe { watched, ..PixelPipe::new(shader) }))
     }
 
     /// Depths of the covered samples of a quad; 0 if there is nothing to test or write.
@@ -211,6 +257,7 @@ impl PixelPipe {
             halves: [Slots::default(); 2],
             quads: Vec::new(),
             newest: None,
+            watched: None,
         }
     }
 
@@ -298,58 +345,71 @@ impl PixelPipe {
         draw: &PixelState<'_>,
         primitive: &BinnedPrimitive,
         attributes: &[[Attribute; 4]],
-        mut quad: raster::Quad,
+        quad: raster::Quad,
     ) -> Result<(), Fault> {
-        let PixelState { raster, windower } = *draw;
         exec.spend(4 * watchdog::PIXEL)?;
-        if let Some(stipple) = raster
-            .polygon_stipple
-            .filter(|_| primitive.setup.kind == Kind::Surface && primitive.stippled)
-        {
-            stipple.mask(&mut quad);
-        }
-        if let Some(((stipple, _), line)) = raster.line_stipple.zip(primitive.setup.stippled) {
-            for (n, mask) in quad.mask.iter_mut().enumerate() {
-                let (x, y) = (quad.x + (n as u32 & 1), quad.y + (n as u32 >> 1));
-                if !stipple.draws(line.position(x, y)) {
-                    *mask = 0;
-                }
-            }
-        }
-        let covered = |mask: u16| match raster.forced {
-            // All samples of the buffers are covered if any rasterised sample is covered.
-            true if mask != 0 => raster.sample_mask,
-            _ => mask as u8 & raster.sample_mask,
-        };
-        let coverage = quad.mask.map(covered);
+        let coverage = draw.coverage(primitive, quad);
         if coverage == [0; 4] {
             return Ok(());
         }
         exec.device.observed.add(Counter::Rasterized, 1);
+        let Some(live) = self.test(exec, draw, primitive, &quad, &coverage)? else { return Ok(()) };
+        self.shade(exec, draw, primitive, attributes, &quad, coverage, live)
+    }
+
+    /// Runs the tests before the pixel shader. Returns the samples that are left, for each pixel;
+    /// `None` if no sample is left.
+    #[inline(always)]
+    fn test(
+        &mut self,
+        exec: &mut Exec<'_>,
+        draw: &PixelState<'_>,
+        primitive: &BinnedPrimitive,
+        quad: &raster::Quad,
+        coverage: &[u8; 4],
+    ) -> Result<Option<[u8; 4]>, Fault> {
+        let PixelState { raster, windower } = *draw;
         // The shader gets the coverage of the primitive before the early tests: tests behave as if
         // they ran after the shader (2a p.276), and OpenGL's gl_SampleMaskIn does not contain their
         // result even if the shader asks for early tests.
-        let mut live = coverage;
-        let timing = windower.output.timing;
-        if self.shader.is_none() || timing != Timing::Late {
-            let write = self.shader.is_none() || timing == Timing::Early;
-            let depths = windower.depths(raster, primitive, quad.x, quad.y, &coverage);
-            let at = depth::Quad {
-                x: quad.x,
-                y: quad.y,
-                slice: primitive.array_index,
-                viewport: primitive.viewport as u8,
-                back: primitive.setup.back,
-            };
+        let mut live = *coverage;
+        if let Some(write) = self.tests_early(windower) {
+            let depths = windower.depths(raster, primitive, quad.x, quad.y, coverage);
+            let at = primitive.tested(quad);
             let passed = windower.output.depth.test(exec, &at, &depths, &mut live, write)?;
             if write {
                 self.counts.passed += u64::from(passed);
             }
             if live == [0; 4] {
                 exec.device.observed.add(Counter::FailedEarly, 1);
-                return Ok(());
+                return Ok(None);
             }
         }
+        Ok(Some(live))
+    }
+
+    /// Whether the tests before the pixel shader write depth and stencil; `None` if there are no
+    /// tests before it.
+    #[inline(always)]
+    fn tests_early(&self, windower: &Windower) -> Option<bool> {
+        let timing = windower.output.timing;
+        (self.shader.is_none() || timing != Timing::Late)
+            .then_some(self.shader.is_none() || timing == Timing::Early)
+    }
+
+    /// Queues a quad for the pixel shader, and runs threads that are full.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)] // the quad, and what its primitive shares
+    fn shade(
+        &mut self,
+        exec: &mut Exec<'_>,
+        draw: &PixelState<'_>,
+        primitive: &BinnedPrimitive,
+        attributes: &[[Attribute; 4]],
+        quad: &raster::Quad,
+        coverage: [u8; 4],
+        live: [u8; 4],
+    ) -> Result<(), Fault> {
         let Some(shader) = &self.shader else { return Ok(()) };
         let span = Span { x: quad.x, y: quad.y, coverage, live, sample: None };
         let wanted = shader.wanted();
@@ -385,7 +445,14 @@ impl PixelPipe {
                 array_index: primitive.array_index,
                 viewport: primitive.viewport as u8,
             };
+            let traced = match self.watched {
+                None => None,
+                Some(pixel) => watched::start(exec, pixel, shader, &self.waiting),
+            };
             let taken = shader.run(exec, &part, &self.waiting)?;
+            if let Some(instructions) = traced {
+                exec.listener.set_instructions(instructions);
+            }
             exec.spend(4 * taken as u64 * watchdog::SHADED_PIXEL)?;
             self.counts.invocations += shader.invocations();
             let mut spans = [Span::default(); MAX_SPANS];
@@ -432,7 +499,12 @@ impl PixelPipe {
             };
             let Target { target, cache, .. } = &mut self.targets[place];
             let slots = &mut self.halves[usize::from(write.upper)];
-            let passed = windower.output.merge(exec, target, cache, slots, write)?;
+            let passed = match self.watched {
+                None => windower.output.merge(exec, target, cache, slots, write)?,
+                Some(pixel) => {
+                    windower.output.watched_merge(exec, target, cache, slots, write, pixel)?
+                }
+            };
             self.counts.passed += u64::from(passed);
         }
         writes.clear();

@@ -106,7 +106,6 @@ pub struct DrawTouch {
 struct Current {
     touch: DrawTouch,
     purpose: Purpose,
-    view: Option<View>,
     /// All primitives that can still cover the pixel, by number.
     primitives: Vec<PrimitiveInfo>,
 }
@@ -221,7 +220,6 @@ impl History {
                 ..DrawTouch::default()
             },
             purpose: summary.purpose,
-            view: found.map(|(view, _)| view),
             primitives: Vec::new(),
         });
     }

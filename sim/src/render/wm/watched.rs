@@ -1,0 +1,148 @@
+//! Primitives at a pixel that an observer watches: the general path, with events.
+
+use super::{PixelPipe, PixelState};
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::machine::observation::Counter;
+use crate::machine::watchdog;
+use crate::machine::watched::{Covered, PixelEvent, Shaded, TestTime, WatchedPixel};
+use crate::pixel::coordinates::Rect;
+use crate::pixel::interpolate::{Attribute, Barycentric, Position};
+use crate::pixel::raster::Quad;
+use crate::render::depth::Timing;
+use crate::render::primitives::BinnedPrimitive;
+use crate::render::ps::{PixelShader, Span};
+
+impl PixelPipe {
+    /// The pixel that an observer watches in this draw.
+    pub(in crate::render) fn watched(&self) -> Option<WatchedPixel> {
+        self.watched
+    }
+
+    /// True if an observer watches one of `pixels`.
+    pub(in crate::render) fn watches(&self, pixels: Rect) -> bool {
+        self.watched.is_some_and(|at| pixels.contains(at.x as i32, at.y as i32))
+    }
+
+    /// As [`primitive`](Self::primitive), and emits the events of the watched pixel.
+    ///
+    /// # Errors
+    /// As `primitive`.
+    pub(in crate::render) fn watched_primitive(
+        &mut self,
+        exec: &mut Exec<'_>,
+        draw: &PixelState<'_>,
+        primitive: &BinnedPrimitive,
+        attributes: &[[Attribute; 4]],
+        window: Rect,
+    ) -> Result<(), Fault> {
+        let mut result = Ok(());
+        primitive.setup.rasterise(&draw.raster.multisample.samples, window, &mut |quad| {
+            if result.is_ok() {
+                let place = self.watched.and_then(|pixel| place([quad.x, quad.y], pixel));
+                result = match place {
+                    None => self.quad(exec, draw, primitive, attributes, quad),
+                    Some(place) => {
+                        self.watched_quad(exec, draw, primitive, attributes, quad, place)
+                    }
+                };
+            }
+        });
+        result?;
+        self.flush(exec, draw, primitive, attributes, 1)
+    }
+
+    /// As [`quad`](Self::quad), for the quad with the watched pixel, which is number `place` of it.
+    fn watched_quad(
+        &mut self,
+        exec: &mut Exec<'_>,
+        draw: &PixelState<'_>,
+        primitive: &BinnedPrimitive,
+        attributes: &[[Attribute; 4]],
+        quad: Quad,
+        place: usize,
+    ) -> Result<(), Fault> {
+        exec.spend(4 * watchdog::PIXEL)?;
+        let PixelState { raster, windower } = *draw;
+        let coverage = draw.coverage(primitive, quad);
+        let depths = windower.depths(raster, primitive, quad.x, quad.y, &coverage);
+        if quad.mask[place] != 0 {
+            let (x, y) = (quad.x + (place as u32 & 1), quad.y + (place as u32 >> 1));
+            let at = Position::in_pixel(x, y, raster.multisample.location.position());
+            let planes = &primitive.setup.planes;
+            exec.emit_pixel(&PixelEvent::Covered(Covered {
+                primitive: primitive.number,
+                array_index: primitive.array_index,
+                rasterised: quad.mask[place],
+                coverage: coverage[place],
+                back: primitive.setup.back,
+                barycentric: planes.barycentric(Barycentric::Perspective, at),
+                linear: planes.barycentric(Barycentric::Linear, at),
+                w: planes.w(at),
+                depths: depths[place],
+                attributes,
+            }));
+        }
+        if coverage == [0; 4] {
+            return Ok(());
+        }
+        exec.device.observed.add(Counter::Rasterized, 1);
+        let writes = self.tests_early(windower);
+        let tests = match writes {
+            None => Vec::new(),
+            Some(writes) => windower.output.depth.look(
+                exec,
+                &primitive.tested(&quad),
+                &depths,
+                (place, coverage[place]),
+                writes,
+            ),
+        };
+        let live = self.test(exec, draw, primitive, &quad, &coverage)?;
+        let time = match windower.output.timing {
+            Timing::Twice if writes == Some(false) => TestTime::Provisional,
+            _ => TestTime::Early,
+        };
+        for mut tested in tests {
+            tested.time = time;
+            tested.passed = live.is_some_and(|live| live[place] >> tested.sample & 1 == 1);
+            exec.emit_pixel(&PixelEvent::Tested(tested));
+        }
+        let Some(live) = live else { return Ok(()) };
+        self.shade(exec, draw, primitive, attributes, &quad, coverage, live)
+    }
+}
+
+/// Number of the watched pixel in the quad at `corner`: upper left, upper right, lower left, lower
+/// right. `None` if it is not in the quad.
+pub(in crate::render) fn place([x, y]: [u32; 2], pixel: WatchedPixel) -> Option<usize> {
+    (pixel.x & !1 == x && pixel.y & !1 == y)
+        .then_some((pixel.y as usize & 1) << 1 | pixel.x as usize & 1)
+}
+
+/// Call before a thread with the first of `waiting` starts. If the thread shades the watched pixel,
+/// emits an event for each of its channels that does, starts the events of instructions, and
+/// returns whether these events were emitted before.
+pub(super) fn start(
+    exec: &mut Exec<'_>,
+    pixel: WatchedPixel,
+    shader: &PixelShader,
+    waiting: &[Span],
+) -> Option<bool> {
+    let mut shades = false;
+    for (n, span) in waiting.iter().take(shader.wanted()).enumerate() {
+        let Some(place) = place([span.x, span.y], pixel) else { continue };
+        let own = span.sample.map_or(0xff, |sample| 1 << sample);
+        let live = span.live[place] & own;
+        if live == 0 {
+            continue;
+        }
+        shades = true;
+        exec.emit_pixel(&PixelEvent::Shaded(Shaded {
+            channel: (4 * n + place) as u8,
+            sample: span.sample,
+            live,
+        }));
+    }
+    shades.then(|| exec.listener.set_instructions(true))
+}
