@@ -18,7 +18,8 @@ pub struct Question {
     /// The sample.
     pub sample: u32,
     /// Base address of the surface. Without it, the surface is the first render target of the last
-    /// draw that has one; with [`Until::Frame`], it is the displayed image.
+    /// draw that has one, or the destination of the last blit; with [`Until::Frame`], it is the
+    /// displayed image.
     pub target: Option<u64>,
     /// The last thing that counts; `None` for everything.
     pub until: Option<Until>,
@@ -40,7 +41,7 @@ pub enum Until {
 pub struct Answer {
     /// The pixel in memory.
     pub probe: Probe,
-    /// The newest draw that has the surface; `None` if only a display has it.
+    /// The newest draw that has the surface; `None` if only a blit or a display has it.
     pub draw: Option<u64>,
     /// Everything that wrote or tested the pixel, in order.
     pub entries: Vec<Entry>,
@@ -129,7 +130,6 @@ fn last(what: &str, newest: u64, count: u64) -> String {
 /// The first run of a capture.
 struct FirstRun {
     found: Found,
-    draw: Option<u64>,
     /// The object that has the pixel, and the event at which it does.
     object: Option<(ObjectId, usize)>,
     /// Number of events up to the end of the history.
@@ -148,7 +148,7 @@ pub fn of_capture(
     let first = first_run(capture, question, set_up)?;
     let mut replay = Replay::new(capture);
     set_up(replay.gpu());
-    let mut history = History::new(first.found.probe, stop_after(question));
+    let mut history = History::new(first.found.probe.clone(), stop_after(question));
     let mut stop = None;
     for (index, event) in capture.events().iter().enumerate().take(first.events) {
         if let Some((object, used)) = first.object
@@ -164,7 +164,7 @@ pub fn of_capture(
             break;
         }
     }
-    Ok(answer(history, first.draw, stop))
+    Ok(answer(history, first.found.draw, stop))
 }
 
 fn answer(history: History, draw: Option<u64>, stop: Option<Stop>) -> Answer {
@@ -194,7 +194,7 @@ fn first_run(
     set_up(replay.gpu());
     let mut finder = Finder::new(at, sample, target, stop_after(question));
     let (mut events, mut execs, mut frames) = (0, [0; 2], [0; 2]);
-    let (mut object, mut newest, mut stop) = (None, 0, None);
+    let (mut object, mut place, mut stop) = (None, None, None);
     let (mut is_reached, mut frame) = (until.is_none(), None);
     while let Some(step) = replay.step_observed(&mut finder) {
         events += 1;
@@ -207,11 +207,11 @@ fn first_run(
                     _ => false,
                 };
                 if let Ok(found) = finder.found()
-                    && found.draw != newest
+                    && place != Some((found.draw, found.probe.physical))
                 {
-                    newest = found.draw;
-                    let place = replay.object_at(found.probe.physical);
-                    object = place.map(|object| (object, events - 1));
+                    place = Some((found.draw, found.probe.physical));
+                    let at = replay.object_at(found.probe.physical);
+                    object = at.map(|object| (object, events - 1));
                 }
                 if let Err(fault) = result {
                     stop = Some(Stop::Fault(fault));
@@ -248,13 +248,12 @@ fn first_run(
         let base = base.wrapping_add(frame.offset);
         let found = match finder.at_physical(base) {
             Some(found) => found,
-            None => Found { probe: displayed(frame, base, question)?, draw: 0 },
+            None => Found { probe: displayed(frame, base, question)?, draw: None },
         };
-        let draw = Some(found.draw).filter(|draw| *draw != 0);
-        return Ok(FirstRun { found, draw, object: Some((frame.object, events - 1)), events });
+        return Ok(FirstRun { found, object: Some((frame.object, events - 1)), events });
     }
     match (finder.found(), stop) {
-        (Ok(found), _) => Ok(FirstRun { draw: Some(found.draw), found, object, events }),
+        (Ok(found), _) => Ok(FirstRun { found, object, events }),
         (Err(error), Some(stop)) => Err(WhyError::Stopped { stop, error }),
         (Err(error), None) => Err(WhyError::History(error)),
     }
@@ -333,7 +332,7 @@ pub fn of_aub<'a>(
         (Err(error), Some(stop)) => return Err(WhyError::Stopped { stop, error }),
         (Err(error), None) => return Err(WhyError::History(error)),
     };
-    let mut history = History::new(found.probe, stop_after(question));
+    let mut history = History::new(found.probe.clone(), stop_after(question));
     let mut replay = open()?;
     let (last, mut execs, mut stop) = (execs, 0, None);
     while stop.is_none() && execs < last {
@@ -343,7 +342,7 @@ pub fn of_aub<'a>(
             Err(error) => stop = Some(Stop::Broken(error)),
         }
     }
-    Ok(answer(history, Some(found.draw), stop))
+    Ok(answer(history, found.draw, stop))
 }
 
 /// What stops the run at a step of an AUB file. Counts the steps that run work.

@@ -4,7 +4,7 @@ use super::text::tiling;
 use crate::output::Exit;
 use genxml_sim::inspect::history::fragment::{Coverage, Lost};
 use genxml_sim::inspect::history::{
-    Channels, DrawTouch, Entry, Fragment, Meaning, Probe, Shading, Value,
+    BlitTouch, Channels, DrawTouch, Entry, Fragment, Meaning, Probe, Shading, Value,
 };
 use genxml_sim::machine::watched::{Blended, Output, TestTime, Tested};
 use genxml_sim::pixel_history::Answer;
@@ -83,8 +83,17 @@ fn entry(probe: &Probe, entry: &Entry) -> Json {
         "address": entry.at.map(|at| hex(at.address)),
         "batch": entry.at.map(|at| hex(at.batch)),
         "draw": entry.draw.as_ref().map(|draw| self::draw(probe, draw)),
+        "blit": entry.blit.as_ref().map(blit),
         "old": pixel(probe, entry.old.as_ref()),
         "new": pixel(probe, entry.new.as_ref()),
+    })
+}
+
+fn blit(blit: &BlitTouch) -> Json {
+    json!({
+        "pixel": blit.pixel,
+        "rectangle": blit.rectangle,
+        "source": blit.source.map(|(base, at)| json!({ "address": hex(base), "pixel": at })),
     })
 }
 
@@ -181,6 +190,7 @@ fn shader(shading: &Shading) -> Json {
         "discard": shading.discard.map(|discard| json!({
             "write": discard.write,
             "last": discard.last,
+            "flag": discard.flag,
         })),
     })
 }

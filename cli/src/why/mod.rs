@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// The input runs twice on the model. The first run finds the surface of the pixel. The second run
 /// compares the memory of the pixel before and after each packet, so every writer is found: draws,
 /// clears, copies, blits, dispatches, and the program itself between submissions. A writer that
-/// writes the value that the pixel already has is found only if it is a draw.
+/// writes the value that the pixel already has is found only if it is a draw or a blit.
 ///
 /// For a draw, each primitive that covers the pixel is printed: its vertices in pixels, the weights
 /// of the vertices at the pixel, the tests with both values, what the shader wrote, the blending,
@@ -27,7 +27,8 @@ use std::path::{Path, PathBuf};
 /// are printed if the pixel lies inside of them. Draws of a G45 have no primitives in the list.
 ///
 /// The surface is the first render target of the last draw that has one, or with --frame the
-/// displayed image, unless --target selects another one. Of several levels and slices, it is the
+/// displayed image, unless --target selects another one. Without such a draw, it is the destination
+/// of the last blit. Of several levels and slices, it is the
 /// one that the draw writes. The value of a pixel is its bytes in memory; if an auxiliary surface
 /// says that the pixel is cleared, it is the clear colour.
 ///
@@ -69,7 +70,7 @@ pub struct Args {
     ///
     /// Members of an entry: kind (host, draw, clear, resolve, copy, blit, dispatch, video, command),
     /// submission (from 1 on), exec (number in the capture), engine, packet, address, batch, old,
-    /// new, draw (null for others). A value has bytes, cleared, and color, integers, depth or
+    /// new, draw (null for others), blit (pixel, rectangle, source; null for others). A value has bytes, cleared, and color, integers, depth or
     /// stencil.
     ///
     /// Members of a draw: draw, topology, pixel, buffer (color or depth), primitives, clipped,

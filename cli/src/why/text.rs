@@ -1,7 +1,7 @@
 //! The history as text.
 
 use genxml_sim::inspect::history::fragment::Lost;
-use genxml_sim::inspect::history::{Channels, DrawTouch, Entry, Fragment, Kind, Probe, Value};
+use genxml_sim::inspect::history::{BlitTouch, Channels, DrawTouch, Entry, Fragment, Kind, Probe, Value};
 use genxml_sim::machine::watched::{DepthTest, Output, StencilTest, TestTime, Tested};
 use genxml_sim::mem::Va;
 use genxml_sim::pixel_history::Answer;
@@ -33,7 +33,7 @@ pub fn write(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
     }
     match answer.draw {
         Some(draw) => writeln!(out, ", target of draw {draw}")?,
-        None => writeln!(out, ", displayed")?,
+        None => writeln!(out)?,
     }
     for (number, entry) in answer.entries.iter().enumerate() {
         self::entry(out, probe, number + 1, entry)?;
@@ -59,6 +59,9 @@ fn entry(out: &mut dyn Write, probe: &Probe, number: usize, entry: &Entry) -> io
     }
     if let Some(draw) = &entry.draw {
         self::draw(out, probe, draw)?;
+    }
+    if let Some(blit) = &entry.blit {
+        self::blit(out, probe, blit)?;
     }
     let (old, new) = (optional(probe, entry.old.as_ref()), optional(probe, entry.new.as_ref()));
     match entry.old == entry.new {
@@ -100,6 +103,18 @@ fn draw(out: &mut dyn Write, probe: &Probe, draw: &DrawTouch) -> io::Result<()> 
         line(out, "as", &format!("pixel {x},{y} of this draw's surface"))?;
     }
     draw.fragments.iter().try_for_each(|fragment| self::fragment(out, probe, fragment))
+}
+
+fn blit(out: &mut dyn Write, probe: &Probe, blit: &BlitTouch) -> io::Result<()> {
+    let [left, top, right, bottom] = blit.rectangle;
+    line(out, "rectangle", &format!("{left},{top} to {},{}", right - 1, bottom - 1))?;
+    if let Some((base, [x, y])) = blit.source {
+        line(out, "source", &format!("pixel {x},{y} of the surface at {}", Va(base)))?;
+    }
+    match blit.pixel {
+        at if at == probe.at => Ok(()),
+        [x, y] => line(out, "as", &format!("pixel {x},{y} of the destination")),
+    }
 }
 
 fn fragment(out: &mut dyn Write, probe: &Probe, fragment: &Fragment) -> io::Result<()> {
@@ -152,7 +167,11 @@ fn fragment(out: &mut dyn Write, probe: &Probe, fragment: &Fragment) -> io::Resu
         if let Some(discard) = &shading.discard {
             let offset = |at: Option<u32>| at.map_or("?".into(), |at| format!("+{at:#x}"));
             let (write, last) = (offset(discard.write), offset(discard.last));
-            line("discard", format!("the write at {write} leaves it out, last ran {last}"))?;
+            let why = match discard.flag {
+                Some(flag) => format!("its flag was last set at +{flag:#x}"),
+                None => format!("the last instruction for the pixel is at {last}"),
+            };
+            line("discard", format!("the write at {write} leaves out the pixel; {why}"))?;
         }
     }
     for output in &fragment.outputs {

@@ -1,6 +1,7 @@
 //! Pixel layouts: size and channels.
 
 use genxml::gen8::blitter::{BlitByteMask, BlitColorDepth};
+use genxml::gen8::state::SurfaceFormat;
 
 /// Layout of a pixel (BR13 Color Depth, 2d p.57).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,6 +33,16 @@ impl Depth {
             Depth::Bits8 => 1,
             Depth::Bits565 | Depth::Bits1555 => 2,
             Depth::Bits32 => 4,
+        }
+    }
+
+    /// The format of a surface with such pixels.
+    pub const fn format(self) -> SurfaceFormat {
+        match self {
+            Depth::Bits8 => SurfaceFormat::R8_UNORM,
+            Depth::Bits565 => SurfaceFormat::B5G6R5_UNORM,
+            Depth::Bits1555 => SurfaceFormat::B5G5R5A1_UNORM,
+            Depth::Bits32 => SurfaceFormat::B8G8R8A8_UNORM,
         }
     }
 

@@ -10,9 +10,10 @@
 //! protected. A monochrome source that overlaps the destination is not protected either.
 
 use super::operation::{Needs, Operation, Rectangle, Source};
-use super::plane::Shadow;
+use super::plane::{Plane, Shadow};
 use super::rop::Rop;
 use super::rows::{PatternRows, SourceRows};
+use crate::machine::blitting::{BlitPlane, Blitting};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::watchdog;
@@ -30,12 +31,37 @@ impl Operation {
         if part.is_empty() {
             return Ok(());
         }
+        if exec.listener.is_some() {
+            self.emit(exec, &part);
+        }
         let needs = self.needs();
         if needs.source || needs.destination {
             self.combine(exec, &part, needs)
         } else {
             self.fill(exec, &part)
         }
+    }
+
+    fn emit(&self, exec: &mut Exec<'_>, part: &Rectangle) {
+        let plane = |plane: &Plane| {
+            let Plane { base, pitch, tile_mode } = *plane;
+            BlitPlane { base, pitch, tile_mode }
+        };
+        let source = match &self.source {
+            Source::Color { plane: source, x, y } => {
+                let (right, down) = (part.left - self.rectangle.left, part.top - self.rectangle.top);
+                Some((plane(source), [x + right, y + down]))
+            }
+            Source::None | Source::Mono(_) => None,
+        };
+        exec.emit_blit(&Blitting {
+            format: self.depth.format(),
+            bytes: self.depth.bytes() as u32,
+            destination: plane(&self.destination),
+            rectangle: [part.left, part.top, part.right, part.bottom],
+            source,
+            translate: &|_| None,
+        });
     }
 
     /// Draws rows that depend on neither source nor destination. Each row of the pattern is

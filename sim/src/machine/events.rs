@@ -1,9 +1,10 @@
 //! Events of the model. They are emitted only if there is an [`Observer`]; the counters in
 //! [`Stats`](super::stats::Stats) are always kept.
 //!
-//! [`super::drawing`] has the data in events of draws, [`super::coded`] those of decoded pictures,
-//! [`super::watched`] those of a watched pixel; [`crate::inspect`] has observers.
+//! [`super::drawing`] has the data in events of draws, [`super::blitting`] those of blits,
+//! [`super::coded`] those of decoded pictures, [`super::watched`] those of a watched pixel; [`crate::inspect`] has observers.
 
+use super::blitting::Blitting;
 use super::coded::CodedPicture;
 use super::device::Interrupt;
 use super::drawing::Drawing;
@@ -146,6 +147,9 @@ pub enum Event<'a> {
     Draw(&'a Drawing<'a>),
     /// The draw of the latest [`Event::Draw`] has ended without a fault.
     DrawEnd(&'a Drawing<'a>),
+    /// A blit is about to write. Blits that the predicate skips, and blits without pixels, emit no
+    /// event.
+    Blit(&'a Blitting<'a>),
     /// Something happened at the watched pixel of the draw.
     Pixel {
         /// What happened.

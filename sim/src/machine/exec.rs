@@ -1,6 +1,7 @@
 //! `Exec`: the parts of the machine that a unit uses while it executes a packet, such as memory,
 //! state and budget.
 
+use super::blitting::Blitting;
 use super::device::Device;
 use super::drawing::{Drawing, Primitive};
 use super::events::{Event, Listener, Now};
@@ -103,6 +104,15 @@ impl Exec<'_> {
         if let Some((memory, _)) = self.vm.memory() {
             self.listener.event(now, &Event::Memory { after, memory });
         }
+    }
+
+    /// Emits the event of a blit.
+    #[cold]
+    pub(crate) fn emit_blit(&mut self, blit: &Blitting<'_>) {
+        let Exec { vm, budget, listener, engine, .. } = self;
+        let translate = |address: u64| vm.physical(address);
+        let now = Now { engine: *engine, clock: budget.clock() };
+        listener.event(now, &Event::Blit(&Blitting { translate: &translate, ..*blit }));
     }
 
     /// Emits an event of the watched pixel.

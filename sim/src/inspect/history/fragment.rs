@@ -87,6 +87,10 @@ pub struct Discard {
     pub write: Option<u32>,
     /// Byte offset of the last instruction that ran for the pixel before this write.
     pub last: Option<u32>,
+    /// Byte offset of the newest instruction that set the flag which selects the pixels of this
+    /// write. If kernels discard in several places, an earlier one can have cleared the flag of the
+    /// pixel.
+    pub flag: Option<u32>,
 }
 
 /// Why a primitive did not change the pixel.

@@ -7,9 +7,11 @@
 //! primitive does there ([`crate::machine::watched`]).
 //!
 //! * [`probe`]: the memory of a pixel; [`finder`]: which surface it belongs to;
-//! * [`record`]: observes the second run; [`fragment`]: what a primitive does to the pixel.
+//! * [`record`]: observes the second run; [`fragment`]: what a primitive does to the pixel;
+//!   `flags`: the instruction that discards it.
 
 pub mod finder;
+mod flags;
 pub mod fragment;
 pub mod probe;
 pub mod record;
@@ -17,7 +19,7 @@ pub mod record;
 pub use finder::{Finder, Found};
 pub use fragment::{Discard, Fragment, Shading};
 pub use probe::{Channels, Meaning, Probe, Value, View};
-pub use record::{DrawTouch, Entry, History, Kind};
+pub use record::{BlitTouch, DrawTouch, Entry, History, Kind};
 
 use crate::mem::Va;
 
@@ -42,7 +44,7 @@ pub enum HistoryError {
         format: &'static str,
     },
     /// The surface does not have the sample.
-    #[error("the surface has no sample {sample}; its samples are 0 to {}", samples - 1)]
+    #[error("the surface has no sample {sample}, it has {samples}: numbers count from 0 on")]
     Sample {
         /// The sample.
         sample: u32,
@@ -55,13 +57,13 @@ pub enum HistoryError {
         /// Graphics address of the pixel.
         address: u64,
     },
-    /// No draw has a render target.
+    /// No draw has a render target, and there are no blits.
     #[error(
-        "no draw before this point has a render target; --target selects a depth or stencil buffer"
+        "nothing before this point draws to a render target or blits; --target selects a depth or stencil buffer"
     )]
     NoTarget,
     /// No draw uses a surface at the address.
-    #[error("no draw before this point has a target at {}; {}", Va(*address), Targets(known))]
+    #[error("no draw or blit before this point has a target at {}; {}", Va(*address), Targets(known))]
     UnknownTarget {
         /// The address.
         address: u64,
@@ -77,8 +79,8 @@ struct Targets<'a>(&'a [u64]);
 
 impl std::fmt::Display for Targets<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let [first, rest @ ..] = self.0 else { return f.write_str("no draw has targets") };
-        write!(f, "targets of draws are at {}", Va(*first))?;
+        let [first, rest @ ..] = self.0 else { return f.write_str("there are no targets") };
+        write!(f, "targets are at {}", Va(*first))?;
         let mut rest = rest.iter();
         rest.by_ref().take(15).try_for_each(|address| write!(f, ", {}", Va(*address)))?;
         match rest.len() {

@@ -3,12 +3,13 @@
 
 use super::HistoryError;
 use crate::inspect::summary::state::{DepthBuffer, StencilBuffer, Summary, Target};
+use crate::machine::blitting::{BlitPlane, Blitting};
 use crate::mem::{Memory, PAGE};
 use crate::render::aux_surface::{Auxiliary, Stored};
 use crate::render::depth::DepthFormat;
 use crate::surface::format::codec::ALL;
 use crate::surface::format::{Format, Numeric};
-use crate::surface::{Codec, Level, Surface, SurfaceKind};
+use crate::surface::{Codec, Layout, Level, Surface, SurfaceKind};
 use std::cell::RefCell;
 
 /// Maximum bytes of an element.
@@ -67,6 +68,29 @@ impl View {
         views.extend(summary.depth.as_ref().map(depth));
         views.extend(summary.stencil.as_ref().map(stencil));
         views
+    }
+
+    /// The destination of a blit, up to the last pixel that it writes; `None` for rows that go
+    /// upward or overlap.
+    pub fn of_blit(blit: &Blitting<'_>) -> Option<View> {
+        let BlitPlane { base, pitch, tile_mode } = blit.destination;
+        let [_, _, right, bottom] = blit.rectangle;
+        let (width, height) = (u32::try_from(right).ok()?, u32::try_from(bottom).ok()?);
+        let layout = Layout { width, height, ..Layout::default() };
+        let surface = Surface {
+            kind: SurfaceKind::Image,
+            base,
+            width,
+            height,
+            pitch: u32::try_from(pitch).ok().filter(|pitch| *pitch > 0)?,
+            tile_mode,
+            element_bytes: blit.bytes,
+            format: blit.format,
+            codec: Codec::of(blit.format),
+            layout,
+            ..Surface::default()
+        };
+        Some(View { meaning: Meaning::Color, surface, level: layout.level(0), binding: None })
     }
 
     /// Name of the format.

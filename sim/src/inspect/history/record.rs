@@ -1,8 +1,10 @@
 //! Records the history of a pixel: the second run.
 
+use super::flags::Flags;
 use super::fragment::{Coverage, Discard, Fragment, Shading};
 use super::probe::{Meaning, Probe, Value, View};
 use crate::inspect::summary::Name;
+use crate::machine::blitting::Blitting;
 use crate::machine::drawing::Drawing;
 use crate::machine::events::{Event, Now, Observer};
 use crate::machine::place::Place;
@@ -11,6 +13,9 @@ use crate::mem::Memory;
 use crate::render::render_target::Purpose;
 use genxml::engine::EngineId;
 use genxml::eu::instruction::SharedFunction;
+
+/// Maximum number of instructions of a thread that are remembered.
+const MOST_TRACED: usize = 1 << 20;
 
 /// Kinds of writers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,6 +84,8 @@ pub struct Entry {
     pub at: Option<Place>,
     /// What a draw did.
     pub draw: Option<DrawTouch>,
+    /// What a blit did.
+    pub blit: Option<BlitTouch>,
     /// The value before; `None` if the memory did not exist.
     pub old: Option<Value>,
     /// The value after.
@@ -102,6 +109,18 @@ pub struct DrawTouch {
     pub fragments: Vec<Fragment>,
 }
 
+/// A blit whose rectangle has the pixel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BlitTouch {
+    /// Column and row of the pixel in the destination of the blit.
+    pub pixel: [u32; 2],
+    /// First column and row, column and row after the last ones.
+    pub rectangle: [i64; 4],
+    /// Address of the source, and the column and row that are copied to the pixel; `None` if the
+    /// source is not a surface.
+    pub source: Option<(u64, [i64; 2])>,
+}
+
 /// The draw that runs.
 struct Current {
     touch: DrawTouch,
@@ -121,13 +140,15 @@ pub struct History {
     stop_after: Option<u64>,
     ended: bool,
     draw: Option<Current>,
+    blit: Option<BlitTouch>,
     watched: Option<WatchedPixel>,
     /// True while the thread runs that shades the pixel.
     shading: bool,
-    /// The newest instruction that ran for the pixel.
-    last: Option<u32>,
-    /// Instructions that ran for the pixel, up to each write to a render target.
-    last_at_writes: Vec<Option<u32>>,
+    /// The instructions of this thread so far: byte offset, and whether it ran for the pixel.
+    trace: Vec<(u32, bool)>,
+    /// Length of `trace` at each write to a render target, which is the last one.
+    writes: Vec<usize>,
+    flags: Flags,
 }
 
 impl History {
@@ -143,10 +164,12 @@ impl History {
             stop_after,
             ended: false,
             draw: None,
+            blit: None,
             watched: None,
             shading: false,
-            last: None,
-            last_at_writes: Vec::new(),
+            trace: Vec::new(),
+            writes: Vec::new(),
+            flags: Flags::default(),
         }
     }
 
@@ -211,6 +234,9 @@ impl History {
         };
         let found = View::all(&summary).into_iter().find_map(find);
         self.watched = found.map(|(_, [x, y])| WatchedPixel { x, y });
+        if found.is_some() {
+            self.flags = Flags::of(drawing, &summary.shaders);
+        }
         self.draw = Some(Current {
             touch: DrawTouch {
                 number: self.draws,
@@ -224,6 +250,21 @@ impl History {
         });
     }
 
+    fn blit(&mut self, blit: &Blitting<'_>) {
+        let translate = |address| blit.physical(address);
+        let found = View::of_blit(blit)
+            .and_then(|view| view.find(self.probe.physical, self.probe.at, &translate));
+        let Some([x, y]) = found else { return };
+        let [left, top, right, bottom] = blit.rectangle;
+        let (column, row) = (i64::from(x), i64::from(y));
+        if (left..right).contains(&column) && (top..bottom).contains(&row) {
+            let source = blit.source.map(|(plane, [x, y])| {
+                (plane.base, [x + column - left, y + row - top])
+            });
+            self.blit = Some(BlitTouch { pixel: [x, y], rectangle: blit.rectangle, source });
+        }
+    }
+
     /// Adds an entry if the value has changed, or if a draw has fragments.
     fn memory(&mut self, after: Option<Place>, memory: &Memory) {
         let new = self.probe.value(memory);
@@ -231,7 +272,9 @@ impl History {
         self.watched = None;
         let draw = self.draw.take();
         let changed = new != self.current;
-        let touched = draw.as_ref().is_some_and(|draw| !draw.touch.fragments.is_empty());
+        let blit = self.blit.take();
+        let touched = blit.is_some()
+            || draw.as_ref().is_some_and(|draw| !draw.touch.fragments.is_empty());
         if !changed && !touched {
             return;
         }
@@ -259,6 +302,7 @@ impl History {
             label: self.label,
             at: after,
             draw: draw.map(|draw| draw.touch),
+            blit,
             old,
             new,
         });
@@ -293,12 +337,14 @@ impl History {
                 else {
                     return;
                 };
+                let value = self.probe.value(memory);
                 touch.fragments.push(Fragment {
                     coverage: Some(Coverage::of(covered)),
-                    old: self.current.clone(),
-                    new: self.current.clone(),
+                    old: value.clone(),
+                    new: value,
                     ..Fragment::lost(draw.primitives[place])
                 });
+                return;
             }
             PixelEvent::Tested(tested) => {
                 if let Some(fragment) = touch.fragments.last_mut()
@@ -316,8 +362,8 @@ impl History {
                         ..Shading::default()
                     });
                     self.shading = true;
-                    self.last = None;
-                    self.last_at_writes.clear();
+                    self.trace.clear();
+                    self.writes.clear();
                 }
                 return;
             }
@@ -331,10 +377,9 @@ impl History {
                         && output.shaded >> sample & 1 == 0
                         && shading.discard.is_none()
                     {
-                        shading.discard = Some(Discard {
-                            write: shading.writes.get(number).copied(),
-                            last: self.last_at_writes.get(number).copied().flatten(),
-                        });
+                        let end = self.writes.get(number).copied().unwrap_or_default();
+                        let trace = self.trace.get(..end).unwrap_or_default();
+                        shading.discard = Some(discard(&self.flags, shading, trace, number));
                     }
                     fragment.outputs.push(**output);
                 }
@@ -348,12 +393,11 @@ impl History {
 
     /// The thread that shades the pixel executes an instruction.
     fn instruction(&mut self, ip: u32, mask: u32) {
-        let shading = self.draw.as_mut().and_then(|draw| draw.touch.fragments.last_mut());
-        if let Some(shading) = shading.and_then(|fragment| fragment.shading.as_mut())
-            && mask >> (shading.channel & 31) & 1 == 1
-        {
-            shading.instructions += 1;
-            self.last = Some(ip);
+        let Some(shading) = self.shading() else { return };
+        let runs = mask >> (shading.channel & 31) & 1 == 1;
+        shading.instructions += u64::from(runs);
+        if self.trace.len() < MOST_TRACED {
+            self.trace.push((ip, runs));
         }
     }
 
@@ -373,6 +417,7 @@ impl Observer for History {
         }
         match event {
             Event::Draw(drawing) => self.begin(drawing),
+            Event::Blit(blit) => self.blit(blit),
             Event::Memory { after, memory } => self.memory(*after, memory),
             Event::Pixel { event, memory } => self.pixel(event, memory),
             Event::Instruction { ip, mask, .. } if self.shading => self.instruction(*ip, *mask),
@@ -382,10 +427,10 @@ impl Observer for History {
                 }
             }
             Event::Message { ip, function: SharedFunction::DataPortRender, .. } => {
-                let last = self.last;
+                let end = self.trace.len();
                 if let Some(shading) = self.shading() {
                     shading.writes.push(*ip);
-                    self.last_at_writes.push(last.filter(|last| last != ip));
+                    self.writes.push(end);
                 }
             }
             _ => {}
@@ -394,6 +439,18 @@ impl Observer for History {
 
     fn watches(&self) -> Option<WatchedPixel> {
         self.watched.filter(|_| !self.ended)
+    }
+}
+
+/// Where a thread leaves out the pixel in its write number `number`, which is the last instruction of
+/// `trace`.
+fn discard(flags: &Flags, shading: &Shading, trace: &[(u32, bool)], number: usize) -> Discard {
+    let before = trace.split_last().map_or(trace, |(_, before)| before);
+    let offsets: Vec<u32> = trace.iter().map(|(ip, _)| *ip).collect();
+    Discard {
+        write: shading.writes.get(number).copied(),
+        last: before.iter().rfind(|(_, runs)| *runs).map(|(ip, _)| *ip),
+        flag: flags.setter(shading.kernel, &offsets),
     }
 }
 

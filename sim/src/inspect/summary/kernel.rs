@@ -15,14 +15,24 @@ pub fn descriptors(
     each: &mut dyn FnMut(u32),
 ) -> bool {
     let mut all = true;
-    let mut look = |instruction: &Instruction| {
+    let readable = instructions(draw, (generation, address), &mut |_, instruction| {
         let send = instruction.send.filter(|send| send.function == function);
         match send.map(|send| send.descriptor) {
             Some(Descriptor::Immediate(descriptor)) => each(descriptor),
             Some(_) => all = false,
             None => {}
         }
-    };
+    });
+    all && readable
+}
+
+/// Passes each instruction of a kernel to `each`, with its byte offset; returns false if a part of
+/// the kernel cannot be read.
+pub fn instructions(
+    draw: &Drawing<'_>,
+    (generation, address): (Generation, u64),
+    each: &mut dyn FnMut(i32, &Instruction),
+) -> bool {
     let mut readable = true;
     decode::kernel_on(generation, address, 0, |offset| {
         let at = address.wrapping_add_signed(offset.into());
@@ -34,7 +44,7 @@ pub fn descriptors(
         }
         match decode_on(generation, if compact { &dwords[..2] } else { &dwords }) {
             Ok(instruction) if read => {
-                look(&instruction);
+                each(offset, &instruction);
                 Fetched::Instruction(Box::new(instruction))
             }
             _ => {
@@ -43,5 +53,5 @@ pub fn descriptors(
             }
         }
     });
-    all && readable
+    readable
 }

@@ -8,7 +8,7 @@
 #[cfg(feature = "gen45")]
 mod gen45;
 mod gen8;
-mod kernel;
+pub(in crate::inspect) mod kernel;
 pub mod state;
 
 pub use state::*;
