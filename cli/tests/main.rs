@@ -14,3 +14,4 @@ mod other;
 mod run;
 mod shim;
 mod spec;
+mod why;
