@@ -3,7 +3,9 @@
 
 use crate::aub::{AubReplay, ReplayError, Step as AubStep};
 use crate::gpu::Gpu;
-use crate::inspect::history::{Entry, Finder, Found, History, HistoryError, Meaning, Probe, Value, View};
+use crate::inspect::history::{
+    Entry, Finder, Found, History, HistoryError, Meaning, Probe, Value, View,
+};
 use crate::inspect::picture;
 use crate::machine::fault::Fault;
 use crate::replay::{Replay, Step};
@@ -285,8 +287,7 @@ fn displayed(frame: &Frame, base: u64, question: &Question) -> Result<Probe, Why
         layout,
         ..Surface::default()
     };
-    let view =
-        View { meaning: Meaning::Color, surface, level: layout.level(0), binding: None };
+    let view = View { meaning: Meaning::Color, surface, level: layout.level(0), binding: None };
     Probe::new(view, question.at, question.sample, &Some).map_err(WhyError::History)
 }
 

@@ -1,7 +1,9 @@
 //! The history as text.
 
 use genxml_sim::inspect::history::fragment::Lost;
-use genxml_sim::inspect::history::{BlitTouch, Channels, DrawTouch, Entry, Fragment, Kind, Probe, Value};
+use genxml_sim::inspect::history::{
+    BlitTouch, Channels, DrawTouch, Entry, Fragment, Kind, Probe, Value,
+};
 use genxml_sim::machine::watched::{DepthTest, Output, StencilTest, TestTime, Tested};
 use genxml_sim::mem::Va;
 use genxml_sim::pixel_history::Answer;

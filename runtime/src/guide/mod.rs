@@ -1,4 +1,4 @@
-//! The guide: from a first packet to a checked batch, in twelve chapters. The code in it is tested,
+//! The guide: from a first packet to a checked batch, in thirteen chapters. The code in it is tested,
 //! and so are the error messages.
 //!
 //! 1. [`packets`]: what a batch buffer is; packets and fields; literals, run-time values,
@@ -15,6 +15,7 @@
 //! 10. [`tools`]: a program of your own that reads dumps
 //! 11. [`mistakes`]: common mistakes and their error messages
 //! 12. [`hangs`]: from the kernel's error state to the command that hung
+//! 13. [`pixels`]: from a wrong pixel to the draw, the primitive and the test
 
 #[doc = include_str!("packets.md")]
 pub mod packets {}
@@ -61,6 +62,9 @@ pub mod tools {}
 
 #[doc = include_str!("hangs.md")]
 pub mod hangs {}
+
+#[doc = include_str!("pixels.md")]
+pub mod pixels {}
 
 #[doc = include_str!("mistakes.md")]
 ///

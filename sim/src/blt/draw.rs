@@ -49,7 +49,8 @@ impl Operation {
         };
         let source = match &self.source {
             Source::Color { plane: source, x, y } => {
-                let (right, down) = (part.left - self.rectangle.left, part.top - self.rectangle.top);
+                let (right, down) =
+                    (part.left - self.rectangle.left, part.top - self.rectangle.top);
                 Some((plane(source), [x + right, y + down]))
             }
             Source::None | Source::Mono(_) => None,

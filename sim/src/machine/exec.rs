@@ -81,14 +81,8 @@ impl Exec<'_> {
         let Exec { vm, state, stats, budget, listener, engine, at, .. } = self;
         let read = |address: u64, out: &mut [u8]| vm.read(address, out).is_ok();
         let translate = |address: u64| vm.physical(address);
-        let drawing = Drawing {
-            at: *at,
-            packet,
-            state,
-            stats: **stats,
-            read: &read,
-            translate: &translate,
-        };
+        let drawing =
+            Drawing { at: *at, packet, state, stats: **stats, read: &read, translate: &translate };
         let now = Now { engine: *engine, clock: budget.clock() };
         listener.event(now, &if over { Event::DrawEnd(&drawing) } else { Event::Draw(&drawing) });
     }

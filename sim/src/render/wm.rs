@@ -354,7 +354,8 @@ impl PixelPipe {
         }
         exec.device.observed.add(Counter::Rasterized, 1);
         let Some(live) = self.test(exec, draw, primitive, &quad, &coverage)? else { return Ok(()) };
-        self.shade(exec, draw, primitive, attributes, &quad, coverage, live)
+        let span = Span { x: quad.x, y: quad.y, coverage, live, sample: None };
+        self.shade(exec, draw, primitive, attributes, span)
     }
 
     /// Runs the tests before the pixel shader. Returns the samples that are left, for each pixel;
@@ -399,22 +400,18 @@ impl PixelPipe {
 
     /// Queues a quad for the pixel shader, and runs threads that are full.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)] // the quad, and what its primitive shares
     fn shade(
         &mut self,
         exec: &mut Exec<'_>,
         draw: &PixelState<'_>,
         primitive: &BinnedPrimitive,
         attributes: &[[Attribute; 4]],
-        quad: &raster::Quad,
-        coverage: [u8; 4],
-        live: [u8; 4],
+        span: Span,
     ) -> Result<(), Fault> {
         let Some(shader) = &self.shader else { return Ok(()) };
-        let span = Span { x: quad.x, y: quad.y, coverage, live, sample: None };
         let wanted = shader.wanted();
         if shader.per_sample {
-            let mut samples = live.iter().fold(0, |all, mask| all | mask);
+            let mut samples = span.live.iter().fold(0, |all, mask| all | mask);
             while samples != 0 {
                 let sample = samples.trailing_zeros() as u8;
                 samples &= samples - 1;

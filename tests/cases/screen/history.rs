@@ -12,9 +12,7 @@ use genxml::gen8::enums::{
     ThreeDStencilOperation as Operation,
 };
 use genxml::gen8::render3d_depth::ThreeDStateDepthBufferSurfaceFormat as DepthFormat;
-use genxml::gen8::render3d_raster::{
-    ScissorRect, ThreeDStateRasterCullMode as Cull,
-};
+use genxml::gen8::render3d_raster::{ScissorRect, ThreeDStateRasterCullMode as Cull};
 use genxml::gen8::state::NumberOfMultisamples;
 use genxml_cases::{Model, push, u};
 use genxml_sim::inspect::history::fragment::Lost;
@@ -96,9 +94,7 @@ impl Told {
     /// The decoded value before and after the draw.
     fn values(&self) -> [Channels; 2] {
         let entry = self.entry();
-        [&entry.old, &entry.new].map(|value| {
-            self.history.probe().channels(value.as_ref().unwrap())
-        })
+        [&entry.old, &entry.new].map(|value| self.history.probe().channels(value.as_ref().unwrap()))
     }
 }
 
@@ -269,9 +265,8 @@ fn primitives_in_order() {
     assert_eq!([first.primitive.number, second.primitive.number], [0, 1]);
     assert_eq!(first.new, second.old);
     assert_eq!((&told.entry().old, &told.entry().new), (&first.old, &second.new));
-    let values = [&first.new, &second.new].map(|value| {
-        told.history.probe().channels(value.as_ref().unwrap())
-    });
+    let values = [&first.new, &second.new]
+        .map(|value| told.history.probe().channels(value.as_ref().unwrap()));
     assert_eq!(values, [[7, 0, 0, 1], [9, 0, 0, 1]].map(Channels::Integers));
 }
 

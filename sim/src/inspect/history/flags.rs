@@ -36,9 +36,7 @@ impl Use {
     }
 
     fn sets(&self, flag: Flag) -> bool {
-        self.sets.is_some_and(|(set, whole)| {
-            set == flag || whole && set.register == flag.register
-        })
+        self.sets.is_some_and(|(set, whole)| set == flag || whole && set.register == flag.register)
     }
 }
 

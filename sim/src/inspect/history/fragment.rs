@@ -46,11 +46,13 @@ impl Coverage {
     /// The coverage of an event.
     pub(super) fn of(covered: &Covered<'_>) -> Coverage {
         let [b1, b2] = covered.barycentric;
-        let input = |attribute: &[[f32; 4]; 4]| attribute.map(|[c1, c2, _, a0]| match [c1, c2] {
-            // Bits that are not a float stay as they are.
-            [0.0, 0.0] => a0,
-            _ => a0 + b1 * c1 + b2 * c2,
-        });
+        let input = |attribute: &[[f32; 4]; 4]| {
+            attribute.map(|[c1, c2, _, a0]| match [c1, c2] {
+                // Bits that are not a float stay as they are.
+                [0.0, 0.0] => a0,
+                _ => a0 + b1 * c1 + b2 * c2,
+            })
+        };
         Coverage {
             rasterised: covered.rasterised,
             samples: covered.coverage,

@@ -266,12 +266,9 @@ impl Probe {
         let read = |address, out: &mut [u8]| self.read(memory, address, out);
         let View { surface, level, meaning, .. } = &self.view;
         let ([x, y], count) = (self.at, surface.element_bytes as usize);
-        let stored = self
-            .auxiliary
-            .as_ref()
-            .map_or(Stored::Plane(self.sample), |auxiliary| {
-                auxiliary.stored(self.slice, self.at, self.sample, &read)
-            });
+        let stored = self.auxiliary.as_ref().map_or(Stored::Plane(self.sample), |auxiliary| {
+            auxiliary.stored(self.slice, self.at, self.sample, &read)
+        });
         let mut bytes = [0; MOST_BYTES];
         let Stored::Plane(plane) = stored else {
             let codec = surface.codec?;

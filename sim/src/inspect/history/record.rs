@@ -41,13 +41,14 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind of a packet that is not a draw, from its name in the manual.
-    fn of(packet: &str, engine: EngineId) -> Kind {
+    /// The kind of a packet that is not a draw, from its name in the manual. `is_color` is false for
+    /// depth and stencil.
+    fn of(packet: &str, engine: EngineId, is_color: bool) -> Kind {
         match (packet, engine) {
             ("GPGPU_WALKER", _) => Kind::Dispatch,
             (name, _) if name.starts_with("MEDIA_") => Kind::Dispatch,
-            // The post-sync operation executes 3DSTATE_WM_HZ_OP.
-            ("PIPE_CONTROL", EngineId::Render) => Kind::Command,
+            // The post-sync operation executes the 3DSTATE_WM_HZ_OP before it.
+            ("PIPE_CONTROL", EngineId::Render) if !is_color => Kind::Clear,
             (name, _) if name.contains("SRC_COPY") => Kind::Copy,
             (name, _) if name.ends_with("_BLT") || name.contains("_BLT_") => Kind::Blit,
             (_, EngineId::Video | EngineId::VideoEnhance) => Kind::Video,
@@ -233,8 +234,10 @@ impl History {
             view.find(self.probe.physical, self.probe.at, &translate).map(|at| (view, at))
         };
         let found = View::all(&summary).into_iter().find_map(find);
-        self.watched = found.map(|(_, [x, y])| WatchedPixel { x, y });
-        if found.is_some() {
+        // Rectangles of fast clears and resolves are in units of blocks, not of pixels.
+        let pixel = found.filter(|_| summary.purpose == Purpose::Draw);
+        self.watched = pixel.map(|(_, [x, y])| WatchedPixel { x, y });
+        if pixel.is_some() {
             self.flags = Flags::of(drawing, &summary.shaders);
         }
         self.draw = Some(Current {
@@ -258,9 +261,8 @@ impl History {
         let [left, top, right, bottom] = blit.rectangle;
         let (column, row) = (i64::from(x), i64::from(y));
         if (left..right).contains(&column) && (top..bottom).contains(&row) {
-            let source = blit.source.map(|(plane, [x, y])| {
-                (plane.base, [x + column - left, y + row - top])
-            });
+            let source =
+                blit.source.map(|(plane, [x, y])| (plane.base, [x + column - left, y + row - top]));
             self.blit = Some(BlitTouch { pixel: [x, y], rectangle: blit.rectangle, source });
         }
     }
@@ -273,8 +275,8 @@ impl History {
         let draw = self.draw.take();
         let changed = new != self.current;
         let blit = self.blit.take();
-        let touched = blit.is_some()
-            || draw.as_ref().is_some_and(|draw| !draw.touch.fragments.is_empty());
+        let touched =
+            blit.is_some() || draw.as_ref().is_some_and(|draw| !draw.touch.fragments.is_empty());
         if !changed && !touched {
             return;
         }
@@ -289,7 +291,10 @@ impl History {
                 Purpose::FastClear => Kind::Clear,
                 Purpose::Resolve => Kind::Resolve,
             },
-            (None, Some(at)) => Kind::of(at.packet, at.engine),
+            (None, Some(at)) => {
+                let is_color = self.probe.view.meaning == Meaning::Color;
+                Kind::of(at.packet, at.engine, is_color)
+            }
             (None, None) => Kind::Host,
         };
         let submission = match after {

@@ -1,6 +1,6 @@
 //! The tests of one pixel with the values that they compare, for observers.
 
-use super::{Depths, DepthStencil, Plane, Quad, inside};
+use super::{DepthStencil, Depths, Plane, Quad, inside};
 use crate::machine::exec::Exec;
 use crate::machine::watched::{DepthTest, StencilTest, TestTime, Tested};
 use crate::mem::Vm;
@@ -45,13 +45,8 @@ impl DepthStencil {
             let (x, y) = (quad.x + (place as u32 & 1), quad.y + (place as u32 >> 1));
             plane.surface.texel(&plane.level, plane.slice(quad.slice), x, y, sample.into())
         };
-        let mut tested = Tested {
-            sample,
-            time: TestTime::Early,
-            stencil: None,
-            depth: None,
-            passed: false,
-        };
+        let mut tested =
+            Tested { sample, time: TestTime::Early, stencil: None, depth: None, passed: false };
         let face = self.faces.as_ref().map(|faces| &faces[usize::from(quad.back)]);
         let stencil = self.stencil.as_ref().zip(face).filter(|(plane, _)| is_inside(plane));
         let mut reaches_depth = true;
@@ -76,7 +71,8 @@ impl DepthStencil {
             vm.read(address(plane), &mut bytes[..self.format.bytes()]).ok()?;
             let (value, stored) = (self.format.encode(depth), u32::from_le_bytes(bytes));
             let function = self.function.unwrap_or(Compare::ALWAYS);
-            let passed = self.format.compare(function, value, stored) || function == Compare::ALWAYS;
+            let passed =
+                self.format.compare(function, value, stored) || function == Compare::ALWAYS;
             tested.depth = Some(DepthTest {
                 function: function.name(),
                 depth,

@@ -40,17 +40,15 @@ impl RenderTarget {
             let mut element = self.cleared();
             let bytes = self.surface.element_bytes as usize;
             if let Stored::Plane(plane) = stored
-                && !read(
-                    self.surface.texel(&self.level, slice, x, y, plane),
-                    &mut element[..bytes],
-                )
+                && !read(self.surface.texel(&self.level, slice, x, y, plane), &mut element[..bytes])
             {
                 continue;
             }
             let decoded = codec.decode_one(&element[..bytes]);
             let order = self.swizzle.unwrap_or([Some(0), Some(1), Some(2), Some(3)]);
-            let destination = order
-                .map(|from| from.map_or(0.0, |from| f32::from_bits(decoded[usize::from(from & 3)])));
+            let destination = order.map(|from| {
+                from.map_or(0.0, |from| f32::from_bits(decoded[usize::from(from & 3)]))
+            });
             *blended = Some(self.blended(color, second, slot, destination, equations));
         }
         let clears = self.purpose != Purpose::Draw;

@@ -109,7 +109,8 @@ impl PixelPipe {
             exec.emit_pixel(&PixelEvent::Tested(tested));
         }
         let Some(live) = live else { return Ok(()) };
-        self.shade(exec, draw, primitive, attributes, &quad, coverage, live)
+        let span = Span { x: quad.x, y: quad.y, coverage, live, sample: None };
+        self.shade(exec, draw, primitive, attributes, span)
     }
 }
 
