@@ -77,7 +77,7 @@ pub enum WhyError {
     #[error("{stop}; before that, {error}")]
     Stopped {
         /// What stopped the run.
-        stop: Stop,
+        stop: Box<Stop>,
         /// Why there is no history.
         error: HistoryError,
     },
@@ -256,7 +256,7 @@ fn first_run(
     }
     match (finder.found(), stop) {
         (Ok(found), _) => Ok(FirstRun { found, object, events }),
-        (Err(error), Some(stop)) => Err(WhyError::Stopped { stop, error }),
+        (Err(error), Some(stop)) => Err(WhyError::Stopped { stop: Box::new(stop), error }),
         (Err(error), None) => Err(WhyError::History(error)),
     }
 }
@@ -330,7 +330,7 @@ pub fn of_aub<'a>(
     }
     let found = match (finder.found(), stop) {
         (Ok(found), _) => found,
-        (Err(error), Some(stop)) => return Err(WhyError::Stopped { stop, error }),
+        (Err(error), Some(stop)) => return Err(WhyError::Stopped { stop: Box::new(stop), error }),
         (Err(error), None) => return Err(WhyError::History(error)),
     };
     let mut history = History::new(found.probe.clone(), stop_after(question));

@@ -159,7 +159,7 @@ fn fragment(out: &mut dyn Write, probe: &Probe, fragment: &Fragment) -> io::Resu
         }
     }
     if let Some(shading) = &fragment.shading {
-        let inputs: Vec<String> = coverage.inputs.iter().map(|input| list(input)).collect();
+        let inputs: Vec<String> = coverage.inputs.iter().map(list).collect();
         if !inputs.is_empty() {
             line("inputs", inputs.join(" | "))?;
         }

@@ -24,7 +24,7 @@ impl Use {
         let compares = instruction.condition.is_some() && !selects;
         let written = instruction.destination.and_then(|destination| match destination.register {
             Register::Arf { file: Arf::Flag, number, byte } => {
-                let flag = Flag { register: number, subregister: (byte / 2) as u8 & 1 };
+                let flag = Flag { register: number, subregister: (byte / 2) & 1 };
                 Some((flag, destination.ty.size() > 2))
             }
             _ => None,
