@@ -444,7 +444,7 @@ impl PixelPipe {
             };
             let traced = match self.watched {
                 None => None,
-                Some(pixel) => watched::start(exec, pixel, shader, &self.waiting),
+                Some(pixel) => Self::start(exec, pixel, shader, &self.waiting),
             };
             let taken = shader.run(exec, &part, &self.waiting)?;
             if let Some(instructions) = traced {

@@ -112,6 +112,33 @@ impl PixelPipe {
         let span = Span { x: quad.x, y: quad.y, coverage, live, sample: None };
         self.shade(exec, draw, primitive, attributes, span)
     }
+
+    /// Call before a thread with the first of `waiting` starts. If the thread shades the watched pixel,
+    /// emits an event for each of its channels that does, starts the events of instructions, and
+    /// returns whether these events were emitted before.
+    pub(super) fn start(
+        exec: &mut Exec<'_>,
+        pixel: WatchedPixel,
+        shader: &PixelShader,
+        waiting: &[Span],
+    ) -> Option<bool> {
+        let mut shades = false;
+        for (n, span) in waiting.iter().take(shader.wanted()).enumerate() {
+            let Some(place) = place([span.x, span.y], pixel) else { continue };
+            let own = span.sample.map_or(0xff, |sample| 1 << sample);
+            let live = span.live[place] & own;
+            if live == 0 {
+                continue;
+            }
+            shades = true;
+            exec.emit_pixel(&PixelEvent::Shaded(Shaded {
+                channel: (4 * n + place) as u8,
+                sample: span.sample,
+                live,
+            }));
+        }
+        shades.then(|| exec.listener.set_instructions(true))
+    }
 }
 
 /// Number of the watched pixel in the quad at `corner`: upper left, upper right, lower left, lower
@@ -119,31 +146,4 @@ impl PixelPipe {
 pub(in crate::render) fn place([x, y]: [u32; 2], pixel: WatchedPixel) -> Option<usize> {
     (pixel.x & !1 == x && pixel.y & !1 == y)
         .then_some((pixel.y as usize & 1) << 1 | pixel.x as usize & 1)
-}
-
-/// Call before a thread with the first of `waiting` starts. If the thread shades the watched pixel,
-/// emits an event for each of its channels that does, starts the events of instructions, and
-/// returns whether these events were emitted before.
-pub(super) fn start(
-    exec: &mut Exec<'_>,
-    pixel: WatchedPixel,
-    shader: &PixelShader,
-    waiting: &[Span],
-) -> Option<bool> {
-    let mut shades = false;
-    for (n, span) in waiting.iter().take(shader.wanted()).enumerate() {
-        let Some(place) = place([span.x, span.y], pixel) else { continue };
-        let own = span.sample.map_or(0xff, |sample| 1 << sample);
-        let live = span.live[place] & own;
-        if live == 0 {
-            continue;
-        }
-        shades = true;
-        exec.emit_pixel(&PixelEvent::Shaded(Shaded {
-            channel: (4 * n + place) as u8,
-            sample: span.sample,
-            live,
-        }));
-    }
-    shades.then(|| exec.listener.set_instructions(true))
 }
