@@ -132,7 +132,7 @@ fn last(what: &str, newest: u64, count: u64) -> String {
 /// The first run of a capture.
 struct FirstRun {
     found: Found,
-    /// The object that has the pixel, and the event at which it does.
+    /// The object that contains the pixel, and the index of the event at which it was found.
     object: Option<(ObjectId, usize)>,
     /// Number of events up to the end of the history.
     events: usize,

@@ -17,20 +17,20 @@ use std::path::{Path, PathBuf};
 /// Print the history of a pixel: everything that wrote or tested it, in order.
 ///
 /// The input runs twice on the model. The first run finds the surface of the pixel. The second run
-/// compares the memory of the pixel before and after each packet, so every writer is found: draws,
-/// clears, copies, blits, dispatches, and the program itself between submissions. A writer that
-/// writes the value that the pixel already has is found only if it is a draw or a blit.
+/// compares the memory of the pixel before and after each packet, so every change is found: by draws,
+/// clears, copies, blits, dispatches, and by the program itself between submissions. Draws and blits
+/// are also listed if they leave the value unchanged; other writers are not.
 ///
 /// For a draw, each primitive that covers the pixel is printed: its vertices in pixels, the weights
 /// of the vertices at the pixel, the tests with both values, what the shader wrote, the blending,
 /// and the value before and after. Primitives that were clipped, culled or cut off by the scissor
 /// are printed if the pixel lies inside of them. Draws of a G45 have no primitives in the list.
 ///
-/// The surface is the first render target of the last draw that has one, or with --frame the
-/// displayed image, unless --target selects another one. Without such a draw, it is the destination
-/// of the last blit. Of several levels and slices, it is the
-/// one that the draw writes. The value of a pixel is its bytes in memory; if an auxiliary surface
-/// says that the pixel is cleared, it is the clear colour.
+/// --target selects the surface. Without it, --frame selects the displayed image. Without both, the
+/// surface is the first render target of the last draw that has one; if no draw has one, it is the
+/// destination of the last blit. The level and slice are those that the draw writes. The value of a
+/// pixel is its bytes in memory; if an auxiliary surface says that the pixel is cleared, it is the
+/// clear colour.
 ///
 /// Exit code: 0 the history is printed, even if nothing touched the pixel; 2 unusable input, or a
 /// pixel that does not exist; 3 a GPU fault, a hang, or something that the model does not
@@ -70,8 +70,8 @@ pub struct Args {
     ///
     /// Members of an entry: kind (host, draw, clear, resolve, copy, blit, dispatch, video, command),
     /// submission (from 1 on), exec (number in the capture), engine, packet, address, batch, old,
-    /// new, draw (null for others), blit (pixel, rectangle, source; null for others). A value has bytes, cleared, and color, integers, depth or
-    /// stencil.
+    /// new, draw (null for others), blit (pixel, rectangle, source; null for others). A value has
+    /// bytes, cleared, and color, integers, depth or stencil.
     ///
     /// Members of a draw: draw, topology, pixel, buffer (color or depth), primitives, clipped,
     /// culled, fragments. Members of a fragment: primitive, id, shape, vertices (x, y, z, w),

@@ -24,7 +24,7 @@ pub struct Blitting<'a> {
     pub bytes: u32,
     /// The destination.
     pub destination: BlitPlane,
-    /// First column and row, column and row after the last ones, after clipping.
+    /// Left, top, right, bottom, after clipping. Right and bottom are exclusive.
     pub rectangle: [i64; 4],
     /// The source, if it is a surface, and the column and row in it for the upper left pixel of the
     /// rectangle.

@@ -33,8 +33,8 @@ pub enum Event<'a> {
     /// after every packet, and when the engine stops or pauses. An observer can compare memory with
     /// its contents at the latest event of this kind.
     Memory {
-        /// The packet that changed memory since the latest event of this kind, if it has changed.
-        /// `None` if it was the host.
+        /// The packet that was executed since the latest event of this kind. `None` if there was
+        /// no packet; then only the host can have changed memory.
         after: Option<Place>,
         /// Physical memory.
         memory: &'a Memory,

@@ -35,7 +35,8 @@ pub struct Finder {
 impl Finder {
     /// A finder for a sample of the pixel at column and row `at`. `target` is the base address of
     /// the surface; without it, the surface is the first render target of the newest draw that has
-    /// one, or the destination of the newest blit if there is no such draw. Draws after number `stop_after` do not count.
+    /// one, or the destination of the newest blit if there is no such draw. Draws after number
+    /// `stop_after` are ignored.
     pub fn new(at: [u32; 2], sample: u32, target: Option<u64>, stop_after: Option<u64>) -> Finder {
         Finder {
             at,

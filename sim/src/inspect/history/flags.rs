@@ -63,8 +63,8 @@ impl Flags {
         Flags { uses }
     }
 
-    /// The newest instruction of `trace` that set the flag which the last one tests. `trace` has
-    /// the byte offsets of executed instructions.
+    /// `trace` has the byte offsets of executed instructions; the last one tests a flag. Returns
+    /// the newest instruction that set this flag.
     pub fn setter(&self, kernel: u64, trace: &[u32]) -> Option<u32> {
         let (last, before) = trace.split_last()?;
         let flag = self.uses.get(&(kernel, *last))?.tests?;

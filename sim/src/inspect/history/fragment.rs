@@ -3,7 +3,7 @@
 use super::probe::Value;
 use crate::machine::watched::{Covered, Fate, Output, PrimitiveInfo, Tested};
 
-/// What one primitive does to the pixel, as far as the pixel gets.
+/// What one primitive does to the pixel, up to the stage that removes it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fragment {
     /// The primitive.
@@ -90,8 +90,8 @@ pub struct Discard {
     /// Byte offset of the last instruction that ran for the pixel before this write.
     pub last: Option<u32>,
     /// Byte offset of the newest instruction that set the flag which selects the pixels of this
-    /// write. If kernels discard in several places, an earlier one can have cleared the flag of the
-    /// pixel.
+    /// write. If the kernel discards in several places, an earlier instruction may have cleared
+    /// the flag of the pixel.
     pub flag: Option<u32>,
 }
 

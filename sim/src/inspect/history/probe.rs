@@ -115,7 +115,7 @@ impl View {
         self.color_format().is_some_and(|format| format.numeric != Numeric::Float)
     }
 
-    /// First and last slice of the view, and the planes that a slice can have.
+    /// All pairs of a slice of the view and a sample.
     fn planes(&self) -> impl Iterator<Item = (u32, u32)> {
         let Surface { first_slice, slices, layout, .. } = self.surface;
         let samples = layout.samples;
@@ -199,8 +199,8 @@ pub struct Probe {
     pub sample: u32,
     /// The slice.
     pub slice: u32,
-    /// Graphics address of the element. If the surface has an auxiliary surface for several
-    /// samples, the element of another sample can have the value.
+    /// Graphics address of the element. With an auxiliary surface for multisampling, the value
+    /// can be stored in the element of another sample.
     pub address: u64,
     /// Physical address of the element.
     pub physical: u64,

@@ -104,9 +104,9 @@ pub struct DrawTouch {
     pub pixel: Option<[u32; 2]>,
     /// The draw uses the surface as its depth or stencil buffer.
     pub as_depth: bool,
-    /// Number of primitives, of those that the clipper dropped and of those that setup dropped.
+    /// Three counts: all primitives, primitives dropped by the clipper, primitives dropped by setup.
     pub primitives: [u64; 3],
-    /// The primitives that cover the pixel, or would without clipping, culling or scissor.
+    /// Primitives that cover the pixel, or that would cover it without clipping, culling or scissor.
     pub fragments: Vec<Fragment>,
 }
 
@@ -115,7 +115,7 @@ pub struct DrawTouch {
 pub struct BlitTouch {
     /// Column and row of the pixel in the destination of the blit.
     pub pixel: [u32; 2],
-    /// First column and row, column and row after the last ones.
+    /// Left, top, right, bottom. Right and bottom are exclusive.
     pub rectangle: [i64; 4],
     /// Address of the source, and the column and row that are copied to the pixel; `None` if the
     /// source is not a surface.
@@ -147,7 +147,7 @@ pub struct History {
     shading: bool,
     /// The instructions of this thread so far: byte offset, and whether it ran for the pixel.
     trace: Vec<(u32, bool)>,
-    /// Length of `trace` at each write to a render target, which is the last one.
+    /// Length of `trace` after each write to a render target. The write is its last instruction.
     writes: Vec<usize>,
     flags: Flags,
 }

@@ -10,8 +10,8 @@ use crate::render::stencil::Outcome;
 impl DepthStencil {
     /// The tests that [`test`](Self::test) is about to run for one pixel: number `place` of the
     /// quad, with the samples of `mask`. Empty if there is nothing to test or write, and for
-    /// buffers that cannot be read. `test` then decides whether a sample passes, and when it runs is
-    /// the caller's to say.
+    /// buffers that cannot be read. `test` decides later whether a sample passes. The caller sets
+    /// the time of the tests.
     pub(in crate::render) fn look(
         &self,
         exec: &Exec<'_>,

@@ -52,7 +52,8 @@ impl PixelPipe {
         self.flush(exec, draw, primitive, attributes, 1)
     }
 
-    /// As [`quad`](Self::quad), for the quad with the watched pixel, which is number `place` of it.
+    /// As [`quad`](Self::quad), for the quad that contains the watched pixel. `place` is the index of
+    /// the pixel in the quad.
     fn watched_quad(
         &mut self,
         exec: &mut Exec<'_>,
@@ -114,8 +115,8 @@ impl PixelPipe {
     }
 
     /// Call before a thread with the first of `waiting` starts. If the thread shades the watched pixel,
-    /// emits an event for each of its channels that does, starts the events of instructions, and
-    /// returns whether these events were emitted before.
+    /// emits one event for each channel of the pixel and enables the events of instructions. Returns
+    /// whether they were enabled before; `None` for other threads.
     pub(super) fn start(
         exec: &mut Exec<'_>,
         pixel: WatchedPixel,
