@@ -41,8 +41,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind of a packet that is not a draw, from its name in the manual. `is_color` is false for
-    /// depth and stencil.
+    /// The kind of a packet that is not a draw, from its name in the manual. `is_color` is false
+    /// for depth and stencil.
     fn of(packet: &str, engine: EngineId, is_color: bool) -> Kind {
         match (packet, engine) {
             ("GPGPU_WALKER", _) => Kind::Dispatch,
@@ -104,9 +104,9 @@ pub struct DrawTouch {
     pub pixel: Option<[u32; 2]>,
     /// The draw uses the surface as its depth or stencil buffer.
     pub as_depth: bool,
-    /// Three counts: all primitives, primitives dropped by the clipper, primitives dropped by setup.
+    /// Three counts: all primitives, those that the clipper dropped, those that setup dropped.
     pub primitives: [u64; 3],
-    /// Primitives that cover the pixel, or that would cover it without clipping, culling or scissor.
+    /// Primitives that cover the pixel, or that would without clipping, culling or scissor.
     pub fragments: Vec<Fragment>,
 }
 
@@ -447,8 +447,8 @@ impl Observer for History {
     }
 }
 
-/// Where a thread leaves out the pixel in its write number `number`, which is the last instruction of
-/// `trace`.
+/// The discard that excludes the pixel from write `number` of a thread. `trace` ends with this
+/// write.
 fn discard(flags: &Flags, shading: &Shading, trace: &[(u32, bool)], number: usize) -> Discard {
     let before = trace.split_last().map_or(trace, |(_, before)| before);
     let offsets: Vec<u32> = trace.iter().map(|(ip, _)| *ip).collect();

@@ -52,8 +52,8 @@ impl PixelPipe {
         self.flush(exec, draw, primitive, attributes, 1)
     }
 
-    /// As [`quad`](Self::quad), for the quad that contains the watched pixel. `place` is the index of
-    /// the pixel in the quad.
+    /// As [`quad`](Self::quad), for the quad that contains the watched pixel. `place` is the index
+    /// of the pixel in the quad.
     fn watched_quad(
         &mut self,
         exec: &mut Exec<'_>,
@@ -114,9 +114,9 @@ impl PixelPipe {
         self.shade(exec, draw, primitive, attributes, span)
     }
 
-    /// Call before a thread with the first of `waiting` starts. If the thread shades the watched pixel,
-    /// emits one event for each channel of the pixel and enables the events of instructions. Returns
-    /// whether they were enabled before; `None` for other threads.
+    /// Call before a thread with the first of `waiting` starts. If the thread shades the watched
+    /// pixel, emits one event for each channel of the pixel and enables the events of instructions.
+    /// Returns whether they were enabled before; `None` for other threads.
     pub(super) fn start(
         exec: &mut Exec<'_>,
         pixel: WatchedPixel,

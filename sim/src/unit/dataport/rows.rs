@@ -1,7 +1,7 @@
 //! Messages of dwords whose slots access adjacent memory, or read the same memory. Most messages of
 //! compiled kernels are of this kind. They take this fast path instead of the general path in
-//! [`super::untyped`] and [`super::scattered`]. With this path and with that of the EU for integers of
-//! 64 bits, the OpenCL matrix product in `tests/live/speed.sh` takes 0.4 times the time.
+//! [`super::untyped`] and [`super::scattered`]. With this path and with that of the EU for integers
+//! of 64 bits, the OpenCL matrix product in `tests/live/speed.sh` takes 0.4 times the time.
 
 use super::target;
 use super::window::Target;
@@ -221,8 +221,8 @@ fn slots<const E: usize>(
     Some(slots)
 }
 
-/// Writes one dword for each slot of one or two rows from registers from byte `from` on. `None` if a
-/// part is out of bounds or if a page is missing; then the first row may be written.
+/// Writes one dword for each slot of one or two rows from registers from byte `from` on. `None` if
+/// a part is out of bounds or if a page is missing; then the first row may be written.
 #[inline(always)]
 fn put(
     port: &mut Port<'_, '_>,
@@ -267,8 +267,8 @@ fn buffer(port: &mut Port<'_, '_>, index: u64) -> Option<Buffer> {
     }
 }
 
-/// The row of eight offsets of 32 bits from byte `at` of the registers on. Adjacent slots are `step`
-/// bytes apart.
+/// The row of eight offsets of 32 bits from byte `at` of the registers on. Adjacent slots are
+/// `step` bytes apart.
 #[inline(always)]
 fn short_row(registers: &Registers, at: usize, step: u32, reach: u64) -> Option<Row> {
     let offsets: [u32; SLOTS] = registers.row(at);
