@@ -4,6 +4,7 @@
 use super::compile::Compilation;
 use super::fast::Plan;
 use super::uop::{Op, Uop};
+use super::written;
 use genxml_eu::Generation;
 
 /// Maximum number of instructions of a kernel. The largest kernel known has about 10,000.
@@ -26,6 +27,8 @@ pub struct Kernel {
     pub uops: Vec<Uop>,
     /// Byte offsets of the instructions in ascending order, each with the index of its uop.
     offsets: Vec<(i32, u32)>,
+    /// The general registers that the instructions can write, a bit each.
+    written: u128,
     /// The uops that breakpoints have replaced, each with its index.
     breakpoints: Vec<(u32, Uop)>,
     /// G45: byte offsets of the compressed instructions.
@@ -40,6 +43,12 @@ impl Kernel {
     /// A kernel of a generation without decoded instructions.
     pub fn new(generation: Generation, address: u64, ip_base: u32) -> Kernel {
         Kernel { generation, address, ip_base, ..Kernel::default() }
+    }
+
+    /// The general registers that its threads can write, a bit each. Messages from other threads
+    /// can write more.
+    pub fn written(&self) -> u128 {
+        self.written
     }
 
     /// Index of the uop at byte `offset` from the first instruction; `None` if nothing is decoded
@@ -83,6 +92,7 @@ impl Kernel {
             if part == 0 {
                 self.offsets.push((offset, self.uops.len() as u32));
             }
+            self.written |= written::by(&uop);
             self.uops.push(uop);
         }
         self.offsets.sort_unstable();

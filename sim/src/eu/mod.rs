@@ -7,7 +7,8 @@
 //! stop. [`run`] is its loop. [`branch`] has the control flow instructions, [`control`] the machine
 //! registers and exceptions.
 //!
-//! [`constant`] finds kernels that write the same colour in all threads.
+//! [`constant`] finds kernels that write the same colour in all threads, [`written`] the registers
+//! that a kernel can write.
 //!
 //! [`ops`] are the operations, a table for each family. [`execute`] is the general path of an
 //! operation: [`general`] and [`operands`] fetch the operands for its body and write the results.
@@ -46,6 +47,7 @@ pub mod stop;
 pub mod thread;
 pub mod types;
 pub mod uop;
+pub mod written;
 
 pub use crate::machine::fault::Exception;
 pub use kernel::Kernel;

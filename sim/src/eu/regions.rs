@@ -150,6 +150,21 @@ impl Registers {
         self.0[..bytes].fill(0);
     }
 
+    /// As [`clear`](Self::clear), if only the general registers of `written` (a bit each) can
+    /// differ from zero. Registers that only G45 has are left out.
+    pub fn clear_written(&mut self, written: u128) {
+        let mut rest = written;
+        while rest != 0 {
+            let first = rest.trailing_zeros();
+            let count = (rest >> first).trailing_ones();
+            let from = first as usize * REGISTER;
+            self.0[from..from + count as usize * REGISTER].fill(0);
+            rest &= !((u128::MAX >> (128 - count)) << first);
+        }
+        self.0[GRF_BYTES..GEN8_BYTES].fill(0);
+        debug_assert!(self.0[..GEN8_BYTES].iter().all(|&byte| byte == 0), "a register is not zero");
+    }
+
     /// The message registers of G45, as bytes.
     #[cfg(feature = "gen45")]
     pub fn mrf(&self) -> &[u8] {

@@ -7,6 +7,7 @@ use super::modes::Modes;
 use super::regions::{CR0, GRF_BYTES, Registers, SR0, wrap};
 use super::stop::{Interrupt, Pending, Trap};
 use super::uop::{PredicateControl, Uop};
+use super::written;
 use crate::assumptions::VERTICAL_PREDICATE_COMBINES_REGISTERS;
 use crate::machine::fault::Fault;
 use genxml_eu::Generation;
@@ -114,6 +115,9 @@ pub struct Thread {
     pub(super) passed: bool,
     /// Instructions executed.
     pub(super) executed: u64,
+    /// The general registers that can differ from zero besides those that the kernel writes: those
+    /// of the payload and of messages from other threads.
+    filled: u128,
 }
 
 impl Thread {
@@ -129,14 +133,28 @@ impl Thread {
             system_routine: None,
             passed: false,
             executed: 0,
+            filled: 0,
         };
         thread.start(launch);
         thread
     }
 
-    /// Replaces a thread that has ended by a new one.
+    /// Notes that another thread writes bytes `from` to `end` of the general registers.
+    pub fn fill(&mut self, from: usize, end: usize) {
+        self.filled |= written::registers(from, end);
+    }
+
+    /// Notes that the thread has ended. Its kernel has written these general registers.
+    pub fn ended(&mut self, written: u128) {
+        self.filled |= written;
+    }
+
+    /// Replaces a thread that has [ended](Self::ended) by a new one.
     pub fn restart(&mut self, launch: &Launch) {
-        self.regs.clear(launch.generation.has_message_registers());
+        match launch.generation.has_message_registers() {
+            true => self.regs.clear(true),
+            false => self.regs.clear_written(self.filled),
+        }
         self.acc.reset();
         self.start(launch);
     }
@@ -145,6 +163,7 @@ impl Thread {
     fn start(&mut self, launch: &Launch) {
         let payload = launch.payload.len().min(GRF_BYTES);
         self.regs.grf_mut()[..payload].copy_from_slice(&launch.payload[..payload]);
+        self.filled = written::registers(0, payload);
         self.jump = None;
         // The thread starts at offset 0 of the kernel.
         self.pending = Pending { goto: Some(0), ..Pending::default() };

@@ -191,7 +191,8 @@ impl<B, L: Shared> Slots<B, L> {
                 exec.stats.instructions += thread.executed();
                 let kernel = program.kernel.address;
                 exec.emit(&Event::ThreadEnd { kernel, instructions: thread.executed() });
-                let Resident { thread, number, .. } = self.residents.remove(index);
+                let Resident { mut thread, number, .. } = self.residents.remove(index);
+                thread.ended(program.kernel.written());
                 let shared = self.local.shared();
                 shared.present.remove(index);
                 shared.gateways.retain(|gateway| gateway.thread != number);
@@ -217,6 +218,7 @@ impl<B, L: Shared> Slots<B, L> {
             };
             if let Some(segment) = mail.data {
                 let to = segment.offset..segment.offset + segment.length;
+                resident.thread.fill(to.start, to.end);
                 resident.thread.regs.grf_mut()[to]
                     .copy_from_slice(&segment.bytes[..segment.length]);
             }
