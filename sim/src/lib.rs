@@ -40,8 +40,8 @@
 //!
 //! `dumps` and `fast` are on by default. Without them, a first build takes less time.
 //!
-//! * `dumps`: the modules `replay`, `aub`, `pixel_history`, `error_state` and `inspect::picture`, and the feature
-//!   `std` of `genxml`, which has the decoder.
+//! * `dumps`: the modules `replay`, `aub`, `pixel_history`, `error_state` and `inspect::picture`,
+//!   and the feature `std` of `genxml`, which has the decoder.
 //! * `fast`: the fast path for the most frequent instructions of the execution units
 //!   ([`eu::fast`]), and machine code for kernels that run for long. Both run several times as
 //!   fast. Results are the same without them. The environment variable `GENX_EU` can turn the

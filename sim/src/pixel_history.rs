@@ -3,13 +3,11 @@
 
 use crate::aub::{AubReplay, ReplayError, Step as AubStep};
 use crate::gpu::Gpu;
-use crate::inspect::history::{
-    Entry, Finder, Found, History, HistoryError, Meaning, Probe, Value, View,
-};
+use crate::inspect::history::{Entry, Finder, Found, History, HistoryError, Probe, Value, View};
 use crate::inspect::picture;
 use crate::machine::fault::Fault;
 use crate::replay::{Replay, Step};
-use crate::surface::{Codec, Layout, Surface, SurfaceKind, TileMode};
+use crate::surface::TileMode;
 use genxml::capture::{Capture, Event, Frame, ObjectId, Tiling};
 
 /// A pixel, and the point at which its history ends.
@@ -263,31 +261,18 @@ fn first_run(
 
 /// The pixel of a displayed image that starts at a physical address.
 fn displayed(frame: &Frame, base: u64, question: &Question) -> Result<Probe, WhyError> {
-    let format = picture::format(&frame.fourcc);
-    let Some((format, codec)) = format.and_then(|format| Some((format, Codec::of(format)?))) else {
-        let problem = picture::BadFrame::Format(frame.fourcc.clone());
-        return Err(WhyError::Frame { frame: frame.index, problem });
+    let tile_mode = match frame.tiling {
+        Tiling::Linear => TileMode::Linear,
+        Tiling::X => TileMode::X,
+        Tiling::Y => TileMode::Y,
     };
-    let (width, height) = (frame.width, frame.height);
-    let layout = Layout { width, height, ..Layout::default() };
-    let surface = Surface {
-        kind: SurfaceKind::Image,
-        base,
-        width,
-        height,
-        pitch: frame.pitch,
-        tile_mode: match frame.tiling {
-            Tiling::Linear => TileMode::Linear,
-            Tiling::X => TileMode::X,
-            Tiling::Y => TileMode::Y,
-        },
-        element_bytes: codec.format().bytes(),
-        format,
-        codec: Some(codec),
-        layout,
-        ..Surface::default()
-    };
-    let view = View { meaning: Meaning::Color, surface, level: layout.level(0), binding: None };
+    let size = [frame.width, frame.height];
+    let view = picture::format(&frame.fourcc)
+        .and_then(|format| View::image(format, base, size, frame.pitch, tile_mode))
+        .ok_or_else(|| WhyError::Frame {
+            frame: frame.index,
+            problem: picture::BadFrame::Format(frame.fourcc.clone()),
+        })?;
     Probe::new(view, question.at, question.sample, &Some).map_err(WhyError::History)
 }
 

@@ -4,34 +4,18 @@
  * Usage: opencl_matmul OUT.raw [OTHER.raw]   writes both products; compares them with those of
  * another device, with twice the bound */
 #include "opencl_common.h"
+#include "opencl_matrix.h"
 #include <float.h>
 #include <math.h>
 
 #define SIZE 96
-#define TILE "16"
-
-static const char *SOURCE =
-	"kernel void multiply(global const TYPE *a, global const TYPE *b, global TYPE *product) {\n"
-	"    local TYPE left[" TILE "][" TILE "], above[" TILE "][" TILE "];\n"
-	"    int x = get_local_id(0), y = get_local_id(1), size = get_global_size(0);\n"
-	"    int column = get_global_id(0), row = get_global_id(1);\n"
-	"    TYPE sum = 0;\n"
-	"    for (int tile = 0; tile < size; tile += " TILE ") {\n"
-	"        left[y][x] = a[row * size + tile + x];\n"
-	"        above[y][x] = b[(tile + y) * size + column];\n"
-	"        barrier(CLK_LOCAL_MEM_FENCE);\n"
-	"        for (int k = 0; k < " TILE "; k++) sum += left[y][k] * above[k][x];\n"
-	"        barrier(CLK_LOCAL_MEM_FENCE);\n"
-	"    }\n"
-	"    product[row * size + column] = sum;\n"
-	"}\n";
 
 static void multiply(const char *options, void *a, void *b, void *product)
 {
 	static const size_t global[] = { SIZE, SIZE }, local[] = { 16, 16 };
 	const size_t bytes = 4 * SIZE * SIZE;
 	cl_mem memory[] = { buffer(bytes, a), buffer(bytes, b), buffer(bytes, NULL) };
-	run(program(SOURCE, options), "multiply", 2, global, local, 3, memory);
+	run(program(MATRIX_SOURCE, options), "multiply", 2, global, local, 3, memory);
 	get(memory[2], bytes, product);
 }
 

@@ -2,6 +2,7 @@
  * checked; the times are those of later runs.
  * Usage: opencl_speed saxpy|matrix|filter [RUNS]   prints the fastest of RUNS (default 3) runs */
 #include "opencl_common.h"
+#include "opencl_matrix.h"
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -67,22 +68,6 @@ static void saxpy(int runs)
 /* A matrix product of floats by tiles in local memory. The elements are 0 to 15, so sums are exact. */
 #define SIZE 512
 
-static const char *MATRIX_SOURCE =
-	"kernel void multiply(global const float *a, global const float *b, global float *product) {\n"
-	"    local float left[16][16], above[16][16];\n"
-	"    int x = get_local_id(0), y = get_local_id(1), size = get_global_size(0);\n"
-	"    int column = get_global_id(0), row = get_global_id(1);\n"
-	"    float sum = 0;\n"
-	"    for (int tile = 0; tile < size; tile += 16) {\n"
-	"        left[y][x] = a[row * size + tile + x];\n"
-	"        above[y][x] = b[(tile + y) * size + column];\n"
-	"        barrier(CLK_LOCAL_MEM_FENCE);\n"
-	"        for (int k = 0; k < 16; k++) sum += left[y][k] * above[k][x];\n"
-	"        barrier(CLK_LOCAL_MEM_FENCE);\n"
-	"    }\n"
-	"    product[row * size + column] = sum;\n"
-	"}\n";
-
 static float a[SIZE][SIZE], b[SIZE][SIZE], product[SIZE][SIZE];
 
 static size_t matrix_wrong(const cl_mem *memory)
@@ -107,7 +92,7 @@ static void matrix(int runs)
 		(&b[0][0])[i] = (i * 3 + i / SIZE * 5) % 16;
 	}
 	cl_mem memory[] = { buffer(sizeof a, a), buffer(sizeof b, b), buffer(sizeof product, NULL) };
-	measure("matrix", runs, program(MATRIX_SOURCE, ""), "multiply", 2, global, local, 3, memory, matrix_wrong);
+	measure("matrix", runs, program(MATRIX_SOURCE, "-DTYPE=float"), "multiply", 2, global, local, 3, memory, matrix_wrong);
 }
 
 /* A filter of 3x3 texels with the weights 1 2 1, 2 4 2, 1 2 1 over an RGBA image of 8 bits a

@@ -12,18 +12,18 @@ First build: cargo build --release -p genxml-drm-shim -p genx (or set GENX to th
 
 import argparse
 import collections
-import contextlib
 import dataclasses
 import math
 import os
 import pathlib
 import re
-import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import typing
+
+from conformance_lib.process import watch
 
 HERE = pathlib.Path(__file__).resolve().parent
 SCENES = [
@@ -72,8 +72,7 @@ class Clients:
 
     def __init__(self, options, work):
         self.options, self.work = options, pathlib.Path(work)
-        self.env = dict(os.environ, **CLEAN)
-        self.env.setdefault("XDG_RUNTIME_DIR", str(work))
+        self.env = {"XDG_RUNTIME_DIR": str(work), **CLEAN}
 
     def run(self, device, command, mode="320x240", env=None):
         """Runs a command. Returns what it printed."""
@@ -85,26 +84,14 @@ class Clients:
             # The device gives them a display and buffers, nothing else.
             env.update(MESA_LOADER_DRIVER_OVERRIDE="kms_swrast", GALLIUM_DRIVER=device)
             command = [*shim, "--", *command]
-        # kmscube ends when it can read its input, so the input stays open without data.
-        silent, held = os.pipe()
         try:
-            process = subprocess.Popen(
-                command, stdin=silent, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                env=env, cwd=self.work, start_new_session=True,
-            )
-            try:
-                return process.communicate(timeout=self.options.timeout)[0]
-            except subprocess.TimeoutExpired as error:
-                raise Failed(f"longer than {self.options.timeout:g} s (--timeout)") from error
-            finally:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+            # kmscube ends when it can read its input.
+            outcome = watch(command, self.options.timeout, env, self.work, silent=True)
         except FileNotFoundError as error:
             raise Failed(f"{error.filename} is not installed (tests/live/install.sh installs the clients)") from error
-        finally:
-            os.close(silent)
-            os.close(held)
+        if outcome.code is None:
+            raise Failed(f"longer than {self.options.timeout:g} s (--timeout)")
+        return outcome.text
 
     def find(self, pattern, output):
         """The number that the pattern finds last in an output."""

@@ -17,9 +17,9 @@ use std::path::{Path, PathBuf};
 /// Print the history of a pixel: everything that wrote or tested it, in order.
 ///
 /// The input runs twice on the model. The first run finds the surface of the pixel. The second run
-/// compares the memory of the pixel before and after each packet, so every change is found: by draws,
-/// clears, copies, blits, dispatches, and by the program itself between submissions. Draws and blits
-/// are also listed if they leave the value unchanged; other writers are not.
+/// compares the memory of the pixel before and after each packet, so every change is found: by
+/// draws, clears, copies, blits, dispatches, and by the program itself between submissions. Draws
+/// and blits are also listed if they leave the value unchanged; other writers are not.
 ///
 /// For a draw, each primitive that covers the pixel is printed: its vertices in pixels, the weights
 /// of the vertices at the pixel, the tests with both values, what the shader wrote, the blending,
@@ -65,11 +65,11 @@ pub struct Args {
     /// text or json
     ///
     /// Members of the JSON object: input, exit, pixel, sample, surface (meaning, format, width,
-    /// height, level, slice, samples, tiling, pitch, address, draw), address (of the pixel), entries,
-    /// value (at the end), stop (text; null if the run reached the end).
+    /// height, level, slice, samples, tiling, pitch, address, draw), address (of the pixel),
+    /// entries, value (at the end), stop (text; null if the run reached the end).
     ///
-    /// Members of an entry: kind (host, draw, clear, resolve, copy, blit, dispatch, video, command),
-    /// submission (from 1 on), exec (number in the capture), engine, packet, address, batch, old,
+    /// Members of an entry: kind (host, draw, clear, resolve, copy, blit, dispatch, video,
+    /// command), submission (from 1 on), exec (number in the capture), engine, packet, address, batch, old,
     /// new, draw (null for others), blit (pixel, rectangle, source; null for others). A value has
     /// bytes, cleared, and color, integers, depth or stencil.
     ///

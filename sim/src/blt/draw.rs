@@ -57,7 +57,6 @@ impl Operation {
         };
         exec.emit_blit(&Blitting {
             format: self.depth.format(),
-            bytes: self.depth.bytes() as u32,
             destination: plane(&self.destination),
             rectangle: [part.left, part.top, part.right, part.bottom],
             source,

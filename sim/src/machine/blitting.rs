@@ -20,8 +20,6 @@ pub struct BlitPlane {
 pub struct Blitting<'a> {
     /// Format of the pixels.
     pub format: SurfaceFormat,
-    /// Bytes of a pixel.
-    pub bytes: u32,
     /// The destination.
     pub destination: BlitPlane,
     /// Left, top, right, bottom, after clipping. Right and bottom are exclusive.

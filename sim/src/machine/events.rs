@@ -2,7 +2,8 @@
 //! [`Stats`](super::stats::Stats) are always kept.
 //!
 //! [`super::drawing`] has the data in events of draws, [`super::blitting`] those of blits,
-//! [`super::coded`] those of decoded pictures, [`super::watched`] those of a watched pixel; [`crate::inspect`] has observers.
+//! [`super::coded`] those of decoded pictures, [`super::watched`] those of a watched pixel;
+//! [`crate::inspect`] has observers.
 
 use super::blitting::Blitting;
 use super::coded::CodedPicture;

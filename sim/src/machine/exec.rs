@@ -87,8 +87,8 @@ impl Exec<'_> {
         listener.event(now, &if over { Event::DrawEnd(&drawing) } else { Event::Draw(&drawing) });
     }
 
-    /// Emits [`Event::Memory`]: no packet is being executed now. `after` is the packet that has just
-    /// ended.
+    /// Emits [`Event::Memory`]: no packet is being executed now. `after` is the packet that has
+    /// just ended.
     #[inline(always)]
     pub(crate) fn emit_memory(&mut self, after: Option<Place>) {
         if !self.listener.is_some() {

@@ -9,8 +9,8 @@
 //! * [`memory`]: operands of commands in memory; [`mod@wait`], [`semaphore`]: waits for a dword in
 //!   memory;
 //! * [`stats`]: counts; [`observation`]: counters of performance reports; [`events`]: events and
-//!   their observers; [`drawing`], [`blitting`], [`coded`], [`watched`]: the data in events of draws, of
-//!   blits, of decoded pictures and of a watched pixel;
+//!   their observers; [`drawing`], [`blitting`], [`coded`], [`watched`]: the data in events of
+//!   draws, of blits, of decoded pictures and of a watched pixel;
 //! * [`fault`]: everything that ends a submission early; [`place`]: where it was;
 //!   [`watchdog`]: the limit of work;
 //! * [`parallel`]: work on several host threads with the same result as on one; [`overlay_pool`]:

@@ -242,8 +242,8 @@ impl Auxiliary {
     }
 
     /// The location of a sample of a pixel. `read` reads memory; if it returns false, the result is
-    /// the sample's own plane, as without an auxiliary surface. `slice` counts from the first slice of the
-    /// surface.
+    /// the sample's own plane, as without an auxiliary surface. `slice` counts from the first slice
+    /// of the surface.
     pub fn stored(
         &self,
         slice: u32,

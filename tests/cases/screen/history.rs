@@ -3,9 +3,9 @@
 
 use crate::screen::exact::pattern;
 use crate::screen::kernels;
+use crate::screen::kills::UPPER;
 use crate::screen::scene::{DEPTH, Scene, TARGETS, on_screen};
 use genxml::engine::EngineId;
-use genxml::eu;
 use genxml::gen8::enums::{
     ThreeDColorBufferBlendFactor as Factor, ThreeDColorBufferBlendFunction as Function,
     ThreeDCompareFunction as Compare, ThreeDPrimTopoType as Code,
@@ -166,16 +166,6 @@ fn a_stencil_test_that_fails() {
     assert_eq!(told.fragment().lost_by(0), Some(Lost::Stencil));
     assert_eq!(told.fragment().shading, None);
 }
-
-/// Writes the attribute of the provoking vertex in the upper pixels of each subspan only.
-const UPPER: &[u32] = &eu! {
-    mov (8|M0)       r112.0<1>:ud  r4.3<0;1,0>:ud
-    mov (8|M0)       r113.0<1>:ud  r4.7<0;1,0>:ud
-    mov (8|M0)       r114.0<1>:ud  r5.3<0;1,0>:ud
-    mov (8|M0)       r115.0<1>:ud  r5.7<0;1,0>:ud
-    (W) mov (1|M0)   f0.0<1>:uw  0x3333:uw
-    (f0.0) sendc (8|M0)  null  r112  0x25  0x08031400  {EOT}
-};
 
 #[test]
 fn a_discard_with_its_instructions() {

@@ -11,7 +11,7 @@ use genxml::gen8::render3d_pixel::{ForceOverride as Force, ThreeDStateWmChromake
 use genxml_cases::push;
 
 /// Writes the attribute of the provoking vertex, in the upper pixels of each subspan only.
-const UPPER: &[u32] = &eu! {
+pub const UPPER: &[u32] = &eu! {
     mov (8|M0)       r112.0<1>:ud  r4.3<0;1,0>:ud
     mov (8|M0)       r113.0<1>:ud  r4.7<0;1,0>:ud
     mov (8|M0)       r114.0<1>:ud  r5.3<0;1,0>:ud

@@ -40,9 +40,10 @@ class Outcome:
 class Group:
     """A program in a session of its own, so that all its processes can be ended."""
 
-    def __init__(self, command, environment, folder):
+    def __init__(self, command, environment, folder, silent):
+        stdin = subprocess.PIPE if silent else subprocess.DEVNULL
         self.process = subprocess.Popen(
-            command, env={**os.environ, **environment}, cwd=folder, stdin=subprocess.DEVNULL,
+            command, env={**os.environ, **environment}, cwd=folder, stdin=stdin,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
 
     def ended(self):
@@ -59,17 +60,21 @@ class Group:
                 pass
             self.process.wait()
             self.process.stdout.close()
+            if self.process.stdin:
+                self.process.stdin.close()
         return self.process.returncode
 
 
-def watch(command, limit, environment=None, folder=None, line=None):
+def watch(command, limit, environment=None, folder=None, line=None, silent=False):
     """Runs a program. `line` gets each line of output; if it returns true, the time restarts.
+
+    The input of the program is empty, or if `silent`, it has no data but does not end.
 
     The time limit is in seconds. The group of processes is ended at the limit, and when the first
     process ends.
     """
     start = time.monotonic()
-    group = Group(command, environment or {}, folder)
+    group = Group(command, environment or {}, folder, silent)
     deadline, late = start + limit, False
     output = Lines(line)
     try:

@@ -112,7 +112,8 @@ pub struct Operand {
     /// Index of the source of the uop. Comparisons may swap the sources.
     pub source: u8,
     /// Bits that are inverted: all for the negative or the complement of an integer, the sign for
-    /// the negative of a float. For integers of 64 bits, the highest bit is extended to the upper 32 bits.
+    /// the negative of a float. For integers of 64 bits, the highest bit is extended to the upper
+    /// 32 bits.
     pub flip: u32,
     /// Integers: added after `flip`; one for the negative. Floats: the bits that are kept before
     /// `flip`; all but the sign for the absolute value.

@@ -9,7 +9,8 @@ use crate::render::aux_surface::{Auxiliary, Stored};
 use crate::render::depth::DepthFormat;
 use crate::surface::format::codec::ALL;
 use crate::surface::format::{Format, Numeric};
-use crate::surface::{Codec, Layout, Level, Surface, SurfaceKind};
+use crate::surface::{Codec, Layout, Level, Surface, SurfaceKind, TileMode};
+use genxml::gen8::state::SurfaceFormat;
 use std::cell::RefCell;
 
 /// Maximum bytes of an element.
@@ -75,18 +76,32 @@ impl View {
     pub fn of_blit(blit: &Blitting<'_>) -> Option<View> {
         let BlitPlane { base, pitch, tile_mode } = blit.destination;
         let [_, _, right, bottom] = blit.rectangle;
-        let (width, height) = (u32::try_from(right).ok()?, u32::try_from(bottom).ok()?);
+        let size = [u32::try_from(right).ok()?, u32::try_from(bottom).ok()?];
+        let pitch = u32::try_from(pitch).ok().filter(|pitch| *pitch > 0)?;
+        View::image(blit.format, base, size, pitch, tile_mode)
+    }
+
+    /// An image with one level and one sample that is not described by a surface state; `None` for
+    /// formats that cannot be decoded.
+    pub fn image(
+        format: SurfaceFormat,
+        base: u64,
+        [width, height]: [u32; 2],
+        pitch: u32,
+        tile_mode: TileMode,
+    ) -> Option<View> {
+        let codec = Codec::of(format)?;
         let layout = Layout { width, height, ..Layout::default() };
         let surface = Surface {
             kind: SurfaceKind::Image,
             base,
             width,
             height,
-            pitch: u32::try_from(pitch).ok().filter(|pitch| *pitch > 0)?,
+            pitch,
             tile_mode,
-            element_bytes: blit.bytes,
-            format: blit.format,
-            codec: Codec::of(blit.format),
+            element_bytes: codec.format().bytes(),
+            format,
+            codec: Some(codec),
             layout,
             ..Surface::default()
         };

@@ -128,9 +128,9 @@ fn execute(
     {
         return false;
     }
-    let step = elements as u32 * DWORD as u32;
+    let step = elements as u64 * DWORD;
     let row = |n: usize| match long {
-        true => wide_row(registers, message.payload + 2 * n * REGISTER, step.into(), buffer.reach),
+        true => wide_row(registers, message.payload + 2 * n * REGISTER, step, buffer.reach),
         false => short_row(registers, message.payload + n * REGISTER, step, buffer.reach),
     };
     let Some(found) = row(0).zip(row(rows - 1)) else { return false };
@@ -270,43 +270,31 @@ fn buffer(port: &mut Port<'_, '_>, index: u64) -> Option<Buffer> {
 /// The row of eight offsets of 32 bits from byte `at` of the registers on. Adjacent slots are
 /// `step` bytes apart.
 #[inline(always)]
-fn short_row(registers: &Registers, at: usize, step: u32, reach: u64) -> Option<Row> {
+fn short_row(registers: &Registers, at: usize, step: u64, reach: u64) -> Option<Row> {
     let offsets: [u32; SLOTS] = registers.row(at);
-    let first = offsets[0];
-    let step = match offsets[1].wrapping_sub(first) {
-        0 => 0,
-        distance if distance == step => step,
-        _ => return None,
-    };
-    let mut other = 0;
-    for (n, offset) in (0..).zip(offsets) {
-        other |= offset ^ first.wrapping_add(n * step);
-    }
-    (other == 0).then(|| row(u64::from(first) & reach, step == 0))
+    let distances = offsets.map(|offset| offset.wrapping_sub(offsets[0]).into());
+    row(u64::from(offsets[0]) & reach, distances, step)
 }
 
 /// As [`short_row`], for addresses of 64 bits.
 #[inline(always)]
 fn wide_row(registers: &Registers, at: usize, step: u64, reach: u64) -> Option<Row> {
     let offsets: [u64; SLOTS] = registers.row(at);
-    let first = offsets[0];
-    let step = match offsets[1].wrapping_sub(first) {
-        0 => 0,
-        distance if distance == step => step,
-        _ => return None,
-    };
-    let mut other = 0;
-    for (n, offset) in (0..).zip(offsets) {
-        other |= offset ^ first.wrapping_add(n * step);
-    }
-    (other == 0).then(|| row(first & reach, step == 0))
+    row(offsets[0] & reach, offsets.map(|offset| offset.wrapping_sub(offsets[0])), step)
 }
 
+/// The row of slots at these distances from the first one.
 #[inline(always)]
-fn row(first: u64, same: bool) -> Row {
+fn row(first: u64, distances: [u64; SLOTS], step: u64) -> Option<Row> {
     // Bits below the alignment are ignored (assumptions::LOW_OFFSET_BITS_ARE_DROPPED).
     let first = first & !(DWORD - 1);
-    if same { Row::Same(first) } else { Row::Adjacent(first) }
+    let (row, step) = match distances[1] {
+        0 => (Row::Same(first), 0),
+        distance if distance == step => (Row::Adjacent(first), step),
+        _ => return None,
+    };
+    let other = (0..).zip(distances).fold(0, |other, (n, distance)| other | distance ^ (n * step));
+    (other == 0).then_some(row)
 }
 
 /// The `N` bytes from offset `start` on; `None` if they are out of bounds or if a page is

@@ -201,10 +201,9 @@ fn relocations_that_declare_writes() {
     }
 }
 
-/// A context whose submissions do not end takes only as many as its ring has room for. Submissions
-/// of other contexts do not wait. (Linux i915_gem_execbuffer.c, eb_throttle)
-#[test]
-fn full_rings() {
+/// A client with as many submissions that wait as a ring has room for, the list of objects of each,
+/// and what they wait for.
+fn full_ring() -> (Client, [ExecObject2; 2], OwnedFd) {
     let mut client = asynchronous();
     let data = client.create(4096);
     let batch = client.store_batch(0x30_0000, 1);
@@ -213,28 +212,29 @@ fn full_rings() {
     for _ in 0..context::RING {
         client.exec_after(&gate, &mut list);
     }
+    (client, list, opens)
+}
+
+/// A context whose submissions do not end takes only as many as its ring has room for. Submissions
+/// of other contexts do not wait. (Linux i915_gem_execbuffer.c, eb_throttle)
+#[test]
+fn full_rings() {
+    let (mut client, mut list, opens) = full_ring();
     assert_eq!(client.exec(&mut list, 0, 0), Err(Stop::Wait(FOREVER)));
     assert_eq!(client.exec(&mut list, exec::BLT, 0), Ok(()));
     descriptor::signal(&opens, true);
-    assert_eq!(client.wait(data, -1).0, Ok(()));
+    assert_eq!(client.wait(list[0].handle, -1).0, Ok(()));
     assert_eq!(client.exec(&mut list, 0, 0), Ok(()));
 }
 
 /// In a forked child, the work of the parent takes no room in a ring: it never ends there.
 #[test]
 fn full_rings_in_a_forked_child() {
-    let mut client = asynchronous();
-    let data = client.create(4096);
-    let batch = client.store_batch(0x30_0000, 1);
-    let mut list = [pinned(data, 0x30_0000), pinned(batch, 0x20_0000)];
-    let (gate, opens) = Client::gate();
-    for _ in 0..context::RING {
-        client.exec_after(&gate, &mut list);
-    }
+    let (mut client, mut list, opens) = full_ring();
     client.device.pause();
     client.device.forked(0);
     assert_eq!(client.exec(&mut list, 0, 0), Ok(()));
-    assert_eq!(client.wait(data, -1).0, Ok(()));
+    assert_eq!(client.wait(list[0].handle, -1).0, Ok(()));
     descriptor::signal(&opens, true);
 }
 
