@@ -8,6 +8,8 @@
 //! the TLB ([`Overlay::commit`]). Memory and TLB are then the same as if the parts had run one
 //! after the other.
 
+#![allow(unsafe_code, reason = "a page of an overlay is filled while it is borrowed")]
+
 use super::fault::{Cause, PageFault};
 use super::frames::Slot;
 use super::page::{Page, PageMut};
@@ -24,7 +26,7 @@ type Bits = [u64; PAGE as usize / 64];
 const NO_BITS: Bits = [0; PAGE as usize / 64];
 
 /// Maximum number of pages that an overlay keeps for reuse.
-const SPARE: usize = 64;
+const SPARE: usize = 128;
 
 /// A fast hash for frame numbers, since a walker looks up many of them. Collisions made on purpose
 /// are not a concern.
@@ -72,16 +74,23 @@ struct Record {
     frame: u64,
     /// Bytes that the part read and had not written itself before.
     read: Bits,
+    /// All bits of `read` are set.
+    whole: bool,
     /// True if a page walk of the part read an entry from the frame.
     table: bool,
 }
 
-/// A copy of a page with the part's own writes.
+/// The part's own copy of a page. A part writes only a few lines of 64 bytes of many pages, so a
+/// line is copied from memory when it is first read.
 #[derive(Debug, bytemuck::Zeroable)]
 #[repr(C)]
 struct Copied {
     bytes: Page,
+    /// The bytes that the part wrote. Each word is a line.
     written: Bits,
+    /// A bit for each line that is complete: bytes that the part did not write are copied from
+    /// memory.
+    lines: Cell<u64>,
 }
 
 /// Sets the bits of `length` bytes from `at` on, up to the end of the page. Bits that are set in
@@ -148,13 +157,16 @@ impl Overlay {
         let copied = self.copies.get(cached.record as usize).and_then(Option::as_deref);
         let mut records = self.records.borrow_mut();
         let record = &mut records[cached.record as usize];
-        mark(
-            &mut record.read,
-            copied.map(|copied| &copied.written),
-            (address % PAGE) as usize,
-            length,
-        );
-        Ok(copied.map_or_else(|| mem.page(cached.slot), |copied| &copied.bytes))
+        if !record.whole {
+            let hidden = copied.map(|copied| &copied.written);
+            mark(&mut record.read, hidden, (address % PAGE) as usize, length);
+            record.whole = length as u64 >= PAGE && record.read == [u64::MAX; _];
+        }
+        let page = mem.page(cached.slot);
+        Ok(match copied {
+            None => page,
+            Some(copied) => copied.complete(page, (address % PAGE) as usize, length),
+        })
     }
 
     /// The part's copy of the page of `address`. Records a write of `length` bytes, up to the end
@@ -176,9 +188,23 @@ impl Overlay {
             self.lengthen(record);
         }
         let spare = &mut self.spare;
-        let copied = self.copies[record].get_or_insert_with(|| copy(spare, mem.page(cached.slot)));
+        let copied = self.copies[record].get_or_insert_with(|| empty(spare));
         mark(&mut copied.written, None, (address % PAGE) as usize, length);
         Ok(copied.bytes.as_mut())
+    }
+
+    /// The part's copy of the page that starts at `address`, with all bytes of memory. All of it
+    /// counts as read and written.
+    pub(super) fn page_mut(
+        &mut self,
+        mem: &Memory,
+        space: &AddressSpace,
+        address: u64,
+    ) -> Result<PageMut<'_>, PageFault> {
+        // A write of nothing makes the copy, so that the read fills it.
+        self.write(mem, space, address, 0)?;
+        self.read(mem, space, address, PAGE as usize)?;
+        self.write(mem, space, address, PAGE as usize)
     }
 
     #[cold]
@@ -237,7 +263,7 @@ impl Overlay {
     fn record(&self, frame: u64) -> u32 {
         let mut records = self.records.borrow_mut();
         *self.index.borrow_mut().entry(frame).or_insert_with(|| {
-            records.push(Record { frame, read: NO_BITS, table: false });
+            records.push(Record { frame, read: NO_BITS, whole: false, table: false });
             records.len() as u32 - 1
         })
     }
@@ -284,36 +310,95 @@ impl Overlay {
     }
 }
 
-/// A copy of a page with no writes recorded. Reuses a spare page if there is one.
+/// A copy of a page without writes and without lines of memory. Reuses a spare page if possible.
 #[cold]
 #[inline(never)]
-fn copy(spare: &mut Vec<Box<Copied>>, page: &Page) -> Box<Copied> {
-    // Allocated directly on the heap: the value is too large to be moved over the stack.
-    let mut copied: Box<Copied> = match spare.pop() {
+fn empty(spare: &mut Vec<Box<Copied>>) -> Box<Copied> {
+    match spare.pop() {
         Some(mut used) => {
             used.written.fill(0);
+            used.lines.set(0);
             used
         }
+        // Allocated directly on the heap: the value is too large to be moved over the stack.
         None => bytemuck::zeroed_box(),
-    };
-    page.read(0, copied.bytes.bytes_mut());
-    copied
+    }
 }
 
 impl Copied {
+    /// The page, with `length` bytes from `at` on, up to its end, as in memory or as the part wrote
+    /// them.
+    #[inline]
+    fn complete(&self, page: &Page, at: usize, length: usize) -> &Page {
+        let (first, end) = (at / 64, at.saturating_add(length).min(PAGE as usize).div_ceil(64));
+        let wanted = match end.saturating_sub(first) {
+            0 => 0,
+            count => u64::MAX >> (64 - count) << first,
+        };
+        if wanted & !self.lines.get() != 0 {
+            self.fill(page, wanted);
+        }
+        &self.bytes
+    }
+
+    /// Copies the lines of `wanted` from memory, except bytes that the part wrote.
+    #[inline(never)]
+    fn fill(&self, page: &Page, wanted: u64) {
+        let mut rest = wanted & !self.lines.get();
+        self.lines.set(self.lines.get() | rest);
+        while rest != 0 {
+            let line = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let mut bytes = [0; 64];
+            match self.written[line] {
+                u64::MAX => continue,
+                0 => page.read(64 * line, &mut bytes),
+                written => {
+                    page.read(64 * line, &mut bytes);
+                    let mut own = [0; 64];
+                    self.bytes.read(64 * line, &mut own);
+                    for (n, (byte, own)) in bytes.iter_mut().zip(own).enumerate() {
+                        *byte = if written >> n & 1 == 1 { own } else { *byte };
+                    }
+                }
+            }
+            // SAFETY: only the thread that runs the part has the overlay and its pages, and no
+            // slice of a page exists.
+            unsafe { PageMut::new(&self.bytes) }.write(64 * line, &bytes);
+        }
+    }
+
     /// Copies to `page` the bytes that the part wrote.
     fn put(&self, page: &mut PageMut<'_>) {
         for (&bits, at) in self.written.iter().zip((0..).step_by(64)) {
+            if bits == 0 {
+                continue;
+            }
             // `load` never fails: `written` has one bit for each byte of the page.
             let Some(bytes) = self.bytes.load::<64>(at) else { return };
             match bits {
-                0 => {}
                 u64::MAX => page.write(at, &bytes),
-                _ => (0..64)
-                    .filter(|n| bits >> n & 1 == 1)
-                    .for_each(|n| page.write(at + n, &bytes[n..=n])),
+                _ => {
+                    let quadwords = bytes.as_chunks::<8>().0;
+                    for (n, (quadword, bits)) in
+                        quadwords.iter().zip(bits.to_le_bytes()).enumerate()
+                    {
+                        put_quadword(page, at + 8 * n, quadword, bits);
+                    }
+                }
             }
         }
+    }
+}
+
+/// Copies to `page` those of eight bytes whose bit is set.
+fn put_quadword(page: &mut PageMut<'_>, at: usize, bytes: &[u8; 8], bits: u8) {
+    match bits {
+        0 => {}
+        0xff => page.write(at, bytes),
+        0x0f => page.write(at, &bytes[..4]),
+        0xf0 => page.write(at + 4, &bytes[4..]),
+        _ => (0..8).filter(|n| bits >> n & 1 == 1).for_each(|n| page.write(at + n, &bytes[n..=n])),
     }
 }
 

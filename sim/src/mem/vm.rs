@@ -197,12 +197,15 @@ impl<'a> Vm<'a> {
     pub fn page_mut(&mut self, address: u64) -> Result<PageMut<'_>, PageFault> {
         let start = address & !(PAGE - 1);
         let of_address = |fault| PageFault { address: address & ADDRESS_MASK, ..fault };
-        if let Target::Overlay(mem, overlay) = &self.target {
-            overlay
-                .read(mem, self.space, start, PAGE as usize)
-                .map_err(|fault| of_address(PageFault { write: true, ..fault }))?;
+        match &mut self.target {
+            Target::Memory(mem) => {
+                let slot = self.space.write(mem, start).map_err(of_address)?;
+                Ok(mem.page_mut(slot))
+            }
+            Target::Overlay(mem, overlay) => {
+                overlay.page_mut(mem, self.space, start).map_err(of_address)
+            }
         }
-        self.page_to_write(start, PAGE as usize).map_err(of_address)
     }
 
     /// The memory mapped near the address of a fault; `None` if nothing is mapped near it, or if
