@@ -31,6 +31,45 @@ struct Entry {
     kernel: Arc<Kernel>,
     /// Byte offset and result of each instruction fetch, in the order of the fetches.
     source: Arc<Vec<(i32, Fetch)>>,
+    /// The bytes of all fetches, joined where they are neighbours: each with its byte offset.
+    bytes: Arc<Vec<(i32, Vec<u8>)>>,
+}
+
+impl Entry {
+    /// True if all fetches would have the same results now.
+    fn is_current(&self, vm: &Vm<'_>) -> bool {
+        let address = |offset: i32| self.kernel.address.wrapping_add_signed(offset.into());
+        let mut now = Vec::new();
+        let same = self.bytes.iter().all(|(offset, bytes)| {
+            now.resize(bytes.len(), 0);
+            vm.read(address(*offset), &mut now).is_ok() && now == *bytes
+        });
+        let faults = || self.source.iter().filter(|(_, result)| result.is_err());
+        same && faults().all(|(offset, fault)| fetch(vm, self.kernel.address, *offset) == *fault)
+    }
+}
+
+/// The bytes of fetches in ascending order of their offsets, joined where they are neighbours.
+fn joined(source: &[(i32, Fetch)]) -> Vec<(i32, Vec<u8>)> {
+    let mut fetches: Vec<(i32, &[u8])> = source
+        .iter()
+        .filter_map(|(offset, result)| {
+            let (dwords, compact) = result.as_ref().ok()?;
+            let dwords = if *compact { &dwords[..2] } else { &dwords[..] };
+            Some((*offset, bytemuck::cast_slice(dwords)))
+        })
+        .collect();
+    fetches.sort_by_key(|(offset, _)| *offset);
+    let mut joined: Vec<(i32, Vec<u8>)> = Vec::new();
+    for (offset, bytes) in fetches {
+        match joined.last_mut() {
+            Some((start, last)) if i64::from(*start) + last.len() as i64 == i64::from(offset) => {
+                last.extend_from_slice(bytes);
+            }
+            _ => joined.push((offset, bytes.to_vec())),
+        }
+    }
+    joined
 }
 
 /// Result of an instruction fetch: the dwords, and true if the instruction is compacted. Then the
@@ -68,13 +107,14 @@ pub fn decode_on(
         kernel.address == address && kernel.ip_base == ip_base && kernel.generation == generation
     };
     if let Some(at) = cache.iter().position(|entry| same(&entry.kernel)) {
-        if cache[at].source.iter().all(|(offset, bytes)| fetch(vm, address, *offset) == *bytes) {
+        if cache[at].is_current(vm) {
             return cache[at].kernel.clone();
         }
         cache.remove(at);
     }
     let kernel = Kernel::new(generation, address, ip_base);
-    let mut entry = Entry { kernel: Arc::new(kernel), source: Arc::default() };
+    let mut entry =
+        Entry { kernel: Arc::new(kernel), source: Arc::default(), bytes: Arc::default() };
     grow(vm, &mut entry, 0);
     let kernel = entry.kernel.clone();
     keep(cache, entry);
@@ -93,7 +133,7 @@ pub fn extend(exec: &mut Exec<'_>, kernel: &mut Arc<Kernel>, offset: i32) {
             drop(own);
             cache.remove(at)
         }
-        None => Entry { kernel: own, source: Arc::default() },
+        None => Entry { kernel: own, source: Arc::default(), bytes: Arc::default() },
     };
     grow(&exec.vm, &mut entry, offset);
     *kernel = entry.kernel.clone();
@@ -103,7 +143,7 @@ pub fn extend(exec: &mut Exec<'_>, kernel: &mut Arc<Kernel>, offset: i32) {
     }
 }
 
-fn grow(vm: &Vm<'_>, Entry { kernel, source }: &mut Entry, start: i32) {
+fn grow(vm: &Vm<'_>, Entry { kernel, source, bytes }: &mut Entry, start: i32) {
     let (address, generation) = (kernel.address, kernel.generation);
     let source = Arc::make_mut(source);
     decode::extend(Arc::make_mut(kernel), start, |offset| {
@@ -111,6 +151,7 @@ fn grow(vm: &Vm<'_>, Entry { kernel, source }: &mut Entry, start: i32) {
         source.push((offset, bytes));
         decoded(generation, bytes)
     });
+    *bytes = Arc::new(joined(source));
 }
 
 fn decoded(generation: Generation, bytes: Fetch) -> Fetched {

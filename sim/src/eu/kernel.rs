@@ -2,10 +2,12 @@
 
 #[cfg(feature = "fast")]
 use super::compile::Compilation;
+use super::constant::{self, Ending};
 use super::fast::Plan;
 use super::uop::{Op, Uop};
 use super::written;
 use genxml_eu::Generation;
+use std::sync::OnceLock;
 
 /// Maximum number of instructions of a kernel. The largest kernel known has about 10,000.
 pub const MAX_INSTRUCTIONS: usize = 1 << 17;
@@ -37,6 +39,8 @@ pub struct Kernel {
     /// The instructions as machine code.
     #[cfg(feature = "fast")]
     pub compilation: Compilation,
+    /// What [`constant::ending`] found, with the first register that it was asked for.
+    ending: OnceLock<(usize, Option<Box<Ending>>)>,
 }
 
 impl Kernel {
@@ -49,6 +53,16 @@ impl Kernel {
     /// can write more.
     pub fn written(&self) -> u128 {
         self.written
+    }
+
+    /// The result of [`constant::ending`], which follows the kernel only at the first call.
+    pub fn ending(&self, first: usize) -> Option<Ending> {
+        let (known, ending) =
+            self.ending.get_or_init(|| (first, constant::ending(self, first).map(Box::new)));
+        match *known == first {
+            true => ending.as_deref().cloned(),
+            false => constant::ending(self, first),
+        }
     }
 
     /// Index of the uop at byte `offset` from the first instruction; `None` if nothing is decoded
@@ -99,8 +113,9 @@ impl Kernel {
         self.changed();
     }
 
-    /// Forgets the machine code of the old instructions.
+    /// Forgets the machine code of the old instructions, and what was found out about them.
     fn changed(&mut self) {
+        self.ending = OnceLock::new();
         #[cfg(feature = "fast")]
         {
             self.compilation = Compilation::default();

@@ -191,10 +191,16 @@ impl StreamOut {
     /// Resolves stream output from the latched packets.
     pub fn resolve(exec: &Exec<'_>) -> StreamOut {
         let latched = &exec.state.latched;
-        let declarations = latched.get::<ThreeDStateSoDeclList>(0);
-        let buffers = std::array::from_fn(|n| state::entry(exec, n));
+        let packet: ThreeDStateStreamout = latched.read(0);
+        // Most draws have no stream output, and the declarations are long.
+        let declarations =
+            latched.get::<ThreeDStateSoDeclList>(0).filter(|_| packet.so_function_enable);
+        let buffers = std::array::from_fn(|n| match packet.so_function_enable {
+            true => state::entry(exec, n),
+            false => None,
+        });
         StreamOut::new(
-            &latched.read::<ThreeDStateStreamout>(0),
+            &packet,
             &declarations.map_or(ThreeDStateSoDeclList::new(), ThreeDStateSoDeclList::unpack_lossy),
             &buffers,
             OFFSETS.map(|register| exec.state.registers.read(register)),
