@@ -420,6 +420,29 @@ impl DepthStencil {
         }
     }
 
+    /// As [`test`](Self::test), for pixels with one sample. `z` is its depth in each pixel.
+    ///
+    /// # Errors
+    /// A page fault of one of the buffers.
+    #[inline]
+    pub fn test_single(
+        &self,
+        exec: &mut Exec<'_>,
+        quad: &Quad,
+        z: [f32; 4],
+        mask: &mut [u8; 4],
+        write: bool,
+    ) -> Result<u32, Fault> {
+        if !self.is_idle() {
+            let lanes = (0..4).fold(0, |lanes, n| lanes | (mask[n] & 1) << n);
+            let passed = self
+                .sample(&mut exec.vm, quad, z, 0, lanes, write)
+                .map_err(|fault| exec.page(fault, "depth and stencil of a quad"))?;
+            *mask = std::array::from_fn(|n| (lanes & passed) >> n & 1);
+        }
+        Ok(u32::from_le_bytes(*mask).count_ones())
+    }
+
     /// As [`test`](Self::test), but takes only the memory and returns page faults as they are.
     #[inline]
     pub(crate) fn samples(

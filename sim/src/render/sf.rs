@@ -198,6 +198,38 @@ impl Setup<'_> {
         (area < 0) != self.state.front_is_counterclockwise
     }
 
+    /// True if Cull Mode drops triangles with this facing.
+    fn culls(&self, back: bool) -> bool {
+        match self.state.cull {
+            CullMode::Both => true,
+            CullMode::None => false,
+            CullMode::Front => !back,
+            CullMode::Back => back,
+        }
+    }
+
+    /// Sets up a filled triangle that is not cut.
+    fn uncut(&self, vertices: &[ClipVertex; 3], each: &mut impl FnMut(&SetupPrimitive)) {
+        let screen = |i: usize| self.transform.apply(self.viewport, vertices[i].position);
+        let (Some(a), Some(b), Some(c)) = (screen(0), screen(1), screen(2)) else { return };
+        let area = doubled_area(a.at, b.at, c.at);
+        let back = self.shows_back(area);
+        if area != 0 && !self.culls(back) {
+            let corners = [Corner::vertex(a, 0), Corner::vertex(b, 1), Corner::vertex(c, 2)];
+            self.filled(&corners, back, each);
+        }
+    }
+
+    /// Sets up a filled triangle, or a part of one, that is not culled.
+    #[inline]
+    fn filled(&self, corners: &[Corner; 3], back: bool, each: &mut impl FnMut(&SetupPrimitive)) {
+        let points = corners.map(|c| c.screen.at);
+        let Some(convex) = Convex::triangle(points, FillRule::UpperLeft) else { return };
+        let Some(mut planes) = Planes::triangle(corners) else { return };
+        self.bias(&mut planes, corners, FillMode::Solid, None);
+        each(&SetupPrimitive::surface(convex, planes, back));
+    }
+
     /// Sets up a triangle.
     pub fn triangle(
         &self,
@@ -211,6 +243,12 @@ impl Setup<'_> {
         if state.cull == CullMode::Both {
             return;
         }
+        if verdict == Verdict::Accept
+            && state.front == FillMode::Solid
+            && state.back == FillMode::Solid
+        {
+            return self.uncut(vertices, each);
+        }
         let Some(corners) = self.corners(verdict, vertices, remains) else { return };
         let all = corners.all();
         let at = |i: usize| all[i].screen.at;
@@ -220,25 +258,17 @@ impl Setup<'_> {
             return;
         }
         let back = self.shows_back(area);
-        match state.cull {
-            CullMode::Front if !back => return,
-            CullMode::Back if back => return,
-            _ => {}
+        if self.culls(back) {
+            return;
         }
         let fill = if back { state.back } else { state.front };
 
         if fill == FillMode::Solid {
             for i in 2..all.len() {
-                let part = [all[0], all[i - 1], all[i]];
                 let part_area = doubled_area(at(0), at(i - 1), at(i));
-                if (part_area < 0) != (area < 0) {
-                    continue;
+                if (part_area < 0) == (area < 0) {
+                    self.filled(&[all[0], all[i - 1], all[i]], back, each);
                 }
-                let points = part.map(|c| c.screen.at);
-                let Some(convex) = Convex::triangle(points, FillRule::UpperLeft) else { continue };
-                let Some(mut planes) = Planes::triangle(&part) else { continue };
-                self.bias(&mut planes, &part, FillMode::Solid, None);
-                each(&SetupPrimitive::surface(convex, planes, back));
             }
             return;
         }

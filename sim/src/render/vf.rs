@@ -374,8 +374,9 @@ impl Fetch {
             let read = dwords(&exec.vm, at, channels)
                 .map_err(|fault| exec.page(fault, "vertex buffer"))?;
             exec.stats.bytes_read += length as u64;
-            value[..4].copy_from_slice(&element.missing);
-            value[..channels].copy_from_slice(&read[..channels]);
+            for n in 0..4 {
+                value[n] = if n < channels { read[n] } else { element.missing[n] };
+            }
             return Ok(value);
         }
         let mut bytes = [0; MAX_BYTES];
@@ -403,6 +404,17 @@ impl Element {
     }
 
     fn store(&self, value: &[u32; 8], slot: &mut [u32]) {
+        if let (false, Some(slot)) = (self.wide, slot.first_chunk_mut::<SLOT>()) {
+            for (n, (to, control)) in slot.iter_mut().zip(self.components).enumerate() {
+                *to = match control {
+                    Control::VFCOMP_STORE_SRC => value[n],
+                    Control::VFCOMP_STORE_1_FP => 1.0f32.to_bits(),
+                    Control::VFCOMP_STORE_1_INT => 1,
+                    _ => 0,
+                };
+            }
+            return;
+        }
         slot.fill(0);
         for (n, control) in self.components.into_iter().enumerate() {
             let width = if self.wide { 2 } else { 1 };
@@ -436,14 +448,18 @@ fn dword_channels(format: &Format) -> Option<usize> {
 /// The first `count` dwords at an address, 1 to 4.
 #[inline]
 fn dwords(vm: &Vm<'_>, at: u64, count: usize) -> Result<[u32; 4], PageFault> {
-    let mut out = [[0; 4]; 4];
-    match count {
-        1 => out.as_flattened_mut()[..4].copy_from_slice(&vm.read_array::<4>(at)?),
-        2 => out.as_flattened_mut()[..8].copy_from_slice(&vm.read_array::<8>(at)?),
-        3 => out.as_flattened_mut()[..12].copy_from_slice(&vm.read_array::<12>(at)?),
-        _ => out.as_flattened_mut().copy_from_slice(&vm.read_array::<16>(at)?),
+    /// The dwords of an array of bytes; zeros after its end.
+    #[inline(always)]
+    fn padded<const N: usize>(bytes: [u8; N]) -> [u32; 4] {
+        let dwords = bytes.as_chunks().0;
+        std::array::from_fn(|n| dwords.get(n).map_or(0, |dword| u32::from_le_bytes(*dword)))
     }
-    Ok(out.map(u32::from_le_bytes))
+    Ok(match count {
+        1 => padded(vm.read_array::<4>(at)?),
+        2 => padded(vm.read_array::<8>(at)?),
+        3 => padded(vm.read_array::<12>(at)?),
+        _ => padded(vm.read_array::<16>(at)?),
+    })
 }
 
 /// True if Broadwell has this component control.
