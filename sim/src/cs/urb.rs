@@ -53,8 +53,7 @@ pub fn store_urb_mem(exec: &mut Exec<'_>, packet: &MiStoreUrbMem) -> Result<(), 
     media::drain(exec)?;
     let mut line = [0; URB_LINE_BYTES];
     let number = packet.urb_address.get();
-    let read =
-        exec.state.slots.with(|urb: &Urb| urb.read(number as usize * URB_LINE_BYTES, &mut line));
+    let read = exec.state.slots.get_mut::<Urb>().read(number as usize * URB_LINE_BYTES, &mut line);
     read.map_err(|_| outside(exec, number, URB_LINE_BYTES, URB_LINE_BYTES))?;
     let address = packet.memory_address.va48();
     exec.vm.write(address, &line).map_err(|fault| exec.page(fault, "Memory Address"))?;

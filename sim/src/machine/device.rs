@@ -6,6 +6,7 @@ use crate::machine::observation::Observed;
 use crate::machine::overlay_pool::OverlayPool;
 use crate::machine::registers::mmio_base;
 use crate::machine::registers::{Home, Registers, rule};
+use crate::machine::slots::Slots;
 use crate::mem::{Cause, Coherence, PageFault, Tables};
 use genxml::core::{Shifted, U};
 use genxml::engine::EngineId;
@@ -68,6 +69,8 @@ pub struct Device {
     pub threads: usize,
     /// Host memory that speculative parts reuse; not state of the GPU.
     pub(crate) overlays: OverlayPool,
+    /// Host memory that units reuse; not state of the GPU.
+    pub(crate) scratch: Slots,
 }
 
 impl Default for Device {
@@ -89,6 +92,7 @@ impl Default for Device {
             render_since: 0,
             threads: 1,
             overlays: OverlayPool::default(),
+            scratch: Slots::default(),
         }
     }
 }

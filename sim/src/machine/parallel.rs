@@ -1,4 +1,5 @@
-//! Work on several host threads with the result of one: thread groups of a walker, tiles of a draw.
+//! Work on several host threads with the result of one: thread groups of a walker, batches of
+//! vertices, tiles of a draw.
 //!
 //! [`Work`] consists of *items* with an order. Items are usually independent. They are not when
 //! threads communicate, by atomics or by reading what another thread wrote: then the result depends
@@ -10,7 +11,8 @@
 //!    writes to its own [`Overlay`].
 //! 3. When all parts of the wave have ended, they are merged in order. A part is valid if it read
 //!    nothing that an earlier part of the wave wrote: it did what it would have done in order. Its
-//!    overlay is written to memory.
+//!    overlay is written to memory. State that is not in memory, such as the URB, is in the report
+//!    of the part. [`Work::admits`] checks it and [`Work::merge`] merges it.
 //! 4. The first part that is not valid is aborted: it runs again, in order, and a new wave starts
 //!    after it. A part is also aborted if it did something unusual: a fault, a read of the clock, a
 //!    change of page tables, a kernel that had to be decoded further.
@@ -45,6 +47,11 @@ pub trait Work: Sync {
     /// Number of items.
     fn items(&self) -> u64;
 
+    /// Time that all items take on one host thread, if it can be estimated from their state.
+    fn estimate(&self, _exec: &Exec<'_>, _worker: &Self::Worker) -> Estimate {
+        Estimate::Unknown
+    }
+
     /// Runs the items of a range, in order.
     ///
     /// # Errors
@@ -57,7 +64,7 @@ pub trait Work: Sync {
     ) -> Result<(), Fault>;
 
     /// A new worker with empty caches and counts.
-    fn fork(worker: &Self::Worker) -> Self::Worker;
+    fn fork(&self, worker: &Self::Worker) -> Self::Worker;
 
     /// Replaces the caches of `worker` by those of `other`.
     fn inherit(worker: &mut Self::Worker, other: &Self::Worker);
@@ -65,8 +72,27 @@ pub trait Work: Sync {
     /// Takes the caches and counts out of the worker.
     fn report(worker: &mut Self::Worker) -> Self::Report;
 
-    /// Adds the caches and counts of a worker that [inherited](Self::inherit) from this one.
-    fn merge(worker: &mut Self::Worker, report: Self::Report);
+    /// True if a part did what it would have done after all parts that were merged so far. Memory
+    /// is checked by the caller.
+    fn admits(_worker: &Self::Worker, _report: &Self::Report) -> bool {
+        true
+    }
+
+    /// Adds the report of a worker that [inherited](Self::inherit) from this one: its caches and
+    /// counts to `worker`, its changes of units to `state`.
+    fn merge(worker: &mut Self::Worker, state: &mut State, report: Self::Report);
+}
+
+/// An estimate of the time of [`Work`], in nanoseconds. It decides only how work is cut into parts.
+/// It does not depend on clocks of the host, so that the same work is always cut in the same way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Estimate {
+    /// Nothing is known. The first items run in order, to measure the work of an item.
+    Unknown,
+    /// At least this time. Kernels with loops can take longer.
+    AtLeast(u64),
+    /// The items have to run in order, or are so fast that copies of pages would take longer.
+    InOrder,
 }
 
 /// Work of the first items, in units of [`crate::machine::watchdog`]. They run in order, to measure
@@ -86,10 +112,16 @@ const WHOLE_PARTS: u64 = 14;
 /// Largest factor by which a wave grows once its parts have full size. In long waves host threads
 /// wait for each other less often.
 const MAX_WAVE_LENGTH: u64 = 4;
-/// Minimum remaining work for which host threads are started.
+/// Minimum remaining work for which host threads are started, if the work was measured.
 const MIN_PARALLEL_WORK: u64 = 1_000_000;
-/// A part is aborted if its work is more than this many times the expected work.
+/// Minimum remaining time for which host threads are started, if the time was estimated. A host
+/// thread needs about 50 microseconds to start.
+const MIN_PARALLEL_TIME: u64 = 300_000;
+/// A part is aborted if its work is more than this many times the expected work and more than
+/// [`MIN_WORK_LIMIT`].
 const MAX_WORK_RATIO: u64 = 32;
+/// Work for which a part is never aborted.
+const MIN_WORK_LIMIT: u64 = 16 * PART;
 /// Number of aborts that are tolerated. After more aborts, the rest of the work runs in order.
 const MAX_ABORTS: u64 = 2;
 /// Number of committed parts that allow one more abort.
@@ -105,27 +137,35 @@ pub fn run<W: Work>(exec: &mut Exec<'_>, work: &W, worker: &mut W::Worker) -> Re
     if serial || exec.vm.memory().is_none() {
         return work.run(exec, worker, 0..items);
     }
+    let estimate = match work.estimate(exec, worker) {
+        Estimate::InOrder => return work.run(exec, worker, 0..items),
+        Estimate::Unknown => 0,
+        Estimate::AtLeast(time) => time,
+    };
     let budget = exec.budget.left();
     let (mut done, mut commits, mut aborts) = (0, 0, 0);
     let (mut part, mut length) = (FIRST_PART, 1);
     let mut written = None;
     while done < items {
         let spent = budget - exec.budget.left();
-        if spent < SAMPLE {
+        let left = items - done;
+        let expected = estimate / items.max(1) * left;
+        if spent < SAMPLE && expected < MIN_PARALLEL_TIME {
             work.run(exec, worker, done..done + 1)?;
             done += 1;
             continue;
         }
-        let each = (spent / done).max(1);
-        let left = items - done;
-        if left.saturating_mul(each) < MIN_PARALLEL_WORK
+        let measured = spent.checked_div(done).unwrap_or_default();
+        let each = measured.max(estimate / items.max(1)).max(1);
+        let small = left.saturating_mul(measured) < MIN_PARALLEL_WORK;
+        if small && expected < MIN_PARALLEL_TIME
             || aborts > MAX_ABORTS + commits / COMMITS_PER_ABORT
         {
             return work.run(exec, worker, done..items);
         }
         let width = exec.device.threads as u64 * length;
         let size = (part / each).min(left.div_ceil(width * WHOLE_PARTS)).max(1);
-        let limit = each.saturating_mul(size).saturating_mul(MAX_WORK_RATIO);
+        let limit = each.saturating_mul(size).saturating_mul(MAX_WORK_RATIO).max(MIN_WORK_LIMIT);
         let wave = cut(done..items, size, width);
         let Some(committed) = run_wave(exec, work, worker, &wave, limit, &mut written) else {
             return work.run(exec, worker, done..items);
@@ -278,7 +318,7 @@ fn run_wave<W: Work>(
     let failed = AtomicUsize::new(usize::MAX);
     let run_parts = || {
         let mut host = HostThread {
-            worker: W::fork(shared.worker),
+            worker: shared.work.fork(shared.worker),
             state: shared.state.for_worker(),
             device: Device::default(),
             ggtt: AddressSpace::global(),
@@ -314,13 +354,14 @@ fn run_wave<W: Work>(
         };
         aborts |=
             !part.valid || part.spent > exec.budget.left() || !written.admits(mem, &part.overlay);
+        aborts |= !part.report.as_ref().is_some_and(|report| W::admits(worker, report));
         aborts = aborts || exec.budget.spend(part.spent).is_err();
         if !aborts {
             part.overlay.commit(mem, space, &part.space, written);
             *exec.stats += part.stats;
             exec.device.observed += part.observed;
             if let Some(report) = part.report {
-                W::merge(worker, report);
+                W::merge(worker, exec.state, report);
             }
             committed += 1;
         }

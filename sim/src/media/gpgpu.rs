@@ -12,6 +12,7 @@ use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
 use crate::machine::parallel;
 use crate::machine::parallel::Work;
+use crate::machine::state::State;
 use crate::machine::watchdog;
 use crate::unit::Program;
 use crate::unit::local::Barrier;
@@ -332,7 +333,7 @@ impl Work for Grid {
         Ok(())
     }
 
-    fn fork(worker: &Worker) -> Worker {
+    fn fork(&self, worker: &Worker) -> Worker {
         let mut slots: Slots = Slots::default();
         slots.local.slm = vec![0; worker.slots.local.slm.len()];
         Worker { slots, launch: Launch::default(), taken: Vec::new() }
@@ -346,7 +347,7 @@ impl Work for Grid {
         std::mem::take(&mut worker.slots.programs)
     }
 
-    fn merge(worker: &mut Worker, programs: Vec<Program>) {
+    fn merge(worker: &mut Worker, _: &mut State, programs: Vec<Program>) {
         for (own, other) in worker.slots.programs.iter_mut().zip(&programs) {
             own.bindings.merge(&other.bindings);
         }

@@ -98,6 +98,13 @@ impl Rect {
         along(self.x0, self.x1) * along(self.y0, self.y1)
     }
 
+    /// Number of pixels. The rectangle must not be empty.
+    #[must_use]
+    pub fn area(self) -> u64 {
+        let along = |from: i32, to: i32| i64::from(to) - i64::from(from);
+        (along(self.x0, self.x1) * along(self.y0, self.y1)).max(0) as u64
+    }
+
     /// True if the rectangle has no pixels.
     #[must_use]
     pub fn is_empty(self) -> bool {

@@ -148,7 +148,7 @@ impl HullShader {
     ///
     /// # Errors
     /// [`Fault::BadPacket`] if the URB entry is after the end of the URB.
-    pub fn factors(&self, exec: &Exec<'_>, domain: Domain) -> Result<Factors, Fault> {
+    pub fn factors(&self, exec: &mut Exec<'_>, domain: Domain) -> Result<Factors, Fault> {
         let mut header = [0; HEADER];
         self.entries.read(exec, 0, &mut header)?;
         Ok(factors(domain, &header))
@@ -158,7 +158,7 @@ impl HullShader {
     ///
     /// # Errors
     /// As [`factors`](Self::factors).
-    pub fn read(&self, exec: &Exec<'_>, out: &mut [u32]) -> Result<(), Fault> {
+    pub fn read(&self, exec: &mut Exec<'_>, out: &mut [u32]) -> Result<(), Fault> {
         self.entries.read(exec, 0, out)
     }
 }

@@ -5,8 +5,9 @@
 //! state and an input stream to an output stream. It does not read packets while it runs. Surface
 //! and sampler states are read when a message first uses them.
 //!
-//! 1. [`draw`] takes a draw through the stages, a [`vertex_batch`] at a time; [`vf`] fetches
-//!    vertices by number, [`topology`] makes primitives from them;
+//! 1. [`draw`] takes a draw through the stages, a [`vertex_batch`] at a time; [`front`] runs the
+//!    stages up to setup, also on several host threads; [`vf`] fetches vertices by number,
+//!    [`topology`] makes primitives from them;
 //! 2. [`vs`] shades vertices; [`stage`] and [`shader`] are common to all stages with kernels,
 //!    [`vue`] holds the vertices between stages; [`geometry`] takes primitives through the next
 //!    stages: [`hs`], [`te`] and [`ds`] for patches, [`gs`] makes primitives from primitives,
@@ -31,6 +32,7 @@ pub mod depth;
 pub mod draw;
 pub mod ds;
 pub mod elements;
+pub mod front;
 pub mod geometry;
 pub mod gs;
 pub mod hiz;

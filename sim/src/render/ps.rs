@@ -6,7 +6,6 @@ use super::stage::{StagePacket, StageState};
 use super::state;
 use super::topology::Shape;
 use crate::assumptions::PIXEL_THREADS_START_WITH_WHOLE_SUBSPANS;
-use crate::eu::constant;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
@@ -29,6 +28,11 @@ use genxml_core::U;
 
 /// Subspans of a thread of 32 channels.
 pub const MAX_SPANS: usize = 8;
+
+/// Time to set up and write a pixel, in nanoseconds, for estimates.
+const PIXEL_TIME: u64 = 20;
+/// Time of a message for a pixel, in nanoseconds, for estimates.
+const MESSAGE_TIME: u64 = 10;
 
 /// A subspan that a thread shades: all of its pixels, or one sample of each pixel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -188,7 +192,7 @@ impl PixelShader {
             // Then all channels of the quads are enabled, also those of uncovered pixels.
             let whole = threads.whole || state.vector_mask && kernel.spans < MAX_SPANS;
             let constant = (whole && !dispatched.omask && !dispatched.depth)
-                .then(|| constant::ending(&shader.program.kernel, shader.start))
+                .then(|| shader.program.kernel.ending(shader.start))
                 .flatten()
                 .filter(render_cache::is_constant)
                 .map(|ending| ending.instructions);
@@ -268,6 +272,14 @@ impl PixelShader {
     /// primitive and do nothing else.
     pub(super) fn constant(&self) -> Option<u32> {
         self.variants.first()?.constant.filter(|_| !self.per_sample)
+    }
+
+    /// Time that a pixel takes on the host, in nanoseconds, if each instruction runs once.
+    pub(super) fn time(&self) -> u64 {
+        let Some(variant) = self.variants.first() else { return 0 };
+        let uops = &variant.shader.program.kernel.uops;
+        let messages = uops.iter().filter(|uop| uop.send.is_some()).count() as u64;
+        PIXEL_TIME + uops.len() as u64 / 2 + messages * MESSAGE_TIME
     }
 
     /// Counts `threads` of the widest threads that are not run, because their writes are known.

@@ -9,7 +9,8 @@ use super::primitives::BinnedPrimitive;
 use super::wm::{Counts, PixelPipe, PixelState};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
-use crate::machine::parallel::Work;
+use crate::machine::parallel::{Estimate, Work};
+use crate::machine::state::State;
 use crate::machine::watchdog;
 use crate::pixel::coordinates::Rect;
 use crate::pixel::interpolate::Attribute;
@@ -26,20 +27,6 @@ const PRIMITIVES: usize = 8192;
 /// all pairs of the last primitive are added.
 const PAIRS: usize = 1 << 17;
 
-/// The position of a tile, in tiles. Tiles are ordered by row from the top, then from the left.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Tile {
-    y: u16,
-    x: u16,
-}
-
-impl Tile {
-    fn pixels(self) -> Rect {
-        let (x0, y0) = (i32::from(self.x) * SIDE, i32::from(self.y) * SIDE);
-        Rect { x0, y0, x1: x0 + SIDE, y1: y0 + SIDE }
-    }
-}
-
 /// A tile that has primitives.
 #[derive(Clone, Debug)]
 pub struct BinnedTile {
@@ -53,19 +40,58 @@ pub struct BinnedTile {
 /// data.
 #[derive(Debug)]
 pub struct Bins<P, D> {
+    /// The primitives in order. New ones are added to the last chunk.
+    chunks: Vec<Chunk<P, D>>,
+    /// Number of primitives.
+    count: usize,
+    /// Number of pairs of primitive and tile.
+    pairs_count: usize,
+    /// After sorting: the place of the primitive in each pair of primitive and tile, in order of
+    /// tiles.
+    pairs: Vec<Place>,
+    /// After sorting: the tiles that have primitives.
+    tiles: Vec<BinnedTile>,
+    /// After sorting: sum of the pixels that each sorted primitive can cover.
+    area: u64,
+}
+
+/// Primitives that one host thread has set up.
+#[derive(Debug)]
+struct Chunk<P, D> {
     primitives: Vec<P>,
+    /// The pixels that each primitive can cover.
+    pixels: Vec<Rect>,
     /// Setup data of all primitives. Each primitive has the same number of items.
     data: Vec<D>,
-    /// The tiles that each primitive touches, as pairs with the index of the primitive. Sorted by
-    /// tile before drawing.
-    pairs: Vec<(Tile, u32)>,
-    /// The tiles that have primitives.
-    tiles: Vec<BinnedTile>,
+}
+
+/// The place of a primitive: its chunk, and its index in the chunk.
+type Place = (u32, u32);
+
+impl<P, D> Default for Chunk<P, D> {
+    fn default() -> Self {
+        Chunk { primitives: Vec::new(), pixels: Vec::new(), data: Vec::new() }
+    }
+}
+
+impl<P, D> Chunk<P, D> {
+    fn clear(&mut self) {
+        self.primitives.clear();
+        self.pixels.clear();
+        self.data.clear();
+    }
 }
 
 impl<P, D> Default for Bins<P, D> {
     fn default() -> Self {
-        Bins { primitives: Vec::new(), data: Vec::new(), pairs: Vec::new(), tiles: Vec::new() }
+        Bins {
+            chunks: Vec::new(),
+            count: 0,
+            pairs_count: 0,
+            pairs: Vec::new(),
+            tiles: Vec::new(),
+            area: 0,
+        }
     }
 }
 
@@ -87,63 +113,224 @@ impl<P, D> Bins<P, D> {
         // The cost is the number of blocks of pixels: thin primitives have many blocks and few
         // pixels.
         exec.spend(watchdog::BLOCK * pixels.blocks())?;
-        // Pixels are inside the screen, so tile positions have 8 bits.
-        let first = |at: i32| (at / SIDE) as u16;
-        let last = |end: i32| ((end - 1) / SIDE) as u16;
-        let number = self.primitives.len() as u32;
-        for y in first(pixels.y0)..=last(pixels.y1) {
-            for x in first(pixels.x0)..=last(pixels.x1) {
-                self.pairs.push((Tile { y, x }, number));
-            }
+        if self.chunks.is_empty() {
+            self.chunks.push(Chunk::default());
         }
-        self.primitives.push(primitive);
-        setup(&mut self.data);
+        if let Some(chunk) = self.chunks.last_mut() {
+            self.count += 1;
+            self.pairs_count += tiles(pixels).count();
+            chunk.pixels.push(pixels);
+            chunk.primitives.push(primitive);
+            setup(&mut chunk.data);
+        }
         Ok(())
+    }
+
+    /// Moves the primitives of `other` to the end.
+    pub fn append(&mut self, other: &mut Bins<P, D>) {
+        self.count += std::mem::take(&mut other.count);
+        self.pairs_count += std::mem::take(&mut other.pairs_count);
+        self.chunks.append(&mut other.chunks);
     }
 
     /// True if the bins must be drawn before primitives are added.
     pub fn is_full(&self) -> bool {
-        self.primitives.len() >= PRIMITIVES || self.pairs.len() >= PAIRS
+        self.count >= PRIMITIVES || self.pairs_count >= PAIRS
     }
 
-    /// True if there are no primitives.
-    pub fn is_empty(&self) -> bool {
-        self.primitives.is_empty()
+    /// The place of the first primitive; `None` if there are no primitives.
+    pub fn first(&self) -> Option<Place> {
+        self.place(0, 0)
     }
 
-    /// Sorts the pairs by tile, and fills `tiles`.
-    pub fn sort(&mut self) {
-        self.pairs.sort_by_key(|(tile, _)| *tile);
-        self.tiles.clear();
-        let mut start = 0;
-        for tile in self.pairs.chunk_by(|one, other| one.0 == other.0) {
-            let end = start + tile.len();
-            self.tiles.push(BinnedTile { pixels: tile[0].0.pixels(), pairs: start..end });
-            start = end;
+    /// The place of the first primitive from a place on.
+    fn place(&self, chunk: usize, index: usize) -> Option<Place> {
+        let rest = self.chunks.iter().enumerate().skip(chunk);
+        let mut from = rest.map(|(n, this)| (n, if n == chunk { index } else { 0 }, this));
+        let (chunk, index, _) = from.find(|(_, index, this)| *index < this.primitives.len())?;
+        Some((chunk as u32, index as u32))
+    }
+
+    /// Calls `each` with the primitives from place `first` to place `end`, or to the last one.
+    fn each(&self, first: Place, end: Option<Place>, mut each: impl FnMut(Place, Rect)) {
+        let mut next = Some(first);
+        while let Some(place) = next.filter(|_| next != end) {
+            let (chunk, index) = (place.0 as usize, place.1 as usize);
+            each(place, self.chunks[chunk].pixels[index]);
+            next = self.place(chunk, index + 1);
         }
+    }
+
+    /// Sorts primitives by tile, from place `first` on, until their pairs are many enough to be
+    /// drawn. Returns the place of the first primitive that it has not sorted; `None` if it has
+    /// sorted all.
+    pub fn sort(&mut self, first: Place) -> Option<Place> {
+        let (mut pairs, mut sorted) =
+            (std::mem::take(&mut self.pairs), std::mem::take(&mut self.tiles));
+        pairs.clear();
+        sorted.clear();
+        self.area = 0;
+        let (mut count, mut next) = (0, Some(first));
+        let mut all: Option<Tiles> = None;
+        while let Some((chunk, index)) = next.filter(|_| count < PAIRS) {
+            let (chunk, index) = (chunk as usize, index as usize);
+            let pixels = self.chunks[chunk].pixels[index];
+            let own = tiles(pixels);
+            count += own.count();
+            self.area += pixels.area();
+            all = Some(all.map_or(own, |all| all.around(&own)));
+            next = self.place(chunk, index + 1);
+        }
+        if let Some(all) = all {
+            // Sorts by counting: the number of pairs of each tile gives the range of its pairs.
+            let mut ends = vec![0; all.count()];
+            self.each(first, next, |_, pixels| {
+                tiles(pixels).each(|x, y| ends[all.index(x, y)] += 1);
+            });
+            let mut start = 0;
+            for (number, end) in ends.iter_mut().enumerate() {
+                let count = std::mem::replace(end, start);
+                if count > 0 {
+                    let pairs = start..start + count;
+                    sorted.push(BinnedTile { pixels: all.pixels(number), pairs });
+                    start += count;
+                }
+            }
+            pairs.resize(start, (0, 0));
+            self.each(first, next, |place, pixels| {
+                tiles(pixels).each(|x, y| {
+                    let at = &mut ends[all.index(x, y)];
+                    pairs[*at] = place;
+                    *at += 1;
+                });
+            });
+        }
+        (self.pairs, self.tiles) = (pairs, sorted);
+        next
     }
 
     /// Removes all primitives.
     pub fn clear(&mut self) {
-        self.primitives.clear();
-        self.data.clear();
+        self.chunks.truncate(1);
+        self.chunks.iter_mut().for_each(Chunk::clear);
+        self.count = 0;
+        self.pairs_count = 0;
         self.pairs.clear();
         self.tiles.clear();
     }
 
-    /// The tiles that have primitives, from the upper left to the lower right. Call after
-    /// [`sort`](Self::sort).
+    /// The tiles that have sorted primitives, by row from the top, then from the left.
     pub fn tiles(&self) -> &[BinnedTile] {
         &self.tiles
     }
 
+    /// Sum of the pixels that each sorted primitive can cover.
+    pub fn area(&self) -> u64 {
+        self.area
+    }
+
     /// The primitives of a tile, in order, each with its setup data.
     pub fn primitives(&self, tile: &BinnedTile) -> impl Iterator<Item = (&P, &[D])> {
-        let each = self.data.len() / self.primitives.len().max(1);
-        self.pairs[tile.pairs.clone()].iter().map(move |&(_, number)| {
-            let number = number as usize;
-            (&self.primitives[number], &self.data[number * each..(number + 1) * each])
+        self.pairs[tile.pairs.clone()].iter().map(move |&(chunk, index)| {
+            let (Chunk { primitives, data, .. }, index) =
+                (&self.chunks[chunk as usize], index as usize);
+            let each = data.len() / primitives.len().max(1);
+            (&primitives[index], &data[index * each..(index + 1) * each])
         })
+    }
+}
+
+/// Memory for primitives that later draws reuse. A clone has no memory.
+#[derive(Debug)]
+pub struct Spare<P, D>(Vec<Chunk<P, D>>);
+
+impl<P, D> Spare<P, D> {
+    /// Maximum number of chunks.
+    const CAPACITY: usize = 64;
+
+    /// Empty bins.
+    pub fn take(&mut self) -> Bins<P, D> {
+        Bins { chunks: self.0.pop().into_iter().collect(), ..Bins::default() }
+    }
+
+    /// Removes all primitives from the bins and keeps their memory.
+    pub fn put(&mut self, bins: &mut Bins<P, D>) {
+        bins.chunks.iter_mut().for_each(Chunk::clear);
+        let room = Self::CAPACITY.saturating_sub(self.0.len());
+        self.0.extend(bins.chunks.drain(..).take(room));
+        bins.clear();
+    }
+}
+
+impl<P, D> Default for Spare<P, D> {
+    fn default() -> Self {
+        Spare(Vec::new())
+    }
+}
+
+impl<P, D> Clone for Spare<P, D> {
+    fn clone(&self) -> Self {
+        Spare::default()
+    }
+}
+
+/// A rectangle of tiles. Positions are in tiles.
+#[derive(Clone, Copy, Debug)]
+struct Tiles {
+    x0: i32,
+    y0: i32,
+    /// The column after the last one.
+    x1: i32,
+    /// The row after the last one.
+    y1: i32,
+}
+
+/// The tiles that have pixels of a rectangle.
+fn tiles(pixels: Rect) -> Tiles {
+    let end = |at: i32| (at - 1).div_euclid(SIDE) + 1;
+    Tiles {
+        x0: pixels.x0.div_euclid(SIDE),
+        y0: pixels.y0.div_euclid(SIDE),
+        x1: end(pixels.x1),
+        y1: end(pixels.y1),
+    }
+}
+
+impl Tiles {
+    /// Number of tiles.
+    fn count(&self) -> usize {
+        ((self.x1 - self.x0) * (self.y1 - self.y0)) as usize
+    }
+
+    /// The smallest rectangle that contains both.
+    fn around(&self, other: &Tiles) -> Tiles {
+        Tiles {
+            x0: self.x0.min(other.x0),
+            y0: self.y0.min(other.y0),
+            x1: self.x1.max(other.x1),
+            y1: self.y1.max(other.y1),
+        }
+    }
+
+    /// The number of a tile, in order of rows.
+    fn index(&self, x: i32, y: i32) -> usize {
+        ((y - self.y0) * (self.x1 - self.x0) + x - self.x0) as usize
+    }
+
+    /// The pixels of the tile with a number.
+    fn pixels(&self, number: usize) -> Rect {
+        let (number, columns) = (number as i32, self.x1 - self.x0);
+        let (x0, y0) = ((self.x0 + number % columns) * SIDE, (self.y0 + number / columns) * SIDE);
+        Rect { x0, y0, x1: x0 + SIDE, y1: y0 + SIDE }
+    }
+
+    /// Calls `each` for every tile, in order of rows.
+    fn each(&self, mut each: impl FnMut(i32, i32)) {
+        for y in self.y0..self.y1 {
+            for x in self.x0..self.x1 {
+                each(x, y);
+            }
+        }
     }
 }
 
@@ -185,6 +372,10 @@ impl Work for Screen<'_> {
         self.bins.tiles().len() as u64
     }
 
+    fn estimate(&self, exec: &Exec<'_>, pipe: &PixelPipe) -> Estimate {
+        pipe.estimate(exec, &self.state, self.bins.area())
+    }
+
     /// Draws a range of the tiles, which are in order from the upper left to the lower right.
     ///
     /// # Errors
@@ -201,7 +392,7 @@ impl Work for Screen<'_> {
         Ok(())
     }
 
-    fn fork(pipe: &PixelPipe) -> PixelPipe {
+    fn fork(&self, pipe: &PixelPipe) -> PixelPipe {
         pipe.fork()
     }
 
@@ -213,7 +404,7 @@ impl Work for Screen<'_> {
         pipe.report()
     }
 
-    fn merge(pipe: &mut PixelPipe, (programs, counts): (Vec<Program>, Counts)) {
+    fn merge(pipe: &mut PixelPipe, _: &mut State, (programs, counts): (Vec<Program>, Counts)) {
         pipe.merge(&programs, counts);
     }
 }

@@ -7,7 +7,7 @@ use super::state;
 use super::vue::{Entries, SLOT, SLOTS, Vertices, dword};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
-use genxml::gen8::registers::VsInvocationCount;
+use crate::unit::Program;
 use genxml::gen8::render3d_stages::{ThreeDStateUrbVs, ThreeDStateVs};
 use genxml::gen8::thread_payloads::{VsSIMD4x2ThreadPayload, VsSimd8ThreadPayload};
 use genxml_core::U;
@@ -26,7 +26,8 @@ pub struct VertexShader {
     /// The number of slots of each vertex that the thread payload contains.
     slots: usize,
     entries: Entries,
-    counted: bool,
+    /// Statistics Enable: VS_INVOCATION_COUNT counts.
+    pub counted: bool,
     /// A vertex that the draw needs several times is shaded once; otherwise each time that its
     /// index appears (Vertex Cache Disable, 2a p.258-267).
     pub cached: bool,
@@ -82,10 +83,45 @@ impl VertexShader {
                 self.entries.read(exec, n, shaded.push())?;
             }
         }
-        if self.counted {
-            state::count(exec, VsInvocationCount::OFFSET, count as u64);
-        }
         Ok(shaded)
+    }
+
+    /// Number of threads that shade `vertices` vertices.
+    pub fn threads_of(&self, vertices: usize) -> u64 {
+        vertices.div_ceil(self.width) as u64
+    }
+
+    /// Numbers the next thread as if `threads` threads of the draw had started before.
+    pub fn number_from(&mut self, threads: u64) {
+        self.threads.renumber();
+        self.threads.skip(threads);
+    }
+
+    /// Number of instructions of the kernel.
+    pub fn instructions(&self) -> usize {
+        self.shader.program.kernel.uops.len()
+    }
+
+    /// The shader for another worker, with empty caches.
+    pub fn fork(&self) -> VertexShader {
+        VertexShader { shader: self.shader.clone(), threads: self.threads.fork(), ..*self }
+    }
+
+    /// Replaces the cached surfaces and kernel by those of another shader.
+    pub fn inherit(&mut self, other: &VertexShader) {
+        self.threads.slots.programs.clone_from(&other.threads.slots.programs);
+    }
+
+    /// Takes the cached surfaces and kernel out of the shader. Its caches are empty afterwards.
+    pub fn knowledge(&mut self) -> Vec<Program> {
+        std::mem::take(&mut self.threads.slots.programs)
+    }
+
+    /// Adds the cached surfaces of a shader that [inherited](Self::inherit) from this one.
+    pub fn merge(&mut self, programs: &[Program]) {
+        for (own, other) in self.threads.slots.programs.iter_mut().zip(programs) {
+            own.bindings.merge(&other.bindings);
+        }
     }
 
     fn payload(&mut self, fetched: &Vertices, first: usize, here: usize) {
@@ -139,15 +175,21 @@ pub fn push_vertices(
     slots: std::ops::Range<usize>,
     wide: bool,
 ) {
+    let lane = |n: usize| if n < count { vertices.get(first + n) } else { &[] };
+    let lanes: [&[u32]; 8] = std::array::from_fn(lane);
     for slot in slots {
         if wide {
-            for component in 0..SLOT {
-                let row: [u32; 8] = std::array::from_fn(|n| match n < count {
-                    true => dword(vertices.get(first + n), slot * SLOT + component),
-                    false => 0,
-                });
-                payload.extend_from_slice(bytemuck::cast_slice(&row));
+            let mut rows = [[0; 8]; SLOT];
+            for (n, vertex) in lanes.iter().enumerate() {
+                let value = vertex.get(slot * SLOT..).and_then(<[u32]>::first_chunk::<SLOT>);
+                for component in 0..SLOT {
+                    rows[component][n] = match value {
+                        Some(value) => value[component],
+                        None => dword(vertex, slot * SLOT + component),
+                    };
+                }
             }
+            payload.extend_from_slice(bytemuck::cast_slice(&rows));
         } else {
             let row: [u32; 8] = std::array::from_fn(|n| match n / SLOT < count {
                 true => dword(vertices.get(first + n / SLOT), slot * SLOT + n % SLOT),

@@ -143,9 +143,10 @@ impl Entries {
     ///
     /// # Errors
     /// [`Fault::BadPacket`] for an entry after the end of the URB.
-    pub fn read(&self, exec: &Exec<'_>, entry: usize, out: &mut [u32]) -> Result<(), Fault> {
+    pub fn read(&self, exec: &mut Exec<'_>, entry: usize, out: &mut [u32]) -> Result<(), Fault> {
         let from = self.first + entry * self.size;
-        let read = exec.state.slots.with(|urb: &Urb| urb.read(from, bytemuck::cast_slice_mut(out)));
+        let urb = exec.state.slots.get_mut::<Urb>();
+        let read = urb.read(from, bytemuck::cast_slice_mut(out));
         read.map_err(|_| self.outside(exec, entry))
     }
 

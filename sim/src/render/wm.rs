@@ -14,6 +14,7 @@ use crate::assumptions::{PIXEL_THREADS_NEED_AN_OUTPUT, PS_INVOCATIONS_OF_A_PIXEL
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
+use crate::machine::parallel::Estimate;
 use crate::machine::state::State;
 use crate::machine::watchdog;
 use crate::machine::watched::WatchedPixel;
@@ -36,6 +37,9 @@ use genxml::gen8::render3d_raster::ThreeDStateMultisample;
 
 mod one_color;
 mod watched;
+
+/// Time of the depth and stencil tests of a pixel in nanoseconds, for estimates.
+const TEST_TIME: u64 = 10;
 
 /// A render target that a message used.
 #[derive(Debug)]
@@ -216,6 +220,29 @@ impl Windower {
         Ok((windower, PixelPipe { watched, ..PixelPipe::new(shader) }))
     }
 
+    /// Depths of sample 0 of a quad; 0 if there is nothing to test or write.
+    #[inline]
+    fn depths_single(
+        &self,
+        raster: &RasterState,
+        primitive: &BinnedPrimitive,
+        x: u32,
+        y: u32,
+    ) -> [f32; 4] {
+        if self.output.depth.is_idle() {
+            return [0.0; 4];
+        }
+        if let Some(depth) = self.clear {
+            return [depth; 4];
+        }
+        let positions = raster.multisample.samples.positions();
+        let at = self.depth_at.or(positions.first().copied()).unwrap_or([8, 8]);
+        std::array::from_fn(|n| {
+            let (x, y) = (x + (n as u32 & 1), y + (n as u32 >> 1));
+            primitive.setup.planes.z(Position::in_pixel(x, y, at))
+        })
+    }
+
     /// Depths of the covered samples of a quad; 0 if there is nothing to test or write.
     fn depths(
         &self,
@@ -298,6 +325,16 @@ impl PixelPipe {
         }
     }
 
+    /// Time that `area` pixels of a draw take on one host thread.
+    pub(super) fn estimate(&self, exec: &Exec<'_>, draw: &PixelState<'_>, area: u64) -> Estimate {
+        if self.stores_one_color(exec, draw) {
+            return Estimate::InOrder;
+        }
+        let tests = if draw.windower.output.depth.is_idle() { 0 } else { TEST_TIME };
+        let shader = self.shader.as_ref().map_or(0, PixelShader::time);
+        Estimate::AtLeast(area * (tests + shader))
+    }
+
     /// True if there is no pixel shader, so that no attributes are needed.
     pub(super) fn is_without_shader(&self) -> bool {
         self.shader.is_none()
@@ -375,9 +412,16 @@ impl PixelPipe {
         // result even if the shader asks for early tests.
         let mut live = *coverage;
         if let Some(write) = self.tests_early(windower) {
-            let depths = windower.depths(raster, primitive, quad.x, quad.y, coverage);
             let at = primitive.tested(quad);
-            let passed = windower.output.depth.test(exec, &at, &depths, &mut live, write)?;
+            let depth = &windower.output.depth;
+            let single = raster.multisample.samples.count() == 1 && !raster.forced;
+            let passed = if single {
+                let z = windower.depths_single(raster, primitive, quad.x, quad.y);
+                depth.test_single(exec, &at, z, &mut live, write)?
+            } else {
+                let depths = windower.depths(raster, primitive, quad.x, quad.y, coverage);
+                depth.test(exec, &at, &depths, &mut live, write)?
+            };
             if write {
                 self.counts.passed += u64::from(passed);
             }

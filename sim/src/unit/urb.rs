@@ -15,16 +15,29 @@ use genxml::gen8::messages::{
     UrbMessageDescriptor, UrbMessageDescriptorSwizzleControl as Swizzle,
     UrbMessageDescriptorUrbOpcode as Opcode,
 };
+use record::Record;
 use std::fmt;
+
+mod record;
+
+pub use record::{Changes, Written};
 
 /// Bytes of an oword, which is half a register.
 const OWORD: usize = 16;
+/// Bytes of a dword.
+const DWORD: usize = 4;
+/// Maximum number of components of a channel that are written together.
+const ROW: usize = 8;
 
 impl UnitState for Urb {}
 
 /// The unified return buffer. Bytes that were never written read as 0.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Urb(Vec<u8>);
+pub struct Urb {
+    bytes: Vec<u8>,
+    /// What the part that runs now has read and written, if reads and writes are recorded.
+    record: Option<Box<Record>>,
+}
 
 /// The error for an access that goes beyond the end of the buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,7 +48,7 @@ pub struct Outside {
 
 impl fmt::Debug for Urb {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Urb({} bytes)", self.0.len())
+        write!(f, "Urb({} bytes)", self.bytes.len())
     }
 }
 
@@ -51,9 +64,13 @@ impl Urb {
     ///
     /// # Errors
     /// [`Outside`] if the range goes beyond the buffer.
-    pub fn read(&self, offset: usize, out: &mut [u8]) -> Result<(), Outside> {
+    pub fn read(&mut self, offset: usize, out: &mut [u8]) -> Result<(), Outside> {
         let range = Self::range(offset, out.len())?;
-        let there = self.0.get(range.start..range.end.min(self.0.len())).unwrap_or_default();
+        if let Some(record) = &mut self.record {
+            record.read(range.start / DWORD..range.end.div_ceil(DWORD));
+        }
+        let there = self.bytes.get(range.start..range.end.min(self.bytes.len()));
+        let there = there.unwrap_or_default();
         out[..there.len()].copy_from_slice(there);
         out[there.len()..].fill(0);
         Ok(())
@@ -65,11 +82,53 @@ impl Urb {
     /// [`Outside`] if the range goes beyond the buffer.
     pub fn write(&mut self, offset: usize, bytes: &[u8]) -> Result<(), Outside> {
         let range = Self::range(offset, bytes.len())?;
-        if self.0.len() < range.end {
-            self.0.resize(range.end, 0);
+        if self.bytes.len() < range.end {
+            self.bytes.resize(range.end.next_multiple_of(DWORD), 0);
         }
-        self.0[range].copy_from_slice(bytes);
+        if let Some(record) = &mut self.record {
+            let dwords = range.start / DWORD..range.end.div_ceil(DWORD);
+            let whole = range.start.is_multiple_of(DWORD) && range.end.is_multiple_of(DWORD);
+            record.write(dwords, |dword| value(&self.bytes, dword), whole);
+        }
+        self.bytes[range].copy_from_slice(bytes);
         Ok(())
+    }
+
+    /// Records all reads and writes from now on, for a part that runs in parallel with others.
+    pub fn start_record(&mut self) {
+        self.record = Some(Box::default());
+    }
+
+    /// True if reads and writes are recorded.
+    pub fn is_recorded(&self) -> bool {
+        self.record.is_some()
+    }
+
+    /// Ends the record. Undoes all writes since it was started, and returns what was read and
+    /// written.
+    pub fn undo_recorded(&mut self) -> Changes {
+        let Some(record) = self.record.take() else { return Changes::default() };
+        let old = record.old().to_vec();
+        let changes = Changes::new(*record, |dword| value(&self.bytes, dword));
+        for (dword, old) in old {
+            self.put(dword, old);
+        }
+        changes
+    }
+
+    /// Does the writes of a part again.
+    pub fn redo(&mut self, part: &Changes) {
+        for &(dword, new) in &part.written {
+            self.put(dword, new);
+        }
+    }
+
+    fn put(&mut self, dword: usize, value: u32) {
+        let from = DWORD * dword;
+        if self.bytes.len() < from + DWORD {
+            self.bytes.resize(from + DWORD, 0);
+        }
+        self.bytes[from..from + DWORD].copy_from_slice(&value.to_ne_bytes());
     }
 
     /// Writes zeros to `length` bytes from `offset` on.
@@ -79,8 +138,8 @@ impl Urb {
     pub fn clear(&mut self, offset: usize, length: usize) -> Result<(), Outside> {
         let range = Self::range(offset, length)?;
         // Bytes after the end of the vector read as 0 anyway.
-        let end = range.end.min(self.0.len());
-        if let Some(bytes) = self.0.get_mut(range.start..end) {
+        let end = range.end.min(self.bytes.len());
+        if let Some(bytes) = self.bytes.get_mut(range.start..end) {
             bytes.fill(0);
         }
         Ok(())
@@ -90,11 +149,18 @@ impl Urb {
     ///
     /// # Errors
     /// [`Outside`] if the dword goes beyond the buffer.
-    pub fn read_u32(&self, offset: usize) -> Result<u32, Outside> {
+    pub fn read_u32(&mut self, offset: usize) -> Result<u32, Outside> {
         let mut bytes = [0; 4];
         self.read(offset, &mut bytes)?;
         Ok(u32::from_le_bytes(bytes))
     }
+}
+
+/// The value of a dword; 0 after the end of the bytes.
+#[inline]
+fn value(bytes: &[u8], dword: usize) -> u32 {
+    let bytes = bytes.get(DWORD * dword..).and_then(<[u8]>::first_chunk);
+    bytes.map_or(0, |bytes| u32::from_ne_bytes(*bytes))
 }
 
 /// Executes a message to the URB.
@@ -108,8 +174,10 @@ pub fn message(
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = UrbMessageDescriptor::unpack_lossy(&[message.descriptor]);
-    port.exec.vm.keep_order();
     let urb = port.exec.state.slots.get_mut::<Urb>();
+    if !urb.is_recorded() {
+        port.exec.vm.keep_order();
+    }
     let done = match descriptor.urb_opcode {
         Opcode::WRITE_HWORD | Opcode::WRITE_OWORD => {
             write_block(urb, registers, message, &descriptor)
@@ -247,7 +315,7 @@ fn write_block(
 }
 
 fn read_block(
-    urb: &Urb,
+    urb: &mut Urb,
     registers: &mut Registers,
     message: &Message,
     descriptor: &UrbMessageDescriptor,
@@ -325,7 +393,18 @@ fn write_channels(
         headers += 1;
     }
     let (first, count) = data(message, descriptor, headers, 0)?;
+    let all = u64::MAX >> (u64::BITS as usize - count.clamp(1, ROW));
     for channel in (0..8).filter(|channel| message.mask >> channel & 1 == 1) {
+        if count <= ROW && masks[channel] & all == all {
+            let mut row = [0; ROW];
+            for (component, value) in row[..count].iter_mut().enumerate() {
+                *value = registers.u32(first + component * REGISTER + 4 * channel);
+            }
+            // Without error, one write is the same as a write of each dword.
+            if urb.write(places[channel], bytemuck::cast_slice(&row[..count])).is_ok() {
+                continue;
+            }
+        }
         for component in (0..count).filter(|component| masks[channel] >> component & 1 == 1) {
             let value = registers.u32(first + component * REGISTER + 4 * channel);
             urb.write(places[channel] + 4 * component, &value.to_le_bytes())?;
@@ -335,7 +414,7 @@ fn write_channels(
 }
 
 fn read_channels(
-    urb: &Urb,
+    urb: &mut Urb,
     registers: &mut Registers,
     message: &Message,
     descriptor: &UrbMessageDescriptor,

@@ -12,6 +12,7 @@ mod damage;
 mod depth;
 mod dispatch;
 mod exact;
+mod front_end;
 mod history;
 mod interpolation;
 mod kernels;

@@ -269,7 +269,9 @@ fn alone(
     pipe: &mut PixelPipe,
     bins: &mut Bins<Primitive, u32>,
 ) -> Result<(), Fault> {
-    bins.sort();
+    if let Some(first) = bins.first() {
+        bins.sort(first);
+    }
     if !fixed::windower_drops(&exec.state.registers)
         && let Some(tile) = bins.tiles().first()
     {
@@ -285,11 +287,11 @@ impl Pixels {
     /// Draws the pixels of the primitives that are set up.
     fn draw(&mut self, exec: &mut Exec<'_>, raster: &RasterState) -> Result<(), Fault> {
         let Pixels { windower, pipe, bins } = self;
-        if bins.is_empty() {
-            return Ok(());
+        let mut next = bins.first();
+        while let Some(first) = next {
+            next = bins.sort(first);
+            parallel::run(exec, &Screen { raster, windower, bins }, pipe)?;
         }
-        bins.sort();
-        parallel::run(exec, &Screen { raster, windower, bins }, pipe)?;
         bins.clear();
         Ok(())
     }

@@ -16,6 +16,7 @@ use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
 use crate::machine::parallel::Work;
+use crate::machine::state::State;
 use crate::machine::watchdog;
 use crate::pixel::coordinates::Rect;
 use crate::pixel::raster;
@@ -343,7 +344,7 @@ impl Work for Screen<'_> {
         Ok(())
     }
 
-    fn fork(pipe: &PixelPipe) -> PixelPipe {
+    fn fork(&self, pipe: &PixelPipe) -> PixelPipe {
         pipe.fork()
     }
 
@@ -355,7 +356,7 @@ impl Work for Screen<'_> {
         pipe.report()
     }
 
-    fn merge(pipe: &mut PixelPipe, report: Self::Report) {
+    fn merge(pipe: &mut PixelPipe, _: &mut State, report: Self::Report) {
         pipe.merge(&report);
     }
 }

@@ -23,20 +23,30 @@ impl PixelPipe {
     pub(super) fn has_one_color(
         &self,
         exec: &Exec<'_>,
-        PixelState { raster, windower }: &PixelState<'_>,
+        draw: &PixelState<'_>,
         primitive: &BinnedPrimitive,
         window: Rect,
     ) -> bool {
-        let constant = || self.shader.as_ref().is_some_and(|shader| shader.constant().is_some());
         (window.x1 - window.x0) * (window.y1 - window.y0) >= 4 * LEAST
-            && constant()
+            && self.stores_one_color(exec, draw)
+            && primitive.setup.smooth.is_none()
+    }
+
+    /// True if the pixel shader of a draw gives all pixels of a primitive the same colour, and no
+    /// test or state of the draw can remove a pixel.
+    pub(super) fn stores_one_color(
+        &self,
+        exec: &Exec<'_>,
+        PixelState { raster, windower }: &PixelState<'_>,
+    ) -> bool {
+        let constant = || self.shader.as_ref().is_some_and(|shader| shader.constant().is_some());
+        constant()
             && !exec.listener.is_some()
             && raster.polygon_stipple.is_none()
             && raster.line_stipple.is_none()
             && !raster.forced
             && raster.sample_mask & 1 == 1
             && raster.multisample.samples.count() == 1
-            && primitive.setup.smooth.is_none()
             && windower.output.depth.is_idle()
             && !windower.output.coverage.removes()
     }

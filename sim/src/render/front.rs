@@ -1,0 +1,615 @@
+//! The stages from vertex fetch to setup, for batches of vertices that draw without tessellation,
+//! geometry shader and stream output. [`ClipSetup`], the clipper and setup, also takes the
+//! primitives of those stages.
+//!
+//! Batches are independent of each other, so that several host threads can work on them
+//! ([`FrontEnd`]). What threads of the vertex shader write to the URB is recorded and merged in
+//! order: after a draw, the URB has the contents that one host thread would leave.
+
+use super::clip::{self, ClipVertex, Remains};
+use super::primitives::{BinnedPrimitive, SetupPrimitive};
+use super::raster_state::RasterState;
+use super::sbe::{About, Attributes};
+use super::sf::{Setup, TriangleInfo};
+use super::state;
+use super::tiles;
+use super::topology::{Primitive, ProvokingSelects, Shape};
+use super::vf::Fetch;
+use super::vs::VertexShader;
+use super::vue::{Vertices, dword, floats, place};
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::machine::parallel::{Estimate, Work};
+use crate::machine::slots::UnitState;
+use crate::machine::state::State;
+use crate::machine::watchdog;
+use crate::machine::watched::{Fate, PixelEvent, PrimitiveInfo, WatchedPixel};
+use crate::pixel::coordinates::{Rect, SUBPIXEL_BITS};
+use crate::pixel::interpolate::Attribute;
+use crate::pixel::viewport::Transform;
+use crate::unit::Program;
+use crate::unit::urb::{self, Urb};
+use genxml::gen8::registers::{ClInvocationCount, ClPrimitivesCount, VsInvocationCount};
+use genxml::gen8::render3d_raster::{ThreeDStateClip, ThreeDStateSf};
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+/// Primitives with the setup data of their attributes.
+pub type Bins = tiles::Bins<BinnedPrimitive, [Attribute; 4]>;
+
+/// Bins whose memory is reused.
+type Spare = tiles::Spare<BinnedPrimitive, [Attribute; 4]>;
+
+impl UnitState for Spare {}
+
+/// Time to fetch a vertex, in nanoseconds, for estimates.
+const VERTEX_TIME: u64 = 60;
+/// Time to clip and set up a primitive, in nanoseconds, for estimates.
+const PRIMITIVE_TIME: u64 = 150;
+
+/// The resolved state of clipper and setup.
+#[derive(Debug)]
+pub struct SetupState {
+    /// State of the stages from the clipper to the rasteriser.
+    pub raster: RasterState,
+    attributes: Attributes,
+    /// There is a pixel shader, which needs attributes.
+    shades: bool,
+    /// The pixel that an observer watches in this draw.
+    watched: Option<WatchedPixel>,
+    /// Clipper Statistics Enable (3DSTATE_CLIP): CL_INVOCATION_COUNT counts.
+    counts_invocations: bool,
+    /// Statistics Enable (3DSTATE_SF): CL_PRIMITIVES_COUNT counts (2a p.211-215).
+    counts_primitives: bool,
+}
+
+impl SetupState {
+    /// Resolves the state from the packets.
+    pub fn resolve(
+        exec: &Exec<'_>,
+        raster: RasterState,
+        attributes: Attributes,
+        shades: bool,
+        watched: Option<WatchedPixel>,
+    ) -> SetupState {
+        SetupState {
+            raster,
+            attributes,
+            shades,
+            watched,
+            counts_invocations: state::packet::<ThreeDStateClip>(exec).clipper_statistics_enable,
+            counts_primitives: state::packet::<ThreeDStateSf>(exec).statistics_enable,
+        }
+    }
+}
+
+/// Counts of vertices and primitives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Counts {
+    /// Vertices that the vertex shader shaded (VS_INVOCATION_COUNT).
+    shaded: u64,
+    /// Primitives that the clipper took (CL_INVOCATION_COUNT).
+    clipped: u64,
+    /// Primitives that the clipper did not reject (CL_PRIMITIVES_COUNT).
+    kept: u64,
+}
+
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, other: Counts) {
+        self.shaded += other.shaded;
+        self.clipped += other.clipped;
+        self.kept += other.kept;
+    }
+}
+
+/// Clipper and setup: the part of their state that changes during a draw.
+#[derive(Debug)]
+pub struct ClipSetup {
+    /// Primitives that are set up and not drawn yet.
+    pub bins: Bins,
+    /// Position in the line stipple pattern.
+    stipple: u32,
+    /// The rest of the cut primitive.
+    remains: Remains,
+    /// Number of the next primitive of the draw.
+    number: u32,
+    counts: Counts,
+}
+
+/// The clipper's input: a primitive with its vertices.
+#[derive(Clone, Copy, Debug)]
+pub struct ClipInput<'a> {
+    /// Point, line, triangle or rectangle.
+    pub shape: Shape,
+    /// The dwords of each vertex. If the shape has fewer than three vertices, the last one is
+    /// repeated.
+    pub vertices: [&'a [u32]; 3],
+    /// Index of the provoking vertex.
+    pub provoking: usize,
+    /// Primitive ID.
+    pub id: u32,
+    /// Edges that wireframes draw.
+    pub edges: [bool; 3],
+    /// For lines: the stipple pattern starts at this line.
+    pub first: bool,
+    /// For lines: this line is the last one of a strip, or a line of a list.
+    pub last: bool,
+    /// The polygon stipple applies.
+    pub stippled: bool,
+}
+
+impl<'a> ClipInput<'a> {
+    /// The input for a primitive whose vertices are indices into `vertices`.
+    pub fn new(
+        vertices: &'a Vertices,
+        primitive: &Primitive,
+        selects: ProvokingSelects,
+    ) -> ClipInput<'a> {
+        let numbers = primitive.vertices();
+        ClipInput {
+            shape: primitive.shape,
+            vertices: [0, 1, 2]
+                .map(|n: usize| vertices.get(numbers[n.min(numbers.len() - 1)] as usize)),
+            provoking: primitive.provoking(&selects),
+            id: primitive.id,
+            edges: primitive.edges,
+            first: primitive.first,
+            last: primitive.last,
+            stippled: primitive.stippled,
+        }
+    }
+}
+
+impl ClipSetup {
+    /// Clipper and setup at the start of a draw.
+    fn new(state: &SetupState, bins: Bins) -> ClipSetup {
+        ClipSetup {
+            bins,
+            stipple: state.raster.line_stipple.map_or(0, |(_, start)| start),
+            remains: Remains::default(),
+            number: 0,
+            counts: Counts::default(),
+        }
+    }
+
+    /// Clips and sets up a primitive, and puts the result into the bins.
+    ///
+    /// # Errors
+    /// [`Fault::Hang`] if the budget is used up.
+    pub fn primitive(
+        &mut self,
+        exec: &mut Exec<'_>,
+        state: &SetupState,
+        input: &ClipInput<'_>,
+    ) -> Result<(), Fault> {
+        let ClipSetup { bins, stipple, remains, number, counts } = self;
+        let SetupState { raster, attributes, .. } = state;
+        exec.spend(watchdog::OBJECT)?;
+        let leader = input.vertices[input.provoking];
+        let viewport = raster.viewport(dword(leader, place::VIEWPORT));
+        let array_index =
+            if raster.zero_array_index { 0 } else { dword(leader, place::ARRAY_INDEX) };
+        let vertices = input.vertices.map(clip_vertex);
+        let clip_state =
+            clip::ClipState { guard_band: raster.viewports[viewport].guard_band, ..raster.clip };
+        let count = match input.shape {
+            Shape::Point => 1,
+            Shape::Line => 2,
+            _ => 3,
+        };
+        let verdict = clip::clip(&clip_state, &vertices[..count], remains);
+        counts.clipped += 1;
+        counts.kept += u64::from(verdict != clip::Verdict::Reject);
+        let setup = Setup {
+            state: &raster.setup,
+            viewport: &raster.viewports[viewport],
+            transform: raster.transform,
+            multisample: &raster.multisample,
+        };
+        let (mut made, mut result) = (false, Ok(()));
+        let mut each = |primitive: &SetupPrimitive| {
+            made = true;
+            let pixels = primitive.pixels(&raster.multisample.samples);
+            let pixels = raster.window(viewport, Rect::SCREEN).intersection(pixels);
+            if pixels.is_empty() || result.is_err() {
+                return;
+            }
+            let about = About {
+                primitive_id: input.id,
+                back: primitive.back,
+                corner: primitive.corner,
+                provoking: input.provoking,
+            };
+            let primitive = BinnedPrimitive {
+                setup: *primitive,
+                shape: input.shape,
+                viewport,
+                array_index,
+                stippled: input.stippled,
+                number: *number,
+            };
+            result = bins.push(exec, pixels, primitive, |setup| {
+                if state.shades {
+                    attributes.setup(input.vertices, &about, setup);
+                }
+            });
+        };
+        let width = |vertex: &[u32]| f32::from_bits(dword(vertex, place::POINT_WIDTH));
+        match input.shape {
+            Shape::Point => setup.point(&vertices[0], verdict, width(input.vertices[0]), &mut each),
+            Shape::Line => {
+                if input.first {
+                    *stipple = raster.line_stipple.map_or(0, |(_, start)| start);
+                }
+                let ends = [vertices[0], vertices[1]];
+                let along = setup.line(&ends, verdict, remains, *stipple, input.last, &mut each);
+                *stipple = stipple.wrapping_add(along);
+            }
+            Shape::Rectangle => setup.rectangle(&vertices, verdict, &mut each),
+            _ => {
+                let info =
+                    TriangleInfo { edges: input.edges, point_width: input.vertices.map(width) };
+                setup.triangle(&vertices, verdict, remains, &info, &mut each);
+            }
+        }
+        result?;
+        if let Some(pixel) = state.watched {
+            let fate = fate(raster, pixel, viewport, verdict, made);
+            self.emit(exec, raster, input, [viewport, array_index as usize], fate);
+        }
+        self.number += 1;
+        Ok(())
+    }
+
+    /// Emits the event of a primitive of a draw with a watched pixel.
+    #[cold]
+    fn emit(
+        &self,
+        exec: &mut Exec<'_>,
+        raster: &RasterState,
+        input: &ClipInput<'_>,
+        [viewport, array_index]: [usize; 2],
+        fate: Fate,
+    ) {
+        let Transform { divide, .. } = raster.transform;
+        let vertices = input.vertices.map(|vertex| {
+            let position = clip_vertex(vertex).position;
+            let screen = raster.transform.apply(&raster.viewports[viewport], position)?;
+            let pixels = |at: i32| at as f32 / (1 << SUBPIXEL_BITS) as f32;
+            let w = if divide { position[3] } else { 1.0 / position[3] };
+            Some([pixels(screen.at.x), pixels(screen.at.y), screen.z, w])
+        });
+        exec.emit_pixel(&PixelEvent::Primitive(PrimitiveInfo {
+            number: self.number,
+            id: input.id,
+            shape: input.shape.name(),
+            vertices,
+            count: match input.shape {
+                Shape::Point => 1,
+                Shape::Line => 2,
+                _ => 3,
+            },
+            array_index: array_index as u32,
+            fate,
+        }));
+    }
+
+    /// Adds the counts to the statistics registers whose counting is enabled, and clears them.
+    pub fn count(
+        &mut self,
+        exec: &mut Exec<'_>,
+        state: &SetupState,
+        shader: Option<&VertexShader>,
+    ) {
+        let Counts { shaded, clipped, kept } = std::mem::take(&mut self.counts);
+        if shader.is_some_and(|shader| shader.counted) {
+            state::count(exec, VsInvocationCount::OFFSET, shaded);
+        }
+        if state.counts_invocations {
+            state::count(exec, ClInvocationCount::OFFSET, clipped);
+        }
+        if state.counts_primitives {
+            state::count(exec, ClPrimitivesCount::OFFSET, kept);
+        }
+    }
+}
+
+/// What happened to a primitive before the rasteriser. `made`: setup made primitives from it.
+fn fate(
+    raster: &RasterState,
+    WatchedPixel { x, y }: WatchedPixel,
+    viewport: usize,
+    verdict: clip::Verdict,
+    made: bool,
+) -> Fate {
+    match verdict {
+        clip::Verdict::Reject => Fate::Clipped,
+        _ if !made => Fate::Culled,
+        _ if !raster.window(viewport, Rect::SCREEN).contains(x as i32, y as i32) => Fate::Excluded,
+        _ => Fate::Kept,
+    }
+}
+
+/// The part of a vertex that the clipper uses.
+fn clip_vertex(vertex: &[u32]) -> ClipVertex {
+    ClipVertex {
+        position: floats(vertex, place::POSITION),
+        distances: std::array::from_fn(|n| f32::from_bits(dword(vertex, place::DISTANCES + n))),
+    }
+}
+
+/// Vertices, and the primitives made of them.
+#[derive(Debug, Default)]
+pub struct Item {
+    /// The vertices, as the numbers that vertex fetch returned for their positions. Without vertex
+    /// cache: as the positions.
+    pub vertices: Vec<u32>,
+    /// Primitives; their vertices are indices into `vertices`.
+    pub primitives: Vec<Primitive>,
+    /// The instance.
+    pub instance: u32,
+    /// Threads of the vertex shader that the draw started for the items before this one.
+    pub threads: u64,
+    /// Primitives in the items before this one.
+    pub before: u32,
+}
+
+/// Items of a draw, with the state to process them.
+#[derive(Debug)]
+pub struct FrontEnd<'a> {
+    /// Vertex fetch.
+    pub fetch: &'a Fetch,
+    /// Clipper and setup.
+    pub state: &'a SetupState,
+    /// The items.
+    pub items: &'a [Item],
+    /// The topology has edge flags, and a vertex element supplies them.
+    pub edge_flags: bool,
+    /// The result of an item depends on the items before it: a line continues the stipple pattern
+    /// of the line before it.
+    pub ordered: bool,
+}
+
+/// The stages with the data that a host thread needs.
+#[derive(Debug)]
+pub struct FrontWorker {
+    /// The vertex shader; none if vertices pass as they were fetched.
+    pub vertex: Option<VertexShader>,
+    /// Clipper and setup.
+    pub setup: ClipSetup,
+    /// The vertices of an item. The field exists to reuse its memory.
+    fetched: Vertices,
+    /// The worker was [forked](Work::fork): its items run in parallel with others.
+    forked: bool,
+    /// What the items of a part did with the URB.
+    changes: urb::Changes,
+    /// What the merged parts have written to the URB.
+    written: urb::Written,
+    /// Bins for the parts.
+    spare: Mutex<Spare>,
+}
+
+/// The results of a part.
+#[derive(Debug)]
+pub struct Report {
+    programs: Vec<Program>,
+    bins: Bins,
+    counts: Counts,
+    changes: urb::Changes,
+}
+
+impl FrontWorker {
+    /// The stages at the start of a draw.
+    pub fn new(
+        exec: &mut Exec<'_>,
+        vertex: Option<VertexShader>,
+        state: &SetupState,
+    ) -> FrontWorker {
+        let mut spare = std::mem::take(exec.device.scratch.get_mut::<Spare>());
+        let bins = spare.take();
+        FrontWorker { spare: Mutex::new(spare), ..FrontWorker::with(vertex, state, bins) }
+    }
+
+    /// Adds the counts of the draw to the statistics registers, and keeps the memory of the bins
+    /// for the next draw. Call once, at the end of the draw.
+    pub fn finish(&mut self, exec: &mut Exec<'_>, state: &SetupState) {
+        self.setup.count(exec, state, self.vertex.as_ref());
+        let spare = self.spare.get_mut().unwrap_or_else(PoisonError::into_inner);
+        spare.put(&mut self.setup.bins);
+        *exec.device.scratch.get_mut::<Spare>() = std::mem::take(spare);
+    }
+
+    /// Removes all primitives from the bins.
+    pub fn clear_bins(&mut self) {
+        let spare = self.spare.get_mut().unwrap_or_else(PoisonError::into_inner);
+        spare.put(&mut self.setup.bins);
+    }
+
+    fn with(vertex: Option<VertexShader>, state: &SetupState, bins: Bins) -> FrontWorker {
+        FrontWorker {
+            vertex,
+            setup: ClipSetup::new(state, bins),
+            fetched: Vertices::default(),
+            forked: false,
+            changes: urb::Changes::default(),
+            written: urb::Written::default(),
+            spare: Mutex::default(),
+        }
+    }
+
+    /// True if a vertex is shaded once for all of its indices in a batch.
+    pub fn has_vertex_cache(&self) -> bool {
+        self.vertex.as_ref().is_none_or(|shader| shader.cached)
+    }
+
+    /// Fetches and shades the vertices of an item.
+    ///
+    /// # Errors
+    /// Any [`Fault`] of a thread, or of memory.
+    pub fn shade(
+        &mut self,
+        exec: &mut Exec<'_>,
+        fetch: &Fetch,
+        item: &Item,
+    ) -> Result<Vertices, Fault> {
+        let cached = self.has_vertex_cache();
+        let mut fetched = std::mem::take(&mut self.fetched);
+        fetched.clear();
+        fetched.dwords = fetch.dwords;
+        for &vertex in &item.vertices {
+            let vertex = number(exec, fetch, vertex, cached)?;
+            fetch.vertex(exec, vertex, item.instance, fetched.push())?;
+        }
+        let Some(shader) = &mut self.vertex else { return Ok(fetched) };
+        shader.number_from(item.threads);
+        let shaded = shader.run(exec, &fetched)?;
+        self.setup.counts.shaded += fetched.count() as u64;
+        self.fetched = fetched;
+        Ok(shaded)
+    }
+
+    /// The edge flags of the vertices of an item.
+    ///
+    /// # Errors
+    /// A page fault.
+    pub fn edge_flags(
+        &self,
+        exec: &mut Exec<'_>,
+        fetch: &Fetch,
+        item: &Item,
+    ) -> Result<Vec<bool>, Fault> {
+        let cached = self.has_vertex_cache();
+        let flag = |vertex: &u32| {
+            let vertex = number(exec, fetch, *vertex, cached)?;
+            fetch.edge_flag(exec, vertex, item.instance)
+        };
+        item.vertices.iter().map(flag).collect()
+    }
+}
+
+/// The vertex number of an entry of [`Item::vertices`].
+fn number(exec: &Exec<'_>, fetch: &Fetch, vertex: u32, cached: bool) -> Result<u32, Fault> {
+    match cached {
+        true => Ok(vertex),
+        false => Ok(fetch.index(exec, vertex)?.unwrap_or_default()),
+    }
+}
+
+/// Keeps an edge of a triangle only if the edge flag of the edge's first vertex is set. `flags` has
+/// the edge flag of each vertex.
+pub fn keep_edges(primitive: &Primitive, flags: &[bool]) -> Primitive {
+    let (mut primitive, corners) = (*primitive, primitive.corners());
+    for (edge, vertex) in primitive.edges.iter_mut().zip(corners) {
+        *edge &= flags[vertex as usize];
+    }
+    primitive
+}
+
+impl FrontEnd<'_> {
+    /// Runs the items of a range.
+    fn batches(
+        &self,
+        exec: &mut Exec<'_>,
+        worker: &mut FrontWorker,
+        items: Range<u64>,
+    ) -> Result<(), Fault> {
+        for item in &self.items[items.start as usize..items.end as usize] {
+            worker.setup.number = item.before;
+            let vertices = worker.shade(exec, self.fetch, item)?;
+            let flags = match self.edge_flags {
+                true => Some(worker.edge_flags(exec, self.fetch, item)?),
+                false => None,
+            };
+            let provoking = self.state.raster.provoking;
+            for primitive in &item.primitives {
+                let input = match &flags {
+                    None => ClipInput::new(&vertices, primitive, provoking),
+                    Some(flags) => {
+                        ClipInput::new(&vertices, &keep_edges(primitive, flags), provoking)
+                    }
+                };
+                worker.setup.primitive(exec, self.state, &input)?;
+            }
+            if worker.vertex.is_none() {
+                worker.fetched = vertices;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Work for FrontEnd<'_> {
+    type Worker = FrontWorker;
+    type Report = Report;
+
+    fn items(&self) -> u64 {
+        self.items.len() as u64
+    }
+
+    fn estimate(&self, _: &Exec<'_>, worker: &FrontWorker) -> Estimate {
+        if self.ordered {
+            return Estimate::InOrder;
+        }
+        let each = worker.vertex.as_ref().map_or(0, VertexShader::instructions) as u64;
+        let time = |item: &Item| {
+            let primitives = item.primitives.len() as u64;
+            item.vertices.len() as u64 * (VERTEX_TIME + each) + primitives * PRIMITIVE_TIME
+        };
+        Estimate::AtLeast(self.items.iter().map(time).sum())
+    }
+
+    /// Runs the items of a range, in order.
+    ///
+    /// # Errors
+    /// Any [`Fault`] of a thread, or of memory.
+    fn run(
+        &self,
+        exec: &mut Exec<'_>,
+        worker: &mut FrontWorker,
+        items: Range<u64>,
+    ) -> Result<(), Fault> {
+        if !worker.forked {
+            return self.batches(exec, worker, items);
+        }
+        exec.state.slots.get_mut::<Urb>().start_record();
+        let result = self.batches(exec, worker, items);
+        worker.changes = exec.state.slots.get_mut::<Urb>().undo_recorded();
+        result
+    }
+
+    fn fork(&self, worker: &FrontWorker) -> FrontWorker {
+        let vertex = worker.vertex.as_ref().map(VertexShader::fork);
+        FrontWorker { forked: true, ..FrontWorker::with(vertex, self.state, Bins::default()) }
+    }
+
+    fn inherit(worker: &mut FrontWorker, other: &FrontWorker) {
+        if let (Some(own), Some(other)) = (&mut worker.vertex, &other.vertex) {
+            own.inherit(other);
+        }
+        worker.setup.bins = other.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
+        worker.setup.counts = Counts::default();
+    }
+
+    fn report(worker: &mut FrontWorker) -> Report {
+        Report {
+            programs: worker.vertex.as_mut().map_or_else(Vec::new, VertexShader::knowledge),
+            bins: std::mem::take(&mut worker.setup.bins),
+            counts: std::mem::take(&mut worker.setup.counts),
+            changes: std::mem::take(&mut worker.changes),
+        }
+    }
+
+    fn admits(worker: &FrontWorker, report: &Report) -> bool {
+        worker.written.admits(&report.changes)
+    }
+
+    fn merge(worker: &mut FrontWorker, state: &mut State, mut report: Report) {
+        if let Some(shader) = &mut worker.vertex {
+            shader.merge(&report.programs);
+        }
+        worker.setup.bins.append(&mut report.bins);
+        worker.setup.counts += report.counts;
+        worker.written.add(&report.changes);
+        state.slots.get_mut::<Urb>().redo(&report.changes);
+    }
+}
