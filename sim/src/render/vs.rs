@@ -72,16 +72,12 @@ impl VertexShader {
         shaded.data.reserve(count * shaded.dwords);
         for first in (0..count).step_by(self.width) {
             let here = self.width.min(count - first);
-            for n in 0..here {
-                self.entries.write(exec, n, fetched.get(first + n))?;
-            }
+            self.entries.write_all(exec, fetched, first, here)?;
             self.payload(fetched, first, here);
             let mask =
                 if self.wide { u32::MAX >> (32 - here) } else { u32::MAX >> (32 - 4 * here) };
             self.threads.run(exec, &self.shader, mask, mask, "vertex shader")?;
-            for n in 0..here {
-                self.entries.read(exec, n, shaded.push())?;
-            }
+            self.entries.read_all(exec, here, &mut shaded)?;
         }
         Ok(shaded)
     }

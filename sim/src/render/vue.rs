@@ -3,7 +3,7 @@
 use crate::assumptions::URB_HANDLE_BYTES;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
-use crate::unit::urb::Urb;
+use crate::unit::urb::{Outside, Urb};
 
 /// Bytes of a unit of URB starting addresses (2a p.318).
 const URB_CHUNK: usize = 8 << 10;
@@ -144,9 +144,7 @@ impl Entries {
     /// # Errors
     /// [`Fault::BadPacket`] for an entry after the end of the URB.
     pub fn read(&self, exec: &mut Exec<'_>, entry: usize, out: &mut [u32]) -> Result<(), Fault> {
-        let from = self.first + entry * self.size;
-        let urb = exec.state.slots.get_mut::<Urb>();
-        let read = urb.read(from, bytemuck::cast_slice_mut(out));
+        let read = self.get(exec.state.slots.get_mut(), entry, out);
         read.map_err(|_| self.outside(exec, entry))
     }
 
@@ -155,11 +153,53 @@ impl Entries {
     /// # Errors
     /// [`Fault::BadPacket`] for an entry after the end of the URB.
     pub fn write(&self, exec: &mut Exec<'_>, entry: usize, dwords: &[u32]) -> Result<(), Fault> {
-        let to = self.first + entry * self.size;
-        let length = dwords.len().min(self.dwords());
-        let written =
-            exec.state.slots.get_mut::<Urb>().write(to, bytemuck::cast_slice(&dwords[..length]));
+        let written = self.put(exec.state.slots.get_mut(), entry, dwords);
         written.map_err(|_| self.outside(exec, entry))
+    }
+
+    /// Reads the first `count` entries, and appends a vertex for each to `vertices`.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_all(
+        &self,
+        exec: &mut Exec<'_>,
+        count: usize,
+        vertices: &mut Vertices,
+    ) -> Result<(), Fault> {
+        let urb = exec.state.slots.get_mut();
+        match (0..count).find(|entry| self.get(urb, *entry, vertices.push()).is_err()) {
+            None => Ok(()),
+            Some(entry) => Err(self.outside(exec, entry)),
+        }
+    }
+
+    /// Writes `count` of the vertices, from number `first` on, to the first entries.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_all(
+        &self,
+        exec: &mut Exec<'_>,
+        vertices: &Vertices,
+        first: usize,
+        count: usize,
+    ) -> Result<(), Fault> {
+        let urb = exec.state.slots.get_mut();
+        let mut put = |entry: usize| self.put(urb, entry, vertices.get(first + entry));
+        match (0..count).find(|entry| put(*entry).is_err()) {
+            None => Ok(()),
+            Some(entry) => Err(self.outside(exec, entry)),
+        }
+    }
+
+    fn get(&self, urb: &mut Urb, entry: usize, out: &mut [u32]) -> Result<(), Outside> {
+        urb.read(self.first + entry * self.size, bytemuck::cast_slice_mut(out))
+    }
+
+    fn put(&self, urb: &mut Urb, entry: usize, dwords: &[u32]) -> Result<(), Outside> {
+        let length = dwords.len().min(self.dwords());
+        urb.write(self.first + entry * self.size, bytemuck::cast_slice(&dwords[..length]))
     }
 
     #[cold]
