@@ -11,6 +11,7 @@ use super::regions::{
     A0, ACC_FILE, CE0, CR0, DBG0, FLAGS, GRF_BYTES, IP, MASK0, MRF, MRF_BYTES, MS0, MSD0, N0,
     REGISTER, SP, SR0, TDR0, TM0,
 };
+use super::transfer::Transfer;
 use super::uop::{
     Branch, Condition, Dst, ExecType, Indirect, MAX_CHANNELS, NOWHERE, Op, Response, SendInfo,
     Shape, Src, Target, Type, Uop, in_accumulators, region, shape,
@@ -615,14 +616,26 @@ fn send(i: &Instruction) -> Decoded<SendInfo> {
     {
         return Err(illegal(format!("a descriptor at byte {byte} of a0")));
     }
+    let payload = u16::from(number) * REGISTER as u16;
+    let dependent = i.opcode == Opcode::Sendc;
+    let transfer = match (send.descriptor, response) {
+        (Descriptor::Immediate(bits), Response::Register(at)) if !dependent => {
+            Transfer::new(send.function, bits, payload.into(), Some(at.into()))
+        }
+        (Descriptor::Immediate(bits), Response::None) if !dependent => {
+            Transfer::new(send.function, bits, payload.into(), None)
+        }
+        _ => None,
+    };
     Ok(SendInfo {
         function: send.function,
         eot: send.end_of_thread,
         descriptor: send.descriptor,
-        payload: u16::from(number) * REGISTER as u16,
+        payload,
         response,
-        dependent: i.opcode == Opcode::Sendc,
+        dependent,
         position: 0,
+        transfer: transfer.filter(|_| !send.end_of_thread),
     })
 }
 

@@ -4,7 +4,7 @@
 //! [`decode`] finds the instructions of a program, [`decode8`] makes uops from those of Gen8, a
 //! [`kernel`] holds them. A [`thread`] executes them: [`regions`] and [`acc`] are its registers,
 //! [`modes`] its modes, [`flow`] the instruction pointers of its channels, [`stop`] the reasons to
-//! stop. [`run`] is its loop. [`branch`] has the control flow instructions, [`control`] the machine
+//! stop. [`run`] is its loop. A [`transfer`] is a message whose descriptor is decoded in advance. [`branch`] has the control flow instructions, [`control`] the machine
 //! registers and exceptions.
 //!
 //! [`constant`] finds kernels that write the same colour in all threads, [`written`] the registers
@@ -45,6 +45,7 @@ pub mod run;
 pub mod soft;
 pub mod stop;
 pub mod thread;
+pub mod transfer;
 pub mod types;
 pub mod uop;
 pub mod written;

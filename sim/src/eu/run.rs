@@ -173,29 +173,42 @@ impl Thread {
         let verify = compile::Strategy::get() == compile::Strategy::Verify;
         let mut count = 0;
         let done = loop {
+            let mut counted = true;
             #[cfg(feature = "fast")]
-            if let Some(blocks) = blocks
-                && let Some(block) = blocks.at(self.flow.ip)
-                && self.flow.awaited & block.inner == 0
-            {
-                if verify {
-                    if let Err(fault) = self.compare(level, blocks, block, kernel, world) {
-                        break Err(fault);
+            if let Some(blocks) = blocks {
+                match blocks.step(self.flow.ip) {
+                    compile::Step::Block(block) if self.flow.awaited & block.inner == 0 => {
+                        if verify {
+                            if let Err(fault) = self.compare(level, blocks, block, kernel, world) {
+                                break Err(fault);
+                            }
+                            count += u64::from(block.count);
+                            continue;
+                        }
+                        if world.steps(block.count) {
+                            blocks.execute(block, self.flow.active, self.regs.bytes_mut());
+                            self.flow.advance(block.end);
+                            count += u64::from(block.count);
+                            continue;
+                        }
                     }
-                    count += u64::from(block.count);
-                    continue;
-                }
-                if world.steps(block.count) {
-                    blocks.execute(block, self.flow.active, self.regs.bytes_mut());
-                    self.flow.advance(block.end);
-                    count += u64::from(block.count);
-                    continue;
+                    compile::Step::Transfer { transfer, channels, next }
+                        if self.flow.active & channels == *channels && world.steps(1) =>
+                    {
+                        if world.transfer(&mut self.regs, transfer) {
+                            self.flow.advance(*next);
+                            count += 1;
+                            continue;
+                        }
+                        counted = false;
+                    }
+                    _ => {}
                 }
             }
             let Some(u) = uops.get(self.flow.ip as usize) else {
                 break Err(world.trap(nowhere(), 0));
             };
-            match self.instruction(level, u, kernel, world, true) {
+            match self.instruction(level, u, kernel, world, counted) {
                 Ok(Done::On) => count += 1,
                 Ok(Done::Interrupted) => break Ok(Done::Interrupted),
                 Ok(done) => {
@@ -361,11 +374,18 @@ impl Thread {
 
     /// Sends a message.
     fn send<E: Environment>(&mut self, u: &Uop, mask: u32, world: &mut E) -> Result<Done, Fault> {
-        let Some(SendInfo { function, eot, descriptor, payload, response, dependent, position }) =
-            u.send
-        else {
+        let Some(info) = &u.send else {
             return Err(world.trap(Refusal::illegal("send without a message").into(), u.offset));
         };
+        let SendInfo { function, eot, descriptor, payload, response, dependent, position, .. } =
+            *info;
+        if let Some(transfer) = &info.transfer
+            && mask & transfer.slots() == transfer.slots()
+            && world.transfer(&mut self.regs, transfer)
+        {
+            self.flow.advance(u.next);
+            return Ok(Done::On);
+        }
         if dependent && let Some(fftid) = self.awaited() {
             self.pending.stop = Some(Stop::Dependency(fftid));
             self.pending.again = true;

@@ -6,6 +6,7 @@ use super::kernel::Kernel;
 use super::modes::Modes;
 use super::regions::{CR0, GRF_BYTES, Registers, SR0, wrap};
 use super::stop::{Interrupt, Pending, Trap};
+use super::transfer::Transfer;
 use super::uop::{PredicateControl, Uop};
 use super::written;
 use crate::assumptions::VERTICAL_PREDICATE_COMBINES_REGISTERS;
@@ -85,6 +86,12 @@ pub trait Environment {
     /// # Errors
     /// Any [`Fault`] of the shared function.
     fn send(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault>;
+
+    /// Executes a message of dwords all of whose slots are active. Returns false, without an effect
+    /// that [`send`](Self::send) does not have, if the message has to be sent instead.
+    fn transfer(&mut self, _registers: &mut Registers, _transfer: &Transfer) -> bool {
+        false
+    }
 
     /// The time that a read of `tm0` returns, in ticks of TIMESTAMP (in the debugger: instructions
     /// executed).

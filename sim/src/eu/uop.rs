@@ -5,6 +5,7 @@
 //! targets are indices of other uops.
 
 use super::regions::{ACC_FILE, FILE_BYTES};
+use super::transfer::Transfer;
 use crate::machine::fault::Refusal;
 use genxml_eu::instruction::{Descriptor, SharedFunction};
 
@@ -137,6 +138,8 @@ pub struct SendInfo {
     pub dependent: bool,
     /// G45: the element of the response register that belongs to the first channel.
     pub position: u8,
+    /// The message, if it moves dwords and its descriptor is a constant.
+    pub transfer: Option<Transfer>,
 }
 
 /// First register of a response.

@@ -144,6 +144,23 @@ impl<'a> Vm<'a> {
         self.write(address, bytes)
     }
 
+    /// Fills `out` from `address` on. Returns false, and changes nothing, if the bytes are not all in
+    /// one page, or if the page cannot be read.
+    #[inline]
+    pub fn read_within_page<const N: usize>(&self, address: u64, out: &mut [u8; N]) -> bool {
+        let at = (address % PAGE) as usize;
+        if at + N > PAGE as usize {
+            return false;
+        }
+        match self.page_to_read(address, N) {
+            Ok(page) => {
+                page.read(at, out);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
     /// Fills `out` from `address` on.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use crate::eu::Kernel;
 use crate::eu::regions::{GRF_BYTES, REGISTER, Registers};
 use crate::eu::stop::{Stop, Trap};
 use crate::eu::thread::{Environment, Message, Thread};
+use crate::eu::transfer::Transfer;
 use crate::machine::events::Event;
 use crate::machine::fault::Fault;
 use crate::machine::watchdog::Exhausted;
@@ -23,6 +24,11 @@ pub trait Receive {
     /// # Errors
     /// Any [`Fault`] of the shared function.
     fn receive(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault>;
+
+    /// Executes a message of dwords; see [`Environment::transfer`].
+    fn transfer(&mut self, _registers: &mut Registers, _transfer: &Transfer) -> bool {
+        false
+    }
 }
 
 impl<B, L> Port<'_, '_, B, L>
@@ -91,6 +97,14 @@ where
         self.receive(registers, message)
     }
 
+    #[inline(always)]
+    fn transfer(&mut self, registers: &mut Registers, transfer: &Transfer) -> bool {
+        // An observer gets an event for each message.
+        let done = !self.exec.listener.is_some() && Receive::transfer(self, registers, transfer);
+        self.exec.stats.messages += u64::from(done);
+        done
+    }
+
     fn timestamp(&self) -> u64 {
         self.exec.vm.keep_order();
         self.exec.budget.timestamp()
@@ -146,6 +160,12 @@ impl Receive for Port<'_, '_> {
             }
             _ => Err(self.missing("this shared function", message, "2b p.28")),
         }
+    }
+
+    #[inline(always)]
+    fn transfer(&mut self, registers: &mut Registers, transfer: &Transfer) -> bool {
+        // Channels of uncovered pixels are not active.
+        self.local.covered.is_none() && dataport::transfer(self, registers, transfer)
     }
 }
 

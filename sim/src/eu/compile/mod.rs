@@ -16,6 +16,7 @@ mod cache;
 mod translate;
 
 use super::modes::Modes;
+use super::transfer::Transfer;
 use super::uop::{NOWHERE, Uop};
 use genxml_jit::{Assembler, Code, MASK_LANES};
 use std::sync::OnceLock;
@@ -80,21 +81,52 @@ pub struct Block {
     masked: usize,
 }
 
+/// How a compiled kernel continues at an instruction.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// The instruction is executed by itself.
+    Single,
+    /// A block begins.
+    Block(Block),
+    /// The instruction is a message of dwords.
+    Transfer {
+        /// The message.
+        transfer: Transfer,
+        /// Mask of the channels that must be active.
+        channels: u32,
+        /// Index of the uop after the message.
+        next: u32,
+    },
+}
+
+impl Step {
+    /// The step of an instruction outside blocks.
+    fn alone(u: &Uop) -> Step {
+        let Some(transfer) = u.send.and_then(|send| send.transfer) else { return Step::Single };
+        let slots = transfer.slots();
+        let channels = if u.no_mask { 0 } else { u64::from(slots) << u.first };
+        match u32::try_from(channels) {
+            Ok(channels) if u.predicate.is_none() && u.lanes & slots == slots => {
+                Step::Transfer { transfer, channels, next: u.next }
+            }
+            _ => Step::Single,
+        }
+    }
+}
+
 /// The blocks of a kernel for one treatment of subnormal floats.
 #[derive(Debug)]
 pub struct Blocks {
     code: Code,
-    blocks: Vec<Block>,
-    /// For each uop, the number of the block that begins there, counted from 1, or 0.
-    first: Vec<u32>,
+    /// The step at each uop.
+    steps: Vec<Step>,
 }
 
 impl Blocks {
-    /// The block that begins at uop `index`.
+    /// The step at uop `index`.
     #[inline(always)]
-    pub fn at(&self, index: u32) -> Option<&Block> {
-        let number = *self.first.get(index as usize)?;
-        self.blocks.get((number as usize).wrapping_sub(1))
+    pub fn step(&self, index: u32) -> &Step {
+        self.steps.get(index as usize).unwrap_or(&Step::Single)
     }
 
     /// Executes a block on a register file for the channels of `active`.
@@ -117,8 +149,8 @@ impl Blocks {
             return None;
         }
         let mut assembler = Assembler::new(super::regions::FILE_BYTES);
-        let mut first = vec![0; uops.len()];
-        let mut blocks: Vec<Block> = Vec::new();
+        let mut steps: Vec<Step> = uops.iter().map(Step::alone).collect();
+        let mut found = false;
         let starts = targets(uops);
         let mut index = 0;
         while index < uops.len() {
@@ -129,7 +161,7 @@ impl Blocks {
             }
             let run = &uops[index..end];
             let channels = run.iter().filter(|u| !u.no_mask);
-            blocks.push(Block {
+            steps[index] = Step::Block(Block {
                 count: run.len() as u32,
                 end: end as u32,
                 inner: (index + 1..end).fold(0, |bits, at| bits | 1 << (at & 63)),
@@ -137,13 +169,13 @@ impl Blocks {
                 full: translate::routine(&mut assembler, run, flush, false),
                 masked: translate::routine(&mut assembler, run, flush, true),
             });
-            first[index] = blocks.len() as u32;
+            found = true;
             index = end;
         }
-        if blocks.is_empty() {
+        if !found {
             return None;
         }
-        Some(Blocks { code: Code::new(assembler)?, blocks, first })
+        Some(Blocks { code: Code::new(assembler)?, steps })
     }
 }
 
@@ -204,7 +236,8 @@ impl Compilation {
     /// True if instruction `index` begins a block of a kernel that was compiled.
     pub fn begins(&self, index: u32) -> bool {
         self.blocks.iter().any(|blocks| {
-            blocks.get().and_then(Option::as_ref).is_some_and(|blocks| blocks.at(index).is_some())
+            let blocks = blocks.get().and_then(Option::as_ref);
+            blocks.is_some_and(|blocks| matches!(blocks.step(index), Step::Block(_)))
         })
     }
 

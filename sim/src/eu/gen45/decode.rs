@@ -270,6 +270,7 @@ fn send(i: &Instruction, offset: u32) -> Decoded<Vec<Uop>> {
             response,
             dependent: false,
             position,
+            transfer: None,
         }),
         ..controls
     };

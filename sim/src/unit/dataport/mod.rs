@@ -27,6 +27,7 @@ use genxml::gen8::messages::{
     DataPort0MessageDescriptor, DataPort0MessageDescriptorLegacyDapDcMessage,
     DataPort1MessageDescriptor, MtDp0, MtDp1, MtDpRo, ReadOnlyDataPortMessageDescriptor,
 };
+pub(super) use rows::execute as transfer;
 use target::Allowed;
 
 /// Bytes of an oword.

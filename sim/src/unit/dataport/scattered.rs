@@ -102,10 +102,10 @@ pub(super) fn long(
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {
-    let descriptor = Msd1A64S::unpack_lossy(&[message.descriptor]);
-    if rows::scattered(port, registers, message, &descriptor) {
+    if rows::message(port, registers, message) {
         return Ok(());
     }
+    let descriptor = Msd1A64S::unpack_lossy(&[message.descriptor]);
     let write = descriptor.message_type == MtDp1::MT1W_A64_SB;
     let payload = Payload::open(
         message,

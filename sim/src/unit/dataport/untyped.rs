@@ -24,10 +24,10 @@ pub(super) fn message(
     registers: &mut Registers,
     message: &Message,
 ) -> Result<(), Fault> {
-    let descriptor = Msd1Us::unpack_lossy(&[message.descriptor]);
-    if rows::untyped(port, registers, message, &descriptor) {
+    if rows::message(port, registers, message) {
         return Ok(());
     }
+    let descriptor = Msd1Us::unpack_lossy(&[message.descriptor]);
     let kind = descriptor.message_type;
     let long = kind == MtDp1::MT1R_A64_US || kind == MtDp1::MT1W_A64_US;
     let write = kind == MtDp1::MT1W_US || kind == MtDp1::MT1W_A64_US;
