@@ -53,6 +53,12 @@ pub enum Lanes {
     Words,
     /// Eight signed words. Loads only.
     SignedWords,
+    /// Four unsigned dwords, which a load extends to 64 bits. Loads only.
+    FourDwords,
+    /// Four signed dwords, which a load extends to 64 bits. Loads only.
+    FourSignedDwords,
+    /// 64 bits, for all four pairs of lanes. Loads only.
+    Qword,
 }
 
 /// Instructions with one source.
@@ -86,9 +92,13 @@ pub enum Op3 {
     Vpor,
     Vpxor,
     Vpaddd,
+    /// Sums of 64 bits.
+    Vpaddq,
     Vpsubd,
     Vpmulld,
     Vpsllvd,
+    /// Shifts all pairs of lanes as 64 bits by the count in the lowest 64 bits of `b`.
+    Vpsllq,
     Vpsrlvd,
     Vpsravd,
     Vpcmpeqd,
@@ -309,6 +319,9 @@ impl Assembler {
             Lanes::SignedBytes => ((MAP_0F38, P66, 0x21), ROW / 4),
             Lanes::Words => ((MAP_0F38, P66, 0x33), ROW / 2),
             Lanes::SignedWords => ((MAP_0F38, P66, 0x23), ROW / 2),
+            Lanes::FourDwords => ((MAP_0F38, P66, 0x35), ROW / 2),
+            Lanes::FourSignedDwords => ((MAP_0F38, P66, 0x25), ROW / 2),
+            Lanes::Qword => ((MAP_0F38, P66, 0x59), 8),
         };
         let rm = self.checked(from, bytes);
         self.vex(code, true, to.0, 0, rm, None);
@@ -348,8 +361,12 @@ impl Assembler {
                 let rm = self.checked(Memory::Block(to), 1);
                 self.vex((MAP_0F3A, P66, 0x14), false, from.0, 0, rm, Some(0)); // vpextrb
             }
-            Lanes::SignedBytes | Lanes::SignedWords => {
-                panic!("{lanes:?} can only be loaded; store Bytes or Words")
+            Lanes::SignedBytes
+            | Lanes::SignedWords
+            | Lanes::FourDwords
+            | Lanes::FourSignedDwords
+            | Lanes::Qword => {
+                panic!("{lanes:?} can only be loaded; store Dwords, Words or Bytes")
             }
         }
     }
@@ -437,9 +454,11 @@ impl Assembler {
             Op3::Vpor => ((MAP_0F, P66, 0xeb), None),
             Op3::Vpxor => ((MAP_0F, P66, 0xef), None),
             Op3::Vpaddd => ((MAP_0F, P66, 0xfe), None),
+            Op3::Vpaddq => ((MAP_0F, P66, 0xd4), None),
             Op3::Vpsubd => ((MAP_0F, P66, 0xfa), None),
             Op3::Vpmulld => ((MAP_0F38, P66, 0x40), None),
             Op3::Vpsllvd => ((MAP_0F38, P66, 0x47), None),
+            Op3::Vpsllq => ((MAP_0F, P66, 0xf3), None),
             Op3::Vpsrlvd => ((MAP_0F38, P66, 0x45), None),
             Op3::Vpsravd => ((MAP_0F38, P66, 0x46), None),
             Op3::Vpcmpeqd => ((MAP_0F, P66, 0x76), None),

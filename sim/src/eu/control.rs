@@ -7,6 +7,7 @@
 //! enter the routine again.
 
 use super::execute;
+use super::fast::{self, Level, Operation};
 use super::kernel::Kernel;
 use super::modes::Modes;
 use super::regions::{CE0, CR0, GRF_BYTES, IP, MASK0, MS0, MSD0, N0, REGISTER, SR0, TDR0, TM0};
@@ -109,7 +110,9 @@ impl Thread {
         let register = offset - offset % REGISTER;
         let before: [u32; 8] = self.regs.dwords(register);
         let control = self.control();
-        if mask != 0 {
+        let fast = u.plan.operation != Operation::NONE
+            && Level::detect().is_some_and(|level| fast::run(level, self, u, mask));
+        if mask != 0 && !fast {
             execute::alu(self, u, mask)?;
         }
         match register {

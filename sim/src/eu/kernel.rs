@@ -68,6 +68,10 @@ impl Kernel {
     /// Index of the uop at byte `offset` from the first instruction; `None` if nothing is decoded
     /// there.
     pub fn index(&self, offset: u32) -> Option<u32> {
+        // Threads start at the first instruction.
+        if self.uops.first().is_some_and(|first| first.offset == offset) {
+            return Some(0);
+        }
         let at = self.offsets.binary_search_by_key(&(offset as i32), |(offset, _)| *offset).ok()?;
         Some(self.offsets[at].1)
     }

@@ -64,9 +64,9 @@ pub struct Indirect {
     pub lanes: [u16; MAX_CHANNELS],
 }
 
-/// For more registers than this, one string store to all of them is faster than a store to each.
-/// Benches: `threads saxpy` has more, `render overdraw` has fewer.
-const FEW_REGISTERS: u32 = 32;
+/// For more ranges of registers than this, one string store to all registers is faster than a store
+/// to each range.
+const FEW_RANGES: u32 = 24;
 
 /// The registers of one thread, without the accumulators ([`super::acc`]).
 #[derive(Clone)]
@@ -157,16 +157,20 @@ impl Registers {
     /// As [`clear`](Self::clear), if only the general registers of `written` (a bit each) can
     /// differ from zero. Registers that only G45 has are left out.
     pub fn clear_written(&mut self, written: u128) {
-        if written.count_ones() > FEW_REGISTERS {
+        if (written & !(written << 1)).count_ones() > FEW_RANGES {
             return self.clear(false);
         }
         let (registers, _) = self.0[..GRF_BYTES].as_chunks_mut::<REGISTER>();
-        for (half, registers) in registers.chunks_exact_mut(64).enumerate() {
-            let mut rest = (written >> (64 * half)) as u64;
-            while rest != 0 {
-                registers[rest.trailing_zeros() as usize & 63] = [0; REGISTER];
-                rest &= rest - 1;
+        let mut rest = written;
+        while rest != 0 {
+            let first = rest.trailing_zeros() as usize;
+            let count = (rest >> first).trailing_ones() as usize;
+            match &mut registers[first..first + count] {
+                [one] => *one = [0; REGISTER],
+                range => range.fill([0; REGISTER]),
             }
+            // Adding the lowest bit clears the lowest range of ones, and sets the bit after it.
+            rest &= rest.wrapping_add(rest & rest.wrapping_neg());
         }
         self.0[GRF_BYTES..GEN8_BYTES].fill(0);
         debug_assert!(self.0[..GEN8_BYTES].iter().all(|&byte| byte == 0), "a register is not zero");

@@ -168,7 +168,7 @@ impl Thread {
         let level = Level::detect();
         let uops = &kernel.uops[..];
         #[cfg(feature = "fast")]
-        let blocks = kernel.compilation.get(&kernel.uops, &self.modes);
+        let mut blocks = kernel.compilation.get(&kernel.uops, &self.modes);
         #[cfg(feature = "fast")]
         let verify = compile::Strategy::get() == compile::Strategy::Verify;
         let mut count = 0;
@@ -209,7 +209,14 @@ impl Thread {
                 break Err(world.trap(nowhere(), 0));
             };
             match self.instruction(level, u, kernel, world, counted) {
-                Ok(Done::On) => count += 1,
+                Ok(Done::On) => {
+                    count += 1;
+                    // The instruction may have changed the modes.
+                    #[cfg(feature = "fast")]
+                    if u.dst.control {
+                        blocks = kernel.compilation.get(&kernel.uops, &self.modes);
+                    }
+                }
                 Ok(Done::Interrupted) => break Ok(Done::Interrupted),
                 Ok(done) => {
                     count += 1;
@@ -288,6 +295,7 @@ impl Thread {
         }
         if let Some(level) = level
             && u.plan.operation != Operation::NONE
+            && !u.dst.control
             && fast::run(level, self, u, mask)
         {
             self.flow.advance(u.next);

@@ -73,6 +73,11 @@ impl Transfer {
         Some(Transfer { space, write, rows, elements, offsets, data })
     }
 
+    /// Number of registers of the response.
+    pub fn responds(&self) -> usize {
+        if self.write { 0 } else { usize::from(self.rows) * usize::from(self.elements) }
+    }
+
     /// Mask of the slots. Bit 0 is the first channel of the send.
     pub fn slots(&self) -> u32 {
         u32::MAX >> (u32::BITS - u32::from(self.rows) * SLOTS as u32)

@@ -15,12 +15,13 @@ pub fn registers(from: usize, end: usize) -> u128 {
 
 /// The general registers, a bit each, that an instruction can write, whatever its operands are.
 pub fn by(u: &Uop) -> u128 {
-    let response = match u.send.map(|send| send.response) {
-        None | Some(Response::None) => 0,
-        Some(Response::Register(at)) => {
-            registers(at.into(), usize::from(at) + MOST_OF_A_RESPONSE * REGISTER)
+    let response = match u.send.map(|send| (send.response, send.transfer)) {
+        None | Some((Response::None, _)) => 0,
+        Some((Response::Register(at), transfer)) => {
+            let most = transfer.map_or(MOST_OF_A_RESPONSE, |transfer| transfer.responds());
+            registers(at.into(), usize::from(at) + most * REGISTER)
         }
-        Some(Response::Indirect { .. }) => u128::MAX,
+        Some((Response::Indirect { .. }, _)) => u128::MAX,
     };
     response | destination(&u.dst, u.size.into())
 }

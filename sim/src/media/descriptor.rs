@@ -135,6 +135,20 @@ impl Dispatch {
         }
     }
 
+    /// Replaces the registers of another thread of the group in `shares`, the constants that
+    /// [`push_shares`](Self::push_shares) appended for it, by those of thread `thread`.
+    pub fn replace_own(&self, shares: &mut [u8], thread: usize) {
+        let shared = self.descriptor.cross_thread_constant_data_read_length.get() as usize;
+        let own = self.descriptor.constant_indirect_urb_entry_read_length.get() as usize;
+        let first = if self.indirect && INDIRECT_DATA_OF_A_THREAD_COMES_FIRST { 0 } else { shared };
+        let shares = &mut shares[first * REGISTER..][..own * REGISTER];
+        let start = (shared + thread * own) * REGISTER;
+        let loaded = self.constants.get(start..).unwrap_or_default();
+        let (there, missing) = shares.split_at_mut(loaded.len().min(own * REGISTER));
+        there.copy_from_slice(&loaded[..there.len()]);
+        missing.fill(0);
+    }
+
     /// Appends `registers` registers of constants, from register `first` on. Registers that were
     /// not loaded are 0.
     pub fn push_constants(&self, payload: &mut Vec<u8>, first: usize, registers: usize) {

@@ -301,10 +301,17 @@ impl Grid {
     }
 
     /// Builds a thread's payload: r0, then the constants that the thread gets (gen8_facts 3.7).
+    /// `payload` is empty, or the payload of another thread of the grid.
     fn payload(&self, payload: &mut Vec<u8>, header: &GpgpuThreadPayloadHeader, thread: usize) {
-        payload.clear();
-        payload.extend_from_slice(bytemuck::cast_slice(&header.pack()));
-        self.dispatch.push_shares(payload, thread);
+        let header = header.pack();
+        let header: &[u8] = bytemuck::must_cast_slice(&header);
+        if let Some((r0, shares)) = payload.split_at_mut_checked(header.len()) {
+            r0.copy_from_slice(header);
+            self.dispatch.replace_own(shares, thread);
+        } else {
+            payload.extend_from_slice(header);
+            self.dispatch.push_shares(payload, thread);
+        }
     }
 }
 

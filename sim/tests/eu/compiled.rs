@@ -3,9 +3,9 @@
 //! registers overlap.
 
 use crate::eu::fast_path::SPECIAL;
-use crate::eu::support::{decode, end, run_from};
+use crate::eu::support::{decode, end, immediate, run_from};
 use genxml_eu::instruction::{
-    Condition, DataType, Destination, Flag, Immediate, Instruction, Operand, Predicate,
+    Arf, Condition, DataType, Destination, Flag, Immediate, Instruction, Operand, Predicate,
     PredicateControl, Region, Register, Source,
 };
 use genxml_eu::ops::Opcode;
@@ -124,6 +124,48 @@ fn instruction(random: &mut Random) -> Instruction {
     }
 }
 
+/// An instruction with integers of 64 bits.
+fn long(random: &mut Random) -> Instruction {
+    use DataType::{D, Q, Ud, Uq};
+    use Opcode::{Add, And, Mov, Or, Shl};
+    let opcode = random.pick(&[Mov, And, Or, Shl, Add]);
+    let size = random.pick(&[4, 8]);
+    let mut sources = [Operand::None; 3];
+    let count = usize::from(opcode.op().sources);
+    for (n, slot) in sources.iter_mut().enumerate().take(count) {
+        let constant = n == 1 && (opcode == Shl || random.one_in(4));
+        let ty = random.pick(&[D, Ud, Q, Uq]);
+        *slot = match constant {
+            true => immediate(D, random.pick(&[2, 35, 0x7fff_ffff, 0xffff_fff0])),
+            false => {
+                let scalar = random.one_in(4);
+                let region = if scalar { Region::new(0, 1, 0) } else { Region::packed(size) };
+                Operand::Register(Source::new(register(random, ty.size()), ty, region))
+            }
+        };
+    }
+    let ty = random.pick(&[Q, Uq]);
+    Instruction {
+        destination: Some(Destination::new(register(random, 8), ty)),
+        sources,
+        no_mask: random.one_in(4),
+        channel_offset: 8 * random.below(4) as u8,
+        ..Instruction::new(opcode, size)
+    }
+}
+
+/// An instruction that changes whether subnormal floats are kept.
+fn change_of_mode() -> Instruction {
+    let control = Register::Arf { file: Arf::Control, number: 0, byte: 0 };
+    let source = Source::new(control, DataType::Ud, Region::new(0, 1, 0));
+    Instruction {
+        destination: Some(Destination::new(control, DataType::Ud)),
+        sources: [Operand::Register(source), immediate(DataType::Ud, 1 << 7), Operand::None],
+        no_mask: true,
+        ..Instruction::new(Opcode::Xor, 1)
+    }
+}
+
 fn fill(random: &mut Random, thread: &mut Thread) {
     for dword in thread.regs.grf_mut().chunks_exact_mut(4) {
         let bits = match random.below(3) {
@@ -143,7 +185,12 @@ fn programs_agree_with_the_general_path() {
     let mut reached: BTreeMap<String, u32> = BTreeMap::new();
     for _ in 0..4_000 {
         let count = 1 + random.index(24);
-        let mut body: Vec<_> = (0..count).map(|_| instruction(&mut random)).collect();
+        let any = |_| match random.below(24) {
+            0 => change_of_mode(),
+            1..4 => long(&mut random),
+            _ => instruction(&mut random),
+        };
+        let mut body: Vec<_> = (0..count).map(any).collect();
         body.push(end());
         let mask = if random.one_in(2) { u32::MAX } else { random.bits() as u32 };
         let control = if random.one_in(2) { 1 << 7 } else { 0 };

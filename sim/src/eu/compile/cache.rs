@@ -151,7 +151,7 @@ impl<'a> Cache<'a> {
         let bytes = match lanes {
             Lanes::Byte => 1,
             Lanes::Word => 2,
-            Lanes::Bytes | Lanes::SignedBytes => ROW / 4,
+            Lanes::Bytes | Lanes::SignedBytes | Lanes::Qword => ROW / 4,
             _ => ROW / 2,
         };
         self.settle(&(at..at + bytes));

@@ -28,9 +28,6 @@ pub const HOT: u64 = 20_000;
 /// Instructions that a thread executes between two checks whether its kernel is compiled.
 pub const CHECK: u64 = 4096;
 
-/// Minimum number of instructions in a block. A call for one instruction saves nothing.
-const LEAST: usize = 2;
-
 /// Which instructions are executed as compiled code: the environment variable `GENX_EU`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Strategy {
@@ -141,10 +138,9 @@ impl Blocks {
         }
     }
 
-    /// Compiles a kernel. `flush`: subnormal floats are flushed. `least`: minimum number of
-    /// instructions in a block. Returns `None` if the host cannot run the code, or if the kernel
-    /// has no blocks.
-    fn new(uops: &[Uop], flush: bool, least: usize) -> Option<Blocks> {
+    /// Compiles a kernel. `flush`: subnormal floats are flushed. Returns `None` if the host cannot
+    /// run the code, or if the kernel has no blocks.
+    fn new(uops: &[Uop], flush: bool) -> Option<Blocks> {
         if !Code::supported() {
             return None;
         }
@@ -155,8 +151,8 @@ impl Blocks {
         let mut index = 0;
         while index < uops.len() {
             let end = end(uops, &starts, index);
-            if end - index < least {
-                index = end.max(index + 1);
+            if end == index {
+                index += 1;
                 continue;
             }
             let run = &uops[index..end];
@@ -214,7 +210,7 @@ fn end(uops: &[Uop], starts: &[bool], first: usize) -> usize {
 pub struct Compilation {
     /// Instructions executed so far.
     executed: AtomicU64,
-    /// Compile the kernel at its first instruction, with blocks of any length.
+    /// Compile the kernel at its first instruction.
     at_once: bool,
     /// The blocks for threads that keep subnormal floats, and for those that flush them.
     blocks: [OnceLock<Option<Box<Blocks>>>; 2],
@@ -227,8 +223,7 @@ impl Clone for Compilation {
 }
 
 impl Compilation {
-    /// Compiles the kernel before its first instruction and ignores `GENX_EU`. Blocks may have one
-    /// instruction.
+    /// Compiles the kernel before its first instruction and ignores `GENX_EU`.
     pub fn at_once() -> Compilation {
         Compilation { at_once: true, ..Compilation::default() }
     }
@@ -268,7 +263,6 @@ impl Compilation {
         if !ready {
             return None;
         }
-        let least = if self.at_once { 1 } else { LEAST };
-        place.get_or_init(|| Blocks::new(uops, flush, least).map(Box::new)).as_deref()
+        place.get_or_init(|| Blocks::new(uops, flush).map(Box::new)).as_deref()
     }
 }

@@ -10,6 +10,9 @@ use genxml_jit::{Assembler, LANES, Lanes, MASK_LANES, Memory, Op2, Op3, ROW, Reg
 /// True if a routine can contain the instruction.
 pub fn can(u: &Uop) -> bool {
     let Some(vector) = u.plan.vector else { return false };
+    if vector.lanes() == vector::Lanes::Longs {
+        return can_long(u, vector);
+    }
     let compares = vector.lanes() == vector::Lanes::Comparison;
     let scalar = u.size == 1;
     let all = u32::MAX >> (32 - u32::from(u.size));
@@ -41,6 +44,45 @@ pub fn can(u: &Uop) -> bool {
             let flags = at < FLAGS + REGISTER && FLAGS < at + bytes;
             !flags && (planes || reaches(place, u))
         })
+}
+
+/// As [`can`], for integers of 64 bits: four or eight channels, whose results have 64 bits.
+fn can_long(u: &Uop, vector: Vector) -> bool {
+    let all = u32::MAX >> (32 - u32::from(u.size));
+    let channels = usize::from(u.first) + usize::from(u.size);
+    let fits = matches!(u.size, 4 | 8) && u.first.is_multiple_of(4) && channels <= MASK_LANES;
+    let inside = |place: &Place| {
+        place.address == DIRECT
+            && usize::from(place.offset as u16) + usize::from(place.extent) <= FILE_BYTES
+    };
+    let source = |n: usize| {
+        let Operand { place, flip, second, .. } = u.plan.src[n];
+        match place.form {
+            Form::Dword => constant(&place) && second == 0,
+            Form::Dwords | Form::Qword | Form::Qwords => {
+                (flip, second) == (0, 0) && inside(&place) && !at_flags(&place)
+            }
+            _ => false,
+        }
+    };
+    let shift = vector != Vector::ShlLong || constant(&u.plan.src[1].place);
+    fits && shift
+        && u.lanes == all
+        && u.predicate.is_none()
+        && u.plan.dst.form == Form::Qwords
+        && inside(&u.plan.dst)
+        && (0..count(vector)).all(source)
+}
+
+/// True if the source is a constant: one dword at the null register.
+fn constant(place: &Place) -> bool {
+    place.form == Form::Dword && usize::from(place.offset as u16) == NULL
+}
+
+/// True if the operand is at the flags.
+fn at_flags(place: &Place) -> bool {
+    let at = usize::from(place.offset as u16);
+    at < FLAGS + REGISTER && FLAGS < at + usize::from(place.extent)
 }
 
 /// Bytes of an element, and elements from one channel's element to the next: 0 if all channels have
@@ -94,7 +136,7 @@ fn reaches(place: &Place, u: &Uop) -> bool {
 /// Number of sources.
 fn count(vector: Vector) -> usize {
     match vector {
-        Vector::Copy | Vector::Not | Vector::ToInt | Vector::ToFloat => 1,
+        Vector::Copy | Vector::Not | Vector::ToInt | Vector::ToFloat | Vector::CopyLong => 1,
         Vector::RoundDown | Vector::RoundUp | Vector::RoundEven | Vector::RoundZero => 1,
         Vector::FloatMulAdd => 3,
         _ => 2,
@@ -131,6 +173,9 @@ impl Translation<'_, '_> {
     }
 
     fn instruction(&mut self, vector: Vector) {
+        if self.lanes == vector::Lanes::Longs {
+            return self.longs(vector);
+        }
         let u = self.u;
         let halves = usize::from(u.size).div_ceil(LANES);
         let mut results = Vec::with_capacity(halves);
@@ -158,6 +203,74 @@ impl Translation<'_, '_> {
                     self.cache.put(result, at + half * ROW / 2, Lanes::Words, ROW / 2)
                 }
                 _ => self.cache.put_row(result, at + half * ROW),
+            }
+        }
+    }
+
+    /// An instruction with integers of 64 bits, four in each register.
+    fn longs(&mut self, vector: Vector) {
+        let u = self.u;
+        let at = usize::from(u.plan.dst.offset as u16);
+        let mut results = Vec::with_capacity(2);
+        for part in 0..usize::from(u.size) / 4 {
+            let a = self.long(0, part);
+            let result = self.cache.take();
+            let op = match vector {
+                Vector::LongAdd => Some(Op3::Vpaddq),
+                Vector::AndLong => Some(Op3::Vpand),
+                Vector::OrLong => Some(Op3::Vpor),
+                _ => None,
+            };
+            match (op, vector) {
+                (Some(op), _) => {
+                    let b = self.long(1, part);
+                    self.cache.code.op3(op, result, a, b);
+                }
+                (None, Vector::ShlLong) => {
+                    let mut count = [0; LANES];
+                    count[0] = self.u.plan.src[1].flip & 63;
+                    self.cache.code.op3_constant(Op3::Vpsllq, result, a, count);
+                }
+                (None, _) => self.cache.code.copy(result, a),
+            }
+            if self.masked && !u.no_mask {
+                let first = usize::from(u.first) + 4 * part;
+                let mask = self.cache.take();
+                self.cache.code.load(mask, Memory::Mask(first), Lanes::FourSignedDwords);
+                let old = self.cache.row(at + part * ROW);
+                self.cache.settle_float(old);
+                self.cache.code.blend(result, old, result, mask);
+            }
+            results.push(result);
+            self.cache.release(&results);
+        }
+        for (part, &result) in results.iter().enumerate() {
+            self.cache.put_row(result, at + part * ROW);
+        }
+    }
+
+    /// Four channels of a source as integers of 64 bits.
+    fn long(&mut self, n: usize, part: usize) -> Reg {
+        let Operand { place, source, flip, .. } = self.u.plan.src[n];
+        let at = usize::from(place.offset as u16);
+        match place.form {
+            Form::Qwords => {
+                let row = self.cache.row(at + part * ROW);
+                self.cache.settle_float(row);
+                row
+            }
+            Form::Qword => self.cache.loaded(at, Lanes::Qword),
+            Form::Dwords => {
+                let signed = self.u.src[usize::from(source)].ty == Type::D;
+                let lanes = if signed { Lanes::FourSignedDwords } else { Lanes::FourDwords };
+                self.cache.loaded(at + part * ROW / 2, lanes)
+            }
+            _ => {
+                let reg = self.cache.take();
+                let high = (flip as i32 >> 31) as u32;
+                let lanes = std::array::from_fn(|n| if n % 2 == 0 { flip } else { high });
+                self.cache.code.constant(reg, lanes);
+                reg
             }
         }
     }
@@ -413,8 +526,7 @@ impl Translation<'_, '_> {
 
     /// True if the source is a constant.
     fn is_constant(&self, n: usize) -> bool {
-        let place = &self.u.plan.src[n].place;
-        place.form == Form::Dword && usize::from(place.offset as u16) == NULL
+        constant(&self.u.plan.src[n].place)
     }
 
     /// A source as integers.

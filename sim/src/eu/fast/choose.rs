@@ -20,7 +20,6 @@ fn of_operation(u: &Uop, opcode: Opcode) -> Option<Plan> {
     rows.peek()?;
     if u.volatile
         || u.acc_write
-        || u.dst.control
         || matches!(u.condition, Some(Condition::Overflow | Condition::Unordered))
     {
         return None;
@@ -50,7 +49,8 @@ fn of_operation(u: &Uop, opcode: Opcode) -> Option<Plan> {
         clamp: choice.clamp,
         dst: destination(u)?,
         seen: u.dst.ty,
-        vector: row.vector,
+        // Writes to machine registers have side effects.
+        vector: row.vector.filter(|_| !u.dst.control),
         ..Plan::NONE
     };
     let logic = opcode.op().traits.contains(Traits::LOGIC);

@@ -40,6 +40,11 @@ pub enum Vector {
     ToFloat,
     Line,
     Plane,
+    CopyLong,
+    AndLong,
+    OrLong,
+    ShlLong,
+    LongAdd,
 }
 
 /// Types of the sources and of the result.
@@ -53,6 +58,8 @@ pub enum Lanes {
     Comparison,
     /// Integers to floats, or floats to integers.
     Conversion,
+    /// Integers, at least one of them with 64 bits.
+    Longs,
 }
 
 impl Vector {
@@ -68,6 +75,7 @@ impl Vector {
                 Lanes::Comparison
             }
             ToInt | ToFloat => Lanes::Conversion,
+            CopyLong | AndLong | OrLong | ShlLong | LongAdd => Lanes::Longs,
         }
     }
 }

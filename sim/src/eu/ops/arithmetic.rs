@@ -11,7 +11,7 @@ family! {
         int(i) { i.two(T::plus) }
         float(f) { f.two(|m, a, b| m.add(a, b)) }
         fast Add Int(f) f.low_bits(f.word) => int2(u32::wrapping_add), Vector::IntAdd;
-        fast AddLong Long(f) f.long() => long2(u64::wrapping_add);
+        fast AddLong Long(f) f.long() => long2(u64::wrapping_add), Vector::LongAdd;
         fast AddFloat Float(f) f.always() => sum(()), Vector::FloatAdd;
     }
     /// Product.

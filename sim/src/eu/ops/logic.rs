@@ -14,13 +14,13 @@ family! {
     And {
         int(i) { i.two(|a, b| a & b) }
         fast And Int(f) f.exact() => int2(|a, b| a & b), Vector::And;
-        fast AndLong Long(f) f.long() => long2(|a, b| a & b);
+        fast AndLong Long(f) f.long() => long2(|a, b| a & b), Vector::AndLong;
     }
     /// Disjunction.
     Or {
         int(i) { i.two(|a, b| a | b) }
         fast Or Int(f) f.exact() => int2(|a, b| a | b), Vector::Or;
-        fast OrLong Long(f) f.long() => long2(|a, b| a | b);
+        fast OrLong Long(f) f.long() => long2(|a, b| a | b), Vector::OrLong;
     }
     /// Exclusive disjunction.
     Xor {
@@ -34,7 +34,7 @@ family! {
             i.two(|a, b| shl(a, b, width))
         }
         fast Shl Int(f) f.low_bits(false) => int2(|a, b| a << (b & 31)), Vector::Shl;
-        fast ShlLong Long(f) f.long_shift() => long2(|a, b| a << (b & 63));
+        fast ShlLong Long(f) f.long_shift() => long2(|a, b| a << (b & 63)), Vector::ShlLong;
     }
     /// Logical right shift.
     Shr {

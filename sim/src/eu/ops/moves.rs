@@ -15,7 +15,7 @@ family! {
     Mov {
         whole mov;
         fast MovInt Int(f) f.exact() => int1(|a| a), Vector::Copy;
-        fast MovLong Long(f) f.long() => long1(|a| a);
+        fast MovLong Long(f) f.long() => long1(|a| a), Vector::CopyLong;
         fast MovBits Float(f) f.raw() => int1(|a| a), Vector::Copy;
         fast MovFloat Float(f) f.when(!f.plain_copy()) => copy(());
         fast FloatToSigned FloatToInt(f) f.to_ints(true) => to_int(|a| a as i32 as u32), Vector::ToInt;

@@ -20,21 +20,6 @@ const DWORD: u64 = 4;
 /// Bytes of one dword of each of eight slots.
 const ROW: usize = SLOTS * DWORD as usize;
 
-/// Distances in bytes of eight slots from the first one, by the number of dwords of a slot.
-const DISTANCES: [[u32; SLOTS]; 5] = {
-    let mut distances = [[0; SLOTS]; 5];
-    let mut elements = 0;
-    while elements < distances.len() {
-        let mut slot = 0;
-        while slot < SLOTS {
-            distances[elements][slot] = (slot * elements) as u32 * DWORD as u32;
-            slot += 1;
-        }
-        elements += 1;
-    }
-    distances
-};
-
 /// The offsets of eight slots.
 #[derive(Clone, Copy)]
 enum Row {
@@ -42,6 +27,14 @@ enum Row {
     Adjacent(u64),
     /// The same memory for all slots.
     Same(u64),
+}
+
+/// The offsets of `R` rows.
+#[derive(Clone, Copy)]
+enum Found<const R: usize> {
+    /// Adjacent memory for adjacent slots of all rows, from this offset on.
+    Whole(u64),
+    Rows([Row; R]),
 }
 
 /// The memory that a message accesses.
@@ -81,90 +74,122 @@ pub(in crate::unit) fn execute(
     registers: &mut Registers,
     transfer: &Transfer,
 ) -> bool {
-    let Transfer { space, write, rows, elements, offsets, data } = *transfer;
-    let (offsets, data) = (usize::from(offsets), usize::from(data));
-    let (buffer, found) = match space {
-        Space::Addresses => (EVERYTHING, wide_rows(registers, offsets, rows, elements)),
+    let Transfer { write, rows, elements, .. } = *transfer;
+    match (write, rows, elements) {
+        (false, 1, 1) => read::<1, 1>(port, registers, transfer),
+        (false, 1, 2) => read::<1, 2>(port, registers, transfer),
+        (false, 1, 3) => read::<1, 3>(port, registers, transfer),
+        (false, 1, 4) => read::<1, 4>(port, registers, transfer),
+        (false, 2, 1) => read::<2, 1>(port, registers, transfer),
+        (false, 2, 2) => read::<2, 2>(port, registers, transfer),
+        (false, 2, 3) => read::<2, 3>(port, registers, transfer),
+        (false, 2, 4) => read::<2, 4>(port, registers, transfer),
+        (true, 1, 1) => self::write::<1>(port, registers, transfer),
+        (true, 2, 1) => self::write::<2>(port, registers, transfer),
+        _ => None,
+    }
+    .is_some()
+}
+
+/// Reads `E` dwords for each slot of `R` rows. `None`, without an effect, if the message has to be
+/// executed from its start.
+#[inline(never)]
+fn read<const R: usize, const E: usize>(
+    port: &mut Port<'_, '_>,
+    registers: &mut Registers,
+    transfer: &Transfer,
+) -> Option<()> {
+    let (offsets, to) = (usize::from(transfer.offsets), usize::from(transfer.data));
+    match transfer.space {
+        Space::Addresses => {
+            let found = wide::<R, E>(registers, offsets)?;
+            get::<R, E>(port, registers, &EVERYTHING, found, to)?;
+        }
         Space::Local => {
             let buffer = local(port);
-            (buffer, short_rows(registers, offsets, rows, elements, buffer.reach))
+            let found = short::<R, E>(registers, offsets, buffer.reach)?;
+            get::<R, E>(port, registers, &buffer, found, to)?;
         }
-        Space::Surface(index) => match surface(port, index) {
-            Some(buffer) => (buffer, short_rows(registers, offsets, rows, elements, buffer.reach)),
-            None => return false,
-        },
-    };
-    let Some(found) = found else { return false };
-    let moved = match (write, elements) {
-        (true, 1) => put(port, registers, &buffer, rows, found, data),
-        (false, 1) => get_dwords(port, registers, &buffer, rows, found, data),
-        (false, 2) => get::<2>(port, registers, &buffer, rows, found, data),
-        (false, 3) => get::<3>(port, registers, &buffer, rows, found, data),
-        (false, 4) => get::<4>(port, registers, &buffer, rows, found, data),
-        _ => None,
-    };
-    if moved.is_none() {
-        return false;
+        Space::Surface(index) => {
+            let buffer = surface(port, index)?;
+            let found = short::<R, E>(registers, offsets, buffer.reach)?;
+            get::<R, E>(port, registers, &buffer, found, to)?;
+        }
     }
-    target::observe(port, buffer.local, write);
-    let bytes = u64::from(rows) * u64::from(elements) * ROW as u64;
-    match write {
-        true => port.exec.stats.bytes_written += bytes,
-        false => port.exec.stats.bytes_read += bytes,
-    }
-    true
+    target::observe(port, transfer.space == Space::Local, false);
+    port.exec.stats.bytes_read += (R * E * ROW) as u64;
+    Some(())
 }
 
-/// Reads one dword for each slot of one or two rows into registers from byte `to` on. `None`,
-/// without an effect on registers, if a part is out of bounds or if a page is missing.
-#[inline(always)]
-fn get_dwords(
-    port: &Port<'_, '_>,
-    registers: &mut Registers,
-    buffer: &Buffer,
-    rows: u8,
-    found: (Row, Row),
-    to: usize,
+/// Writes one dword for each slot of `R` rows. `None` if the message has to be executed from its
+/// start; then the first row may be written.
+#[inline(never)]
+fn write<const R: usize>(
+    port: &mut Port<'_, '_>,
+    registers: &Registers,
+    transfer: &Transfer,
 ) -> Option<()> {
-    match found {
-        (Row::Adjacent(start), Row::Adjacent(next)) if rows == 2 && next == start + ROW as u64 => {
-            let row = registers.bytes_mut().get_mut(to..)?.first_chunk_mut::<{ 2 * ROW }>()?;
-            load(port, buffer, start, row)
+    let (offsets, from) = (usize::from(transfer.offsets), usize::from(transfer.data));
+    match transfer.space {
+        Space::Addresses => {
+            let found = wide::<R, 1>(registers, offsets)?;
+            put::<R>(port, registers, &EVERYTHING, found, from)?;
         }
-        (Row::Adjacent(start), _) if rows == 1 => {
-            let row = registers.bytes_mut().get_mut(to..)?.first_chunk_mut::<ROW>()?;
-            load(port, buffer, start, row)
+        Space::Local => {
+            let buffer = local(port);
+            let found = short::<R, 1>(registers, offsets, buffer.reach)?;
+            put::<R>(port, registers, &buffer, found, from)?;
         }
-        _ => get::<1>(port, registers, buffer, rows, found, to),
+        Space::Surface(index) => {
+            let buffer = surface(port, index)?;
+            let found = short::<R, 1>(registers, offsets, buffer.reach)?;
+            put::<R>(port, registers, &buffer, found, from)?;
+        }
     }
+    target::observe(port, transfer.space == Space::Local, true);
+    port.exec.stats.bytes_written += (R * ROW) as u64;
+    Some(())
 }
 
-/// As [`get_dwords`], for `E` dwords for each slot. The registers get the first dwords of all
-/// slots, then the second dwords, and so on.
+/// Reads `E` dwords for each slot of `R` rows into registers from byte `to` on. The registers get
+/// the first dwords of all slots, then the second dwords, and so on. `None`, without an effect on
+/// registers, if a part is out of bounds or if a page is missing.
 #[inline(always)]
-fn get<const E: usize>(
+fn get<const R: usize, const E: usize>(
     port: &Port<'_, '_>,
     registers: &mut Registers,
     buffer: &Buffer,
-    rows: u8,
-    found: (Row, Row),
+    found: Found<R>,
     to: usize,
 ) -> Option<()> {
     // All is read before the first register is written: the response can be in the registers of
     // the offsets, which are needed again after a fault.
-    if let (Row::Same(first), Row::Same(last)) = found
+    let rows = match found {
+        Found::Whole(start) if E == 1 && R == 2 => {
+            let row = registers.bytes_mut().get_mut(to..)?.first_chunk_mut::<{ 2 * ROW }>()?;
+            return load(port, buffer, start, row);
+        }
+        Found::Whole(start) if E == 1 => {
+            let row = registers.bytes_mut().get_mut(to..)?.first_chunk_mut::<ROW>()?;
+            return load(port, buffer, start, row);
+        }
+        Found::Whole(start) => std::array::from_fn(|n| Row::Adjacent(start + (n * E * ROW) as u64)),
+        Found::Rows(rows) => rows,
+    };
+    if let Row::Same(first) = rows[0]
+        && let Row::Same(last) = rows[R - 1]
         && first == last
     {
         let slot = dwords::<E>(port, buffer, first)?;
-        for row in 0..E * usize::from(rows) {
-            registers.set_dwords(to + row * REGISTER, [slot[row / usize::from(rows)]; SLOTS]);
+        for row in 0..E * R {
+            registers.set_dwords(to + row * REGISTER, [slot[row / R]; SLOTS]);
         }
         return Some(());
     }
-    let first = slots::<E>(port, buffer, found.0)?;
-    let last = if rows == 2 { Some(slots::<E>(port, buffer, found.1)?) } else { None };
+    let first = slots::<E>(port, buffer, rows[0])?;
+    let last = if R == 2 { Some(slots::<E>(port, buffer, rows[1])?) } else { None };
     for element in 0..E {
-        let to = to + element * usize::from(rows) * REGISTER;
+        let to = to + element * R * REGISTER;
         registers.set_dwords(to, first.map(|slot| slot[element]));
         if let Some(last) = last {
             registers.set_dwords(to + REGISTER, last.map(|slot| slot[element]));
@@ -204,29 +229,33 @@ fn dwords<const E: usize>(port: &Port<'_, '_>, buffer: &Buffer, at: u64) -> Opti
     Some(slot)
 }
 
-/// Writes one dword for each slot of one or two rows from registers from byte `from` on. `None` if
-/// a part is out of bounds or if a page is missing; then the first row may be written.
+/// Writes one dword for each slot of `R` rows from registers from byte `from` on. `None` if a part
+/// is out of bounds or if a page is missing; then the first row may be written.
 #[inline(always)]
-fn put(
+fn put<const R: usize>(
     port: &mut Port<'_, '_>,
     registers: &Registers,
     buffer: &Buffer,
-    rows: u8,
-    found: (Row, Row),
+    found: Found<R>,
     from: usize,
 ) -> Option<()> {
-    // If all slots write the same dword, the value of the last one stays. That is left to the
-    // general path.
-    let (Row::Adjacent(start), Row::Adjacent(next)) = found else { return None };
     let from = registers.bytes().get(from..)?;
-    if rows == 2 && next == start + ROW as u64 {
-        return store(port, buffer, start, from.first_chunk::<{ 2 * ROW }>()?);
+    match found {
+        Found::Whole(start) if R == 2 => {
+            store(port, buffer, start, from.first_chunk::<{ 2 * ROW }>()?)
+        }
+        Found::Whole(start) => store(port, buffer, start, from.first_chunk::<ROW>()?),
+        Found::Rows(rows) => {
+            let (from, _) = from.as_chunks::<ROW>();
+            for (row, from) in rows.into_iter().zip(from) {
+                // If all slots write the same dword, the value of the last one stays. That is left
+                // to the general path.
+                let Row::Adjacent(start) = row else { return None };
+                store(port, buffer, start, from)?;
+            }
+            Some(())
+        }
     }
-    store(port, buffer, start, from.first_chunk::<ROW>()?)?;
-    if rows == 2 {
-        store(port, buffer, next, from[ROW..].first_chunk::<ROW>()?)?;
-    }
-    Some(())
 }
 
 /// Shared local memory.
@@ -253,56 +282,82 @@ fn surface(port: &mut Port<'_, '_>, index: u8) -> Option<Buffer> {
     }
 }
 
-/// The rows of offsets of 32 bits from byte `at` of the registers on. If there is one row, both
-/// parts of the result are alike.
+/// The rows of offsets of 32 bits from byte `at` of the registers on, if slots of `E` dwords at
+/// these offsets are rows.
 #[inline(always)]
-fn short_rows(
+fn short<const R: usize, const E: usize>(
     registers: &Registers,
     at: usize,
-    rows: u8,
-    elements: u8,
     reach: u64,
-) -> Option<(Row, Row)> {
+) -> Option<Found<R>> {
+    if R == 2 && E == 1 {
+        let offsets: [u32; 2 * SLOTS] = registers.row(at);
+        let expected = |n: usize| offsets[0].wrapping_add(n as u32 * DWORD as u32);
+        if (0..2 * SLOTS).fold(0, |bits, n| bits | (offsets[n] ^ expected(n))) == 0 {
+            return Some(Found::Whole(aligned(u64::from(offsets[0]) & reach)));
+        }
+    }
     let row = |n: usize| {
         let offsets: [u32; SLOTS] = registers.row(at + n * REGISTER);
-        let second = offsets[1].wrapping_sub(offsets[0]);
-        let (same, distances) = distances(u64::from(second), elements)?;
-        let expected = distances.map(|distance| offsets[0].wrapping_add(distance));
-        let differs = (0..SLOTS).fold(0, |bits, n| bits | (offsets[n] ^ expected[n]));
-        (differs == 0).then(|| found(u64::from(offsets[0]) & reach, same))
+        let step = step::<E>(offsets[1].wrapping_sub(offsets[0]).into())?;
+        let expected = |n: usize| offsets[0].wrapping_add(n as u32 * step as u32);
+        let differs = (0..SLOTS).fold(0, |bits, n| bits | (offsets[n] ^ expected(n)));
+        (differs == 0).then(|| found(u64::from(offsets[0]) & reach, step))
     };
-    let first = row(0)?;
-    Some((first, if rows == 2 { row(1)? } else { first }))
+    all(row)
 }
 
-/// As [`short_rows`], for addresses of 64 bits.
+/// As [`short`], for addresses of 64 bits.
 #[inline(always)]
-fn wide_rows(registers: &Registers, at: usize, rows: u8, elements: u8) -> Option<(Row, Row)> {
+fn wide<const R: usize, const E: usize>(registers: &Registers, at: usize) -> Option<Found<R>> {
     let row = |n: usize| {
         let offsets: [u64; SLOTS] = registers.row(at + 2 * n * REGISTER);
-        let (same, distances) = distances(offsets[1].wrapping_sub(offsets[0]), elements)?;
-        let expected = distances.map(|distance| offsets[0].wrapping_add(distance.into()));
-        let differs = (0..SLOTS).fold(0, |bits, n| bits | (offsets[n] ^ expected[n]));
-        (differs == 0).then(|| found(offsets[0] & EVERYTHING.reach, same))
+        let step = step::<E>(offsets[1].wrapping_sub(offsets[0]))?;
+        let expected = |n: usize| offsets[0].wrapping_add(n as u64 * step);
+        let differs = (0..SLOTS).fold(0, |bits, n| bits | (offsets[n] ^ expected(n)));
+        (differs == 0).then(|| found(offsets[0] & EVERYTHING.reach, step))
     };
+    all(row)
+}
+
+/// All rows.
+#[inline(always)]
+fn all<const R: usize>(row: impl Fn(usize) -> Option<Row>) -> Option<Found<R>> {
     let first = row(0)?;
-    Some((first, if rows == 2 { row(1)? } else { first }))
+    match first {
+        Row::Adjacent(start) if R == 1 => Some(Found::Whole(start)),
+        _ if R == 1 => Some(Found::Rows([first; R])),
+        _ => {
+            let mut rows = [first; R];
+            rows[R - 1] = row(R - 1)?;
+            Some(Found::Rows(rows))
+        }
+    }
 }
 
-/// The distances of all slots from the first one, by that of the second one, and true if they are
-/// zero. `None` if slots of `elements` dwords with this distance are not a row.
+/// The distance of neighbouring slots of `E` dwords, if that of the first two is `distance`. `None`
+/// if these slots are not a row.
 #[inline(always)]
-fn distances(second: u64, elements: u8) -> Option<(bool, &'static [u32; SLOTS])> {
-    let same = second == 0;
-    let row = &DISTANCES[if same { 0 } else { usize::from(elements).min(DISTANCES.len() - 1) }];
-    (second == u64::from(row[1])).then_some((same, row))
+fn step<const E: usize>(distance: u64) -> Option<u64> {
+    let adjacent = E as u64 * DWORD;
+    match distance {
+        0 => Some(0),
+        distance if distance == adjacent => Some(adjacent),
+        _ => None,
+    }
 }
 
+/// The row of slots from offset `first` on.
 #[inline(always)]
-fn found(first: u64, same: bool) -> Row {
-    // Bits below the alignment are ignored (assumptions::LOW_OFFSET_BITS_ARE_DROPPED).
-    let first = first & !(DWORD - 1);
-    if same { Row::Same(first) } else { Row::Adjacent(first) }
+fn found(first: u64, step: u64) -> Row {
+    if step == 0 { Row::Same(aligned(first)) } else { Row::Adjacent(aligned(first)) }
+}
+
+/// An offset without the bits below the alignment, which are ignored
+/// (assumptions::LOW_OFFSET_BITS_ARE_DROPPED).
+#[inline(always)]
+fn aligned(offset: u64) -> u64 {
+    offset & !(DWORD - 1)
 }
 
 /// The range in shared local memory of `bytes` bytes from offset `start` on, which is in bounds.
