@@ -32,6 +32,8 @@ pub enum Memory {
     Block(usize),
     /// First lane in the mask that the code is called with.
     Mask(usize),
+    /// Distance in bytes from the position in the window ([`Assembler::seek`]).
+    Window(usize),
 }
 
 /// The lanes that a load reads, or a store writes.
@@ -146,6 +148,14 @@ enum Rm {
     Constant(usize),
 }
 
+/// A jump whose target is not set yet.
+#[derive(Debug)]
+#[must_use = "every jump needs a target"]
+pub struct Jump {
+    /// Where the distance is.
+    at: usize,
+}
+
 /// Makes the code of routines, one after another.
 #[derive(Debug)]
 pub struct Assembler {
@@ -159,6 +169,13 @@ pub struct Assembler {
     daz: bool,
     /// True between `begin` and `end`.
     open: bool,
+    /// Number of bytes from the position in the window on that the routine may access.
+    reachable: usize,
+    /// For each jump out of the routine: where its distance is, and the number that the routine
+    /// returns.
+    exits: Vec<(usize, u32)>,
+    /// Number of jumps that have no target yet.
+    jumps: usize,
 }
 
 impl Assembler {
@@ -176,6 +193,9 @@ impl Assembler {
             block,
             daz: false,
             open: false,
+            reachable: 0,
+            exits: Vec::new(),
+            jumps: 0,
         }
     }
 
@@ -189,6 +209,9 @@ impl Assembler {
         self.open = true;
         self.routines.push(self.bytes.len());
         self.daz = daz;
+        self.reachable = 0;
+        // mov r8, rcx
+        self.bytes.extend([0x49, 0x89, 0xc8]);
         if daz {
             // sub rsp, 8; stmxcsr [rsp]; mov dword [rsp + 4], imm; ldmxcsr [rsp + 4]
             self.bytes.extend([0x48, 0x83, 0xec, 8, 0x0f, 0xae, 0x1c, 0x24, 0xc7, 0x44, 0x24, 4]);
@@ -198,19 +221,119 @@ impl Assembler {
         self.routines.len() - 1
     }
 
-    /// Ends the routine that was begun last.
+    /// Ends the routine that was begun last. It returns 0.
     ///
     /// # Panics
-    /// If no routine was begun, or if it has ended.
+    /// If no routine was begun, or if it has ended, or if a jump has no target.
     pub fn end(&mut self) {
         assert!(self.open, "no routine was begun");
+        assert!(self.jumps == 0, "every jump needs a target");
         self.open = false;
+        // xor eax, eax
+        self.bytes.extend([0x31, 0xc0]);
+        self.leave();
+        let mut exits = std::mem::take(&mut self.exits);
+        exits.sort_by_key(|(_, number)| *number);
+        for exits in exits.chunk_by(|(_, one), (_, other)| one == other) {
+            let target = self.bytes.len();
+            for &(at, _) in exits {
+                self.aim(at, target);
+            }
+            // mov eax, number
+            self.bytes.push(0xb8);
+            self.bytes.extend(exits[0].1.to_le_bytes());
+            self.leave();
+        }
+    }
+
+    /// Returns from the routine.
+    fn leave(&mut self) {
         if self.daz {
             // ldmxcsr [rsp]; add rsp, 8
             self.bytes.extend([0x0f, 0xae, 0x14, 0x24, 0x48, 0x83, 0xc4, 8]);
         }
         // vzeroupper; ret
         self.bytes.extend([0xc5, 0xf8, 0x77, 0xc3]);
+    }
+
+    /// Sets the distance at `at` of a jump to `target`.
+    fn aim(&mut self, at: usize, target: usize) {
+        // A jump counts from its end, which is the end of the distance.
+        let distance = (target - (at + 4)) as u32;
+        self.bytes[at..at + 4].copy_from_slice(&distance.to_le_bytes());
+    }
+
+    fn jump(&mut self, code: &[u8]) -> Jump {
+        self.bytes.extend(code);
+        self.jumps += 1;
+        self.bytes.extend([0; 4]);
+        Jump { at: self.bytes.len() - 4 }
+    }
+
+    /// Jumps forward to a target that is set later.
+    pub fn skip(&mut self) -> Jump {
+        self.jump(&[0xe9])
+    }
+
+    /// Jumps forward to a target that is set later, unless the highest bit of each lane of `reg` is
+    /// set.
+    pub fn skip_unless(&mut self, reg: Reg) -> Jump {
+        self.compare_bits(reg);
+        self.jump(&[0x0f, 0x85])
+    }
+
+    /// Sets the target of a jump. The bytes of [`seek`](Self::seek) cannot be accessed any more.
+    pub fn target(&mut self, jump: Jump) {
+        self.reachable = 0;
+        self.jumps -= 1;
+        self.aim(jump.at, self.bytes.len());
+    }
+
+    /// Sets the flag Z if the highest bit of each lane of `reg` is set.
+    fn compare_bits(&mut self, reg: Reg) {
+        const EAX: u8 = 0;
+        self.reachable = 0;
+        // vmovmskps eax, reg; cmp eax, 0xff
+        self.vex((MAP_0F, NONE, 0x50), true, EAX, 0, Rm::Reg(reg), None);
+        self.bytes.extend([0x3d, 0xff, 0, 0, 0]);
+    }
+
+    /// A jump to the end of the routine on a condition. The routine then returns `number`.
+    fn exit(&mut self, condition: u8, number: u32) {
+        assert!(number != 0, "a routine returns 0 only at its end");
+        self.bytes.extend([0x0f, condition]);
+        self.exits.push((self.bytes.len(), number));
+        self.bytes.extend([0; 4]);
+    }
+
+    /// Leaves the routine, which returns `number`, unless the highest bit of each lane of `reg` is
+    /// set.
+    ///
+    /// # Panics
+    /// If `number` is 0.
+    pub fn leave_unless(&mut self, reg: Reg, number: u32) {
+        self.compare_bits(reg);
+        self.exit(0x85, number);
+    }
+
+    /// Sets the position in the window: lane 0 of `reg`, of which the bits of `mask` count. Leaves
+    /// the routine, which returns `number`, unless the window has `bytes` bytes from the position
+    /// on. These bytes can be accessed up to the next comparison, [`seek`](Self::seek), target or
+    /// [`store_bits`](Self::store_bits).
+    ///
+    /// # Panics
+    /// If `number` is 0, or if `bytes` is more than 2^30.
+    pub fn seek(&mut self, reg: Reg, mask: u32, bytes: usize, number: u32) {
+        assert!(bytes <= 1 << 30, "a routine accesses at most 2^30 bytes of the window");
+        // vmovd eax, reg; and eax, mask; lea rcx, [rax + bytes]; cmp rcx, r8; ja
+        self.vex((MAP_0F, P66, 0x7e), false, reg.0, 0, Rm::Reg(Reg(0)), None);
+        self.bytes.push(0x25);
+        self.bytes.extend(mask.to_le_bytes());
+        self.bytes.extend([0x48, 0x8d, 0x88]);
+        self.bytes.extend((bytes as u32).to_le_bytes());
+        self.bytes.extend([0x4c, 0x39, 0xc1]);
+        self.exit(0x87, number);
+        self.reachable = bytes;
     }
 
     /// Changes how the following instructions on floats treat subnormal sources: as zeros, or, if
@@ -253,6 +376,7 @@ impl Assembler {
             Memory::Mask(lane) => {
                 (lane.checked_mul(4).and_then(|at| at.checked_add(bytes)), 4 * MASK_LANES)
             }
+            Memory::Window(at) => (at.checked_add(bytes), self.reachable),
         };
         assert!(
             end.is_some_and(|end| end <= limit),
@@ -300,6 +424,11 @@ impl Assembler {
             }
             Rm::Memory(Memory::Block(at)) => (RDI, at as u32),
             Rm::Memory(Memory::Mask(lane)) => (RSI, 4 * lane as u32),
+            Rm::Memory(Memory::Window(at)) => {
+                self.bytes.extend([0x80 | field | 4, 0x02]); // [rdx + rax + distance]
+                self.bytes.extend((at as u32).to_le_bytes());
+                return;
+            }
         };
         self.bytes.push(0x80 | field | base);
         self.bytes.extend(distance.to_le_bytes());
@@ -369,6 +498,15 @@ impl Assembler {
                 panic!("{lanes:?} can only be loaded; store Dwords, Words or Bytes")
             }
         }
+    }
+
+    /// Stores eight dwords to the window, `to` bytes after the position.
+    ///
+    /// # Panics
+    /// If the bytes are not among those of the last [`seek`](Self::seek).
+    pub fn store_window(&mut self, from: Reg, to: usize) {
+        let rm = self.checked(Memory::Window(to), ROW);
+        self.vex((MAP_0F, NONE, 0x11), true, from.0, 0, rm, None);
     }
 
     /// The bits of `mask` of the eight lanes of `from`, as eight words in the low half of `to`.
@@ -496,6 +634,7 @@ impl Assembler {
         const EAX: u8 = 0;
         const ECX: u8 = 1;
         let rm = self.checked(Memory::Block(to), 1);
+        self.reachable = 0;
         let code = (MAP_0F, NONE, 0x50);
         self.vex(code, true, EAX, 0, Rm::Reg(from), None);
         if let Some(mask) = mask {

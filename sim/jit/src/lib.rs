@@ -1,8 +1,9 @@
 //! Vector code for x86-64, made at run time and called through a safe interface.
 //!
-//! The code has no jumps, so every call ends. It reads and writes one block of
-//! memory whose size is known when the code is made. [`Assembler`] checks every memory operand
-//! against that size, so the code cannot access other memory. [`Code`] keeps the code in pages that
+//! The code jumps only forward, so every call ends. It reads and writes one block of memory whose
+//! size is known when the code is made: [`Assembler`] checks every memory operand against that
+//! size. It also reads and writes a window of any size: there the code itself checks the position
+//! before it accesses memory. So the code cannot access other memory. [`Code`] keeps the code in pages that
 //! are either writable or executable, never both.
 //!
 //! The instructions are those of AVX2 and FMA: eight lanes of 32 bits in each register. The names
@@ -13,7 +14,7 @@ mod pages;
 
 mod assembler;
 
-pub use assembler::{Assembler, Lanes, Memory, Op2, Op3, Reg};
+pub use assembler::{Assembler, Jump, Lanes, Memory, Op2, Op3, Reg};
 
 use std::fmt;
 
@@ -71,14 +72,21 @@ impl Code {
         }
     }
 
-    /// Calls routine `number` on `block`. Lane n of the mask that the routine reads is all ones if
-    /// bit n of `mask` is set, else zero.
+    /// Calls routine `number` on `block` and `window`. Lane n of the mask that the routine reads is
+    /// all ones if bit n of `mask` is set, else zero. Returns 0 if the routine reached its end, else
+    /// the number of the place where it left.
     ///
     /// # Panics
     /// If there is no such routine, or if `block` is smaller than the block that the code was made
     /// for.
     #[inline]
-    pub fn call(&self, number: usize, block: &mut [u8], mask: &[u32; MASK_LANES]) {
+    pub fn call(
+        &self,
+        number: usize,
+        block: &mut [u8],
+        mask: &[u32; MASK_LANES],
+        window: &mut [u8],
+    ) -> u32 {
         assert!(
             block.len() >= self.block,
             "the code needs a block of {} bytes; this one has {}",
@@ -87,9 +95,9 @@ impl Code {
         );
         let start = self.routines[number];
         #[cfg(all(target_arch = "x86_64", unix))]
-        self.pages.call(start, block, mask);
+        return self.pages.call(start, block, mask, window);
         #[cfg(not(all(target_arch = "x86_64", unix)))]
-        let _ = (start, mask);
+        unreachable!("no code was made: {start} {mask:?} {}", window.len());
     }
 }
 
@@ -117,8 +125,68 @@ mod tests {
             let value = u32::from_le_bytes([dword[0], dword[1], dword[2], dword[3]]);
             dword.copy_from_slice(&(value + 1).to_le_bytes());
         }
-        code.call(number, &mut block, &[0; MASK_LANES]);
+        assert_eq!(code.call(number, &mut block, &[0; MASK_LANES], &mut []), 0);
         assert_eq!(block, expected);
+    }
+
+    /// A routine that copies eight dwords of the window to the next 32 bytes, if the position in
+    /// the block is inside the window and its lanes are equal. Oracle: Rust.
+    #[test]
+    fn a_routine_leaves_at_the_end_of_the_window() {
+        let mut assembler = Assembler::new(ROW);
+        let (at, equal, data) = (Reg::new(0), Reg::new(9), Reg::new(15));
+        let number = assembler.begin(true);
+        assembler.load(at, Memory::Block(0), Lanes::Dword);
+        assembler.load(equal, Memory::Block(0), Lanes::Dwords);
+        assembler.op3(Op3::Vpcmpeqd, equal, equal, at);
+        let differs = assembler.skip_unless(equal);
+        assembler.seek(at, 0xfc, 2 * ROW, 9);
+        assembler.load(data, Memory::Window(0), Lanes::Dwords);
+        assembler.store_window(data, ROW);
+        let done = assembler.skip();
+        assembler.target(differs);
+        assembler.leave_unless(equal, 7);
+        assembler.target(done);
+        assembler.end();
+        let Some(code) = Code::new(assembler) else {
+            println!("skipped: this host cannot run the code");
+            return;
+        };
+        let mask = [0; MASK_LANES];
+        for size in [0, 63, 64, 65, 100, 200] {
+            for at in (0..300u32).step_by(3) {
+                let mut block: Vec<u8> =
+                    [at; LANES].iter().flat_map(|at| at.to_le_bytes()).collect();
+                let before: Vec<u8> = (0..size as u8).collect();
+                let mut window = before.clone();
+                let position = at as usize & 0xfc;
+                let mut expected = before.clone();
+                let inside = position + 2 * ROW <= size;
+                if inside {
+                    expected.copy_within(position..position + ROW, position + ROW);
+                }
+                let exit = code.call(number, &mut block, &mask, &mut window);
+                assert_eq!(
+                    (exit, window),
+                    (if inside { 0 } else { 9 }, expected),
+                    "{at} of {size}"
+                );
+                block[4] ^= 1;
+                let mut window = before.clone();
+                assert_eq!(code.call(number, &mut block, &mask, &mut window), 7);
+                assert_eq!(window, before);
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "beyond the 0 bytes")]
+    fn an_access_to_the_window_without_a_check_is_refused() {
+        let mut assembler = Assembler::new(32);
+        assembler.begin(false);
+        assembler.seek(Reg::new(0), 0xff, 32, 1);
+        assembler.leave_unless(Reg::new(0), 1);
+        assembler.store_window(Reg::new(0), 0);
     }
 
     #[test]
@@ -144,7 +212,7 @@ mod tests {
         let number = assembler.begin(false);
         assembler.end();
         match Code::new(assembler) {
-            Some(code) => code.call(number, &mut [0; 31], &[0; MASK_LANES]),
+            Some(code) => drop(code.call(number, &mut [0; 31], &[0; MASK_LANES], &mut [])),
             None => panic!("this host refuses all code; elsewhere it needs a block of 32 bytes"),
         }
     }

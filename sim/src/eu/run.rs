@@ -172,15 +172,28 @@ impl Thread {
         #[cfg(feature = "fast")]
         let verify = compile::Strategy::get() == compile::Strategy::Verify;
         let mut count = 0;
-        let done = loop {
+        // Each way out of the loop returns by itself. A result that is moved after the loop costs
+        // a copy of the whole fault.
+        loop {
             let mut counted = true;
             #[cfg(feature = "fast")]
             if let Some(blocks) = blocks {
-                match blocks.step(self.flow.ip) {
+                let mut step = blocks.step(self.flow.ip);
+                if let compile::Step::Run(number) = step {
+                    let run = blocks.run(*number);
+                    let done = if verify { 0 } else { self.messages(blocks, run, world) };
+                    if done > 0 {
+                        count += u64::from(done);
+                        continue;
+                    }
+                    step = &run.instead;
+                }
+                match step {
                     compile::Step::Block(block) if self.flow.awaited & block.inner == 0 => {
                         if verify {
                             if let Err(fault) = self.compare(level, blocks, block, kernel, world) {
-                                break Err(fault);
+                                self.add(count, kernel);
+                                return Err(fault);
                             }
                             count += u64::from(block.count);
                             continue;
@@ -206,7 +219,8 @@ impl Thread {
                 }
             }
             let Some(u) = uops.get(self.flow.ip as usize) else {
-                break Err(world.trap(nowhere(), 0));
+                self.add(count, kernel);
+                return Err(world.trap(nowhere(), 0));
             };
             match self.instruction(level, u, kernel, world, counted) {
                 Ok(Done::On) => {
@@ -217,22 +231,58 @@ impl Thread {
                         blocks = kernel.compilation.get(&kernel.uops, &self.modes);
                     }
                 }
-                Ok(Done::Interrupted) => break Ok(Done::Interrupted),
                 Ok(done) => {
-                    count += 1;
-                    break Ok(done);
+                    count += u64::from(!matches!(done, Done::Interrupted));
+                    self.add(count, kernel);
+                    return Ok(done);
                 }
-                Err(fault) => break Err(fault),
+                Err(fault) => {
+                    self.add(count, kernel);
+                    return Err(fault);
+                }
             }
             #[cfg(feature = "fast")]
             if count >= compile::CHECK && blocks.is_none() {
-                break Ok(Done::On);
+                self.add(count, kernel);
+                return Ok(Done::On);
             }
-        };
+        }
+    }
+
+    /// Counts executed instructions.
+    #[inline(always)]
+    fn add(&mut self, count: u64, kernel: &Kernel) {
         self.executed += count;
         #[cfg(feature = "fast")]
         kernel.compilation.executed(count);
-        done
+        #[cfg(not(feature = "fast"))]
+        let _ = kernel;
+    }
+
+    /// Executes a run, and returns the number of instructions executed. It is 0 if the run needs
+    /// other channels, if the environment has to see each instruction or message, or if the first
+    /// message has to be sent.
+    #[cfg(feature = "fast")]
+    #[inline(always)]
+    fn messages<E: Environment>(
+        &mut self,
+        blocks: &compile::Blocks,
+        run: &compile::Run,
+        world: &mut E,
+    ) -> u32 {
+        let whole = self.flow.active & run.channels == run.channels;
+        let ready = whole && self.flow.awaited & run.inner == 0 && world.local().is_some();
+        if !ready || !world.steps(run.count) {
+            return 0;
+        }
+        let Some(local) = world.local() else { return 0 };
+        let exit = blocks.execute_run(run, self.regs.bytes_mut(), local);
+        world.tally(&exit.tally);
+        if exit.count < run.count {
+            world.take_back(run.count - exit.count);
+        }
+        self.flow.advance(exit.index);
+        exit.count
     }
 
     /// Executes a block one by one, and as machine code on a copy of the registers. A difference is

@@ -6,7 +6,7 @@ use super::kernel::Kernel;
 use super::modes::Modes;
 use super::regions::{CR0, GRF_BYTES, Registers, SR0, wrap};
 use super::stop::{Interrupt, Pending, Trap};
-use super::transfer::Transfer;
+use super::transfer::{Tally, Transfer};
 use super::uop::{PredicateControl, Uop};
 use super::written;
 use crate::assumptions::VERTICAL_PREDICATE_COMBINES_REGISTERS;
@@ -86,6 +86,19 @@ pub trait Environment {
     /// # Errors
     /// Any [`Fault`] of the shared function.
     fn send(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault>;
+
+    /// Takes back the last `count` instructions that [`steps`](Self::steps) has counted: they were
+    /// not executed.
+    fn take_back(&mut self, _count: u32) {}
+
+    /// Shared local memory, if compiled code may execute messages to it. The code reports them to
+    /// [`tally`](Self::tally). `None` if messages have to be sent.
+    fn local(&mut self) -> Option<&mut [u8]> {
+        None
+    }
+
+    /// Counts messages that compiled code has executed in [`local`](Self::local).
+    fn tally(&mut self, _tally: &Tally) {}
 
     /// Executes a message of dwords all of whose slots are active. Returns false, without an effect
     /// that [`send`](Self::send) does not have, if the message has to be sent instead.

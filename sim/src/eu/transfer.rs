@@ -128,3 +128,30 @@ fn scattered(descriptor: u32) -> Option<(Space, bool, u8, u8)> {
     let dwords = descriptor.subtype == A64ScatteredSubtype::DWORD && elements <= 4;
     dwords.then_some((Space::Addresses, write, 1, elements))
 }
+
+/// Messages to shared local memory that were executed without the unit that receives them, for its
+/// counters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    /// Number of messages that read.
+    pub reads: u64,
+    /// Number of messages that write.
+    pub writes: u64,
+    /// Bytes that were read.
+    pub bytes_read: u64,
+    /// Bytes that were written.
+    pub bytes_written: u64,
+}
+
+impl Tally {
+    /// Adds a message.
+    pub fn add(&mut self, transfer: &Transfer) {
+        let bytes = u64::from(transfer.rows) * u64::from(transfer.elements) * REGISTER as u64;
+        match transfer.write {
+            true => {
+                (self.writes, self.bytes_written) = (self.writes + 1, self.bytes_written + bytes)
+            }
+            false => (self.reads, self.bytes_read) = (self.reads + 1, self.bytes_read + bytes),
+        }
+    }
+}

@@ -121,6 +121,12 @@ impl Budget {
         }
     }
 
+    /// Takes back the last `count` instructions that were counted.
+    #[inline(always)]
+    pub fn take_back(&mut self, count: u32) {
+        self.left += INSTRUCTION * u64::from(count);
+    }
+
     /// Starts a turn of `units` units. The first instruction that does not fit ends it.
     pub fn turn(&mut self, units: u64) {
         self.end_turn();

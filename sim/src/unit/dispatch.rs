@@ -5,9 +5,10 @@ use crate::eu::Kernel;
 use crate::eu::regions::{GRF_BYTES, REGISTER, Registers};
 use crate::eu::stop::{Stop, Trap};
 use crate::eu::thread::{Environment, Message, Thread};
-use crate::eu::transfer::Transfer;
+use crate::eu::transfer::{Tally, Transfer};
 use crate::machine::events::Event;
 use crate::machine::fault::Fault;
+use crate::machine::observation::Counter;
 use crate::machine::watchdog::Exhausted;
 use crate::unit::port::Port;
 use genxml::eu::Generation;
@@ -24,6 +25,11 @@ pub trait Receive {
     /// # Errors
     /// Any [`Fault`] of the shared function.
     fn receive(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault>;
+
+    /// Shared local memory; see [`Environment::local`].
+    fn local(&mut self) -> Option<&mut [u8]> {
+        None
+    }
 
     /// Executes a message of dwords; see [`Environment::transfer`].
     fn transfer(&mut self, _registers: &mut Registers, _transfer: &Transfer) -> bool {
@@ -98,6 +104,28 @@ where
     }
 
     #[inline(always)]
+    fn take_back(&mut self, count: u32) {
+        self.exec.budget.take_back(count);
+    }
+
+    #[inline(always)]
+    fn local(&mut self) -> Option<&mut [u8]> {
+        // An observer gets an event for each message.
+        if self.exec.listener.is_some() { None } else { Receive::local(self) }
+    }
+
+    #[inline]
+    fn tally(&mut self, tally: &Tally) {
+        let Tally { reads, writes, bytes_read, bytes_written } = *tally;
+        let (stats, observed) = (&mut *self.exec.stats, &mut self.exec.device.observed);
+        stats.messages += reads + writes;
+        stats.bytes_read += bytes_read;
+        stats.bytes_written += bytes_written;
+        observed.add(Counter::LocalReads, reads);
+        observed.add(Counter::LocalWrites, writes);
+    }
+
+    #[inline(always)]
     fn transfer(&mut self, registers: &mut Registers, transfer: &Transfer) -> bool {
         // An observer gets an event for each message.
         let done = !self.exec.listener.is_some() && Receive::transfer(self, registers, transfer);
@@ -160,6 +188,12 @@ impl Receive for Port<'_, '_> {
             }
             _ => Err(self.missing("this shared function", message, "2b p.28")),
         }
+    }
+
+    #[inline(always)]
+    fn local(&mut self) -> Option<&mut [u8]> {
+        // Channels of uncovered pixels are not active.
+        self.local.covered.is_none().then(|| dataport::local(self.local))
     }
 
     #[inline(always)]

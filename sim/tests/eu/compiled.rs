@@ -3,16 +3,18 @@
 //! registers overlap.
 
 use crate::eu::fast_path::SPECIAL;
-use crate::eu::support::{decode, end, immediate, run_from};
+use crate::eu::support::{LOCAL_BYTES, World, alu, decode, end, grf, immediate, run_from};
 use genxml_eu::instruction::{
-    Arf, Condition, DataType, Destination, Flag, Immediate, Instruction, Operand, Predicate,
-    PredicateControl, Region, Register, Source,
+    Arf, Condition, DataType, Descriptor, Destination, Flag, Immediate, Instruction, Operand,
+    Predicate, PredicateControl, Region, Register, Send, SharedFunction, Source,
 };
 use genxml_eu::ops::Opcode;
+use genxml_sim::Fault;
 use genxml_sim::eu::compile::Compilation;
 use genxml_sim::eu::ops::all_fast;
-use genxml_sim::eu::regions::FLAGS;
-use genxml_sim::eu::{Launch, Thread};
+use genxml_sim::eu::regions::{FLAGS, Registers};
+use genxml_sim::eu::transfer::Tally;
+use genxml_sim::eu::{Environment, Launch, Message, Thread, Trap};
 use genxml_testkit::Random;
 use std::collections::BTreeMap;
 
@@ -164,6 +166,128 @@ fn change_of_mode() -> Instruction {
         no_mask: true,
         ..Instruction::new(Opcode::Xor, 1)
     }
+}
+
+/// First registers of the payloads of [`local_message`]: offsets in two registers, then data in two
+/// registers.
+const PAYLOADS: [u8; 6] = [40, 44, 48, 52, 56, 16];
+
+/// A message to shared local memory.
+fn local_message(random: &mut Random) -> Instruction {
+    // Descriptors: reads of one dword or of four, writes of one dword, for 8 or 16 slots.
+    let (size, descriptor) = random.pick(&[
+        (16, 0x0420_5efe),
+        (16, 0x0480_50fe),
+        (16, 0x0802_5efe),
+        (8, 0x0210_6efe),
+        (8, 0x0240_60fe),
+        (8, 0x0402_6efe),
+    ]);
+    let to = Register::grf(16 + random.below(10) as u8);
+    Instruction {
+        destination: Some(Destination::new(to, DataType::Uw)),
+        sources: [grf(random.pick(&PAYLOADS), DataType::F, 8), Operand::None, Operand::None],
+        send: Some(Send {
+            function: SharedFunction::DataPort1,
+            descriptor: Descriptor::Immediate(descriptor),
+            end_of_thread: false,
+        }),
+        no_mask: random.one_in(4),
+        channel_offset: if size == 8 { 8 * random.below(4) as u8 } else { 0 },
+        ..Instruction::new(Opcode::Send, size)
+    }
+}
+
+/// Sets the offsets of all but the last of the [`PAYLOADS`]: of adjacent dwords, of the same dword,
+/// of dwords of which one is elsewhere, of dwords at the end of the memory, and of two registers
+/// that are adjacent each, but not to each other.
+fn set_offsets(random: &mut Random, thread: &mut Thread) {
+    let starts = [0; 5].map(|_| random.below(LOCAL_BYTES as u64 - 128) as u32);
+    let odd = random.index(16);
+    for slot in 0..16 {
+        let step = 4 * slot as u32;
+        let offsets = [
+            starts[0] + step,
+            starts[1],
+            if slot == odd { starts[2] } else { starts[3] + step },
+            LOCAL_BYTES as u32 - 64 + 4 * (odd as u32 / 8) + step,
+            if slot < 8 { starts[4] } else { starts[0] } + step,
+        ];
+        for (register, offset) in PAYLOADS.into_iter().zip(offsets) {
+            thread.regs.set_u32(32 * usize::from(register) + 4 * slot, offset);
+        }
+    }
+}
+
+/// Programs with messages to shared local memory. Oracle: the general path, whose messages the test
+/// itself executes.
+#[test]
+fn messages_to_local_memory_agree_with_the_general_path() {
+    let mut random = Random::new(11);
+    let mut messages = 0;
+    for _ in 0..4_000 {
+        let count = 1 + random.index(24);
+        let any = |_| match random.below(8) {
+            0 => long(&mut random),
+            1..5 => local_message(&mut random),
+            _ => instruction(&mut random),
+        };
+        let mut body: Vec<_> = (0..count).map(any).collect();
+        body.push(end());
+        let mask = if random.one_in(4) { random.bits() as u32 } else { u32::MAX };
+        let control = if random.one_in(2) { 1 << 7 } else { 0 };
+        let launch =
+            Launch { dispatch_mask: mask, vector_mask: mask, control, ..Launch::default() };
+        let mut thread = Thread::new(&launch);
+        fill(&mut random, &mut thread);
+        set_offsets(&mut random, &mut thread);
+        run_from(&body, &thread).unwrap();
+        messages += compiled_messages(&body, &thread);
+    }
+    println!("{messages} messages in compiled code");
+    assert!(!supported() || messages > 2_000, "only {messages} messages were in compiled code");
+}
+
+/// True if the host can run compiled code.
+fn supported() -> bool {
+    let mut kernel = decode(&[alu(Opcode::Not, 8, DataType::Ud, 16, &[grf(17, DataType::Ud, 8)])]);
+    kernel.compilation = Compilation::at_once();
+    let modes = Thread::new(&Launch::default()).modes;
+    kernel.compilation.get(&kernel.uops, &modes).is_some()
+}
+
+/// Number of messages that compiled code executes by itself.
+fn compiled_messages(body: &[Instruction], start: &Thread) -> u64 {
+    /// Counts the messages that are reported.
+    struct Tallied(World, u64);
+    impl Environment for Tallied {
+        fn step(&mut self, offset: u32, mask: u32) -> Result<(), Fault> {
+            self.0.step(offset, mask)
+        }
+        fn steps(&mut self, count: u32) -> bool {
+            self.0.steps(count)
+        }
+        fn send(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault> {
+            self.0.send(registers, message)
+        }
+        fn local(&mut self) -> Option<&mut [u8]> {
+            self.0.local()
+        }
+        fn tally(&mut self, tally: &Tally) {
+            self.1 += tally.reads + tally.writes;
+        }
+        fn timestamp(&self) -> u64 {
+            self.0.timestamp()
+        }
+        fn trap(&self, trap: Trap, offset: u32) -> Fault {
+            self.0.trap(trap, offset)
+        }
+    }
+    let mut kernel = decode(body);
+    kernel.compilation = Compilation::at_once();
+    let mut world = Tallied(World::new(), 0);
+    start.clone().run(&kernel, &mut world).unwrap();
+    world.1
 }
 
 fn fill(random: &mut Random, thread: &mut Thread) {

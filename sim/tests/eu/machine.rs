@@ -581,7 +581,8 @@ fn disabled_illegal_opcodes_are_nops() {
 fn threads_in_zeros() {
     let zeros = vec![0; 3 << 20];
     let mut long = session(&zeros, &all());
-    let fault = long.run(&mut World { steps: 5000 }, u64::MAX, &mut ()).unwrap_err();
+    let fault =
+        long.run(&mut World { steps: 5000, ..World::new() }, u64::MAX, &mut ()).unwrap_err();
     assert!(matches!(fault, Fault::Hang { .. }), "{fault}");
     let mut short = session(&zeros, &all());
     assert_eq!(short.run(&mut Alone::default(), 1000, &mut ()).unwrap(), Halt::Limit);

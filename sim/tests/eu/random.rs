@@ -28,11 +28,11 @@ proptest! {
         let instructions: Vec<_> = code.iter().filter_map(|dwords| decode_instruction(dwords).ok()).collect();
         let kernel = decode(&instructions);
         let launch = Launch { dispatch_mask: mask, vector_mask: mask, control, payload, ..Launch::default() };
-        let _ = Thread::new(&launch).run(&kernel, &mut World { steps: 500 });
+        let _ = Thread::new(&launch).run(&kernel, &mut World { steps: 500, ..World::new() });
         // Run each instruction again on its own: a fault of the first one hides the others.
         for instruction in &instructions {
             let kernel = decode(&[*instruction, crate::eu::support::end()]);
-            let _ = Thread::new(&launch).run(&kernel, &mut World { steps: 4 });
+            let _ = Thread::new(&launch).run(&kernel, &mut World { steps: 4, ..World::new() });
         }
     }
 }

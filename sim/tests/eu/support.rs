@@ -13,12 +13,28 @@ use genxml_sim::eu::debug::{Alone, Executed, Halt, Session};
 use genxml_sim::eu::decode::{Fetched, fetch_from, kernel};
 use genxml_sim::eu::fast::Plan;
 use genxml_sim::eu::regions::Registers;
+use genxml_sim::eu::transfer::{Tally, Transfer};
 use genxml_sim::eu::{Environment, Kernel, Launch, Message, Thread, Trap};
 use genxml_sim::{EngineId, Fault, Place};
 
-/// An environment with a budget of instructions. It ignores messages.
+/// An environment with a budget of instructions and with shared local memory. It ignores all other
+/// messages.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct World {
     pub steps: u64,
+    pub local: Vec<u8>,
+    /// The messages to shared local memory.
+    pub tally: Tally,
+}
+
+/// Bytes of shared local memory.
+pub const LOCAL_BYTES: usize = 4096;
+
+impl World {
+    pub fn new() -> World {
+        let local = (0..LOCAL_BYTES).map(|n| (n * 7 + n / 256) as u8).collect();
+        World { steps: STEPS, local, tally: Tally::default() }
+    }
 }
 
 /// Maximum number of instructions of a test.
@@ -36,8 +52,43 @@ impl Environment for World {
         self.steps = left.unwrap_or(self.steps);
         left.is_some()
     }
-    fn send(&mut self, _: &mut Registers, _: &Message) -> Result<(), Fault> {
+    fn send(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault> {
+        let Message { function, descriptor, payload, response, mask, .. } = *message;
+        let Some(transfer) = Transfer::new(function, descriptor, payload, response) else {
+            return Ok(());
+        };
+        let (rows, elements) = (usize::from(transfer.rows), usize::from(transfer.elements));
+        let before = registers.clone();
+        for slot in (0..8 * rows).filter(|slot| mask >> slot & 1 == 1) {
+            let offset = before.u32(usize::from(transfer.offsets) + 4 * slot) & 0xfffc;
+            for element in 0..elements {
+                let memory = offset as usize + 4 * element;
+                let register = usize::from(transfer.data) + 4 * (element * 8 * rows + slot);
+                match (transfer.write, self.local.get_mut(memory..memory + 4)) {
+                    (true, Some(to)) => to.copy_from_slice(&before.bytes()[register..register + 4]),
+                    (true, None) => {}
+                    (false, from) => {
+                        let bytes =
+                            from.map_or([0; 4], |from| [from[0], from[1], from[2], from[3]]);
+                        registers.set_u32(register, u32::from_le_bytes(bytes));
+                    }
+                }
+            }
+        }
+        self.tally.add(&transfer);
         Ok(())
+    }
+    fn take_back(&mut self, count: u32) {
+        self.steps += u64::from(count);
+    }
+    fn local(&mut self) -> Option<&mut [u8]> {
+        Some(&mut self.local)
+    }
+    fn tally(&mut self, tally: &Tally) {
+        self.tally.reads += tally.reads;
+        self.tally.writes += tally.writes;
+        self.tally.bytes_read += tally.bytes_read;
+        self.tally.bytes_written += tally.bytes_written;
     }
     fn timestamp(&self) -> u64 {
         7
@@ -95,22 +146,22 @@ pub fn run_with(
 /// registers and accumulators, or the same fault.
 pub fn run_from(body: &[Instruction], start: &Thread) -> Result<Thread, Fault> {
     let mut kernel = decode(body);
-    let fast = {
-        let mut thread = start.clone();
-        thread.run(&kernel, &mut World { steps: STEPS }).map(|_| thread)
+    let whole = |kernel: &Kernel| {
+        let (mut thread, mut world) = (start.clone(), World::new());
+        thread.run(kernel, &mut world).map(|_| (thread, world))
     };
+    let fast = whole(&kernel);
     let compiled = {
         let mut kernel = kernel.clone();
         kernel.compilation = Compilation::at_once();
-        let mut thread = start.clone();
-        thread.run(&kernel, &mut World { steps: STEPS }).map(|_| thread)
+        whole(&kernel)
     };
     let slow = |kernel: &Kernel| {
-        let (mut thread, mut world) = (start.clone(), World { steps: STEPS });
+        let (mut thread, mut world) = (start.clone(), World::new());
         loop {
             match thread.step(kernel, &mut world) {
                 Err(fault) => return Err(fault),
-                Ok(Some(Stop::End)) => return Ok(thread),
+                Ok(Some(Stop::End)) => return Ok((thread, world)),
                 Ok(Some(stop)) => return Err(thread.stuck(stop, kernel, &world)),
                 Ok(None) => {}
             }
@@ -125,7 +176,7 @@ pub fn run_from(body: &[Instruction], start: &Thread) -> Result<Thread, Fault> {
         [("machine code", &compiled), ("fast path", &fast), ("fast path in single steps", &stepped)]
     {
         match (other, &general) {
-            (Ok(other), Ok(general)) => {
+            (Ok((other, world)), Ok((general, expected))) => {
                 let same = other.regs.bytes()[..] == general.regs.bytes()[..];
                 let accumulators = |thread: &Thread| {
                     [0, 1].map(|n| {
@@ -139,13 +190,17 @@ pub fn run_from(body: &[Instruction], start: &Thread) -> Result<Thread, Fault> {
                     same && accumulators(other) == accumulators(general),
                     "{what} and general path differ: {body:?}"
                 );
+                assert!(
+                    other.executed() == general.executed() && world == expected,
+                    "{what}: {body:?}"
+                );
             }
             (other, general) => {
                 assert_eq!(other.as_ref().err(), general.as_ref().err(), "{what}: {body:?}")
             }
         }
     }
-    fast
+    fast.map(|(thread, _)| thread)
 }
 
 pub fn grf(number: u8, ty: DataType, size: u8) -> Operand {

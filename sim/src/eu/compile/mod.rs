@@ -16,7 +16,7 @@ mod cache;
 mod translate;
 
 use super::modes::Modes;
-use super::transfer::Transfer;
+use super::transfer::{Tally, Transfer};
 use super::uop::{NOWHERE, Uop};
 use genxml_jit::{Assembler, Code, MASK_LANES};
 use std::sync::OnceLock;
@@ -94,6 +94,8 @@ pub enum Step {
         /// Index of the uop after the message.
         next: u32,
     },
+    /// The run with this number begins.
+    Run(u32),
 }
 
 impl Step {
@@ -111,13 +113,46 @@ impl Step {
     }
 }
 
+/// Blocks and messages to shared local memory that follow each other, as one routine. The routine
+/// executes messages whose slots access adjacent dwords or the same dwords inside the memory. It
+/// stops before other messages. It is used if all of `channels` are active.
+#[derive(Debug)]
+pub struct Run {
+    /// Number of instructions.
+    pub count: u32,
+    /// As [`Block::inner`].
+    pub inner: u64,
+    /// Mask of the channels that the instructions use.
+    pub channels: u32,
+    /// The step if the run cannot be executed.
+    pub instead: Step,
+    routine: usize,
+    /// What is done after the whole run, then for each message what is done before it.
+    exits: Vec<Exit>,
+}
+
+/// What a run has done when it stops.
+#[derive(Clone, Copy, Debug)]
+pub struct Exit {
+    /// Index of the uop where the thread continues.
+    pub index: u32,
+    /// Number of instructions executed.
+    pub count: u32,
+    /// The messages executed.
+    pub tally: Tally,
+}
+
 /// The blocks of a kernel for one treatment of subnormal floats.
 #[derive(Debug)]
 pub struct Blocks {
     code: Code,
     /// The step at each uop.
     steps: Vec<Step>,
+    runs: Vec<Run>,
 }
+
+/// The mask of a routine that needs all channels.
+const ALL: [u32; MASK_LANES] = [u32::MAX; MASK_LANES];
 
 impl Blocks {
     /// The step at uop `index`.
@@ -129,13 +164,24 @@ impl Blocks {
     /// Executes a block on a register file for the channels of `active`.
     #[inline]
     pub fn execute(&self, block: &Block, active: u32, file: &mut [u8]) {
-        const ALL: [u32; MASK_LANES] = [u32::MAX; MASK_LANES];
         if active & block.channels == block.channels {
-            self.code.call(block.full, file, &ALL);
+            self.code.call(block.full, file, &ALL, &mut []);
         } else {
             let lane = |n: usize| if active >> n & 1 == 1 { u32::MAX } else { 0 };
-            self.code.call(block.masked, file, &std::array::from_fn(lane));
+            self.code.call(block.masked, file, &std::array::from_fn(lane), &mut []);
         }
+    }
+
+    /// The run with this number.
+    #[inline(always)]
+    pub fn run(&self, number: u32) -> &Run {
+        &self.runs[number as usize]
+    }
+
+    /// Executes a run on a register file and on shared local memory.
+    #[inline]
+    pub fn execute_run<'r>(&self, run: &'r Run, file: &mut [u8], local: &mut [u8]) -> &'r Exit {
+        &run.exits[self.code.call(run.routine, file, &ALL, local) as usize]
     }
 
     /// Compiles a kernel. `flush`: subnormal floats are flushed. Returns `None` if the host cannot
@@ -171,8 +217,58 @@ impl Blocks {
         if !found {
             return None;
         }
-        Some(Blocks { code: Code::new(assembler)?, steps })
+        let runs = runs(&mut assembler, uops, &starts, &mut steps, flush);
+        Some(Blocks { code: Code::new(assembler)?, steps, runs })
     }
+}
+
+/// Makes the runs of a kernel whose blocks are in `steps`, and adds their steps.
+fn runs(
+    assembler: &mut Assembler,
+    uops: &[Uop],
+    starts: &[bool],
+    steps: &mut [Step],
+    flush: bool,
+) -> Vec<Run> {
+    let mut runs = Vec::new();
+    let mut first = 0;
+    while first < uops.len() {
+        let (mut at, mut parts, mut channels) = (first, 0, 0);
+        let (mut exits, mut tally) = (Vec::new(), Tally::default());
+        while at < uops.len() && (at == first || !starts[at]) {
+            match &steps[at] {
+                Step::Block(block) => {
+                    channels |= block.channels;
+                    at = block.end as usize;
+                }
+                Step::Transfer { transfer, channels: needed, next }
+                    if translate::can_transfer(transfer) && *next as usize == at + 1 =>
+                {
+                    exits.push(Exit { index: at as u32, count: (at - first) as u32, tally });
+                    tally.add(transfer);
+                    channels |= needed;
+                    at += 1;
+                }
+                _ => break,
+            }
+            parts += 1;
+        }
+        if parts > 1 && !exits.is_empty() {
+            let count = (at - first) as u32;
+            exits.insert(0, Exit { index: at as u32, count, tally });
+            runs.push(Run {
+                count,
+                inner: (first + 1..at).fold(0, |bits, at| bits | 1 << (at & 63)),
+                channels,
+                instead: steps[first],
+                routine: translate::routine(assembler, &uops[first..at], flush, false),
+                exits,
+            });
+            steps[first] = Step::Run(runs.len() as u32 - 1);
+        }
+        first = at.max(first + 1);
+    }
+    runs
 }
 
 /// For each uop, true if a branch can go there.
@@ -232,7 +328,7 @@ impl Compilation {
     pub fn begins(&self, index: u32) -> bool {
         self.blocks.iter().any(|blocks| {
             let blocks = blocks.get().and_then(Option::as_ref);
-            blocks.is_some_and(|blocks| matches!(blocks.step(index), Step::Block(_)))
+            blocks.is_some_and(|blocks| !matches!(blocks.step(index), Step::Single))
         })
     }
 

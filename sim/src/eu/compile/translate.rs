@@ -1,11 +1,16 @@
 //! Translates a run of instructions to one routine.
 
 use super::cache::Cache;
+use crate::assumptions::LOCAL_MEMORY_OFFSET_BITS;
 use crate::eu::fast::plan::{Clamp, DIRECT, Form, Operand, Place};
 use crate::eu::fast::vector::{self, Vector};
 use crate::eu::regions::{FILE_BYTES, FLAGS, NULL, REGISTER};
+use crate::eu::transfer::{Space, Transfer};
 use crate::eu::uop::{Condition, PredicateControl, Type, Uop};
 use genxml_jit::{Assembler, LANES, Lanes, MASK_LANES, Memory, Op2, Op3, ROW, Reg};
+
+/// Bytes of a dword.
+const DWORD: usize = 4;
 
 /// True if a routine can contain the instruction.
 pub fn can(u: &Uop) -> bool {
@@ -144,12 +149,17 @@ fn count(vector: Vector) -> usize {
 }
 
 /// Makes the routine for `uops`. If `masked`, the routine reads the mask of active channels. If
-/// not, all channels that the instructions use must be active.
+/// not, all channels that the instructions use must be active. Before the n-th message that the
+/// routine cannot execute, it stops and returns n.
 pub fn routine(code: &mut Assembler, uops: &[Uop], flush: bool, masked: bool) -> usize {
     let number = code.begin(flush);
     let mut cache = Cache::new(code, flush);
+    let mut exits = 0;
     for u in uops {
-        if let Some(vector) = u.plan.vector {
+        if let Some(transfer) = u.send.and_then(|send| send.transfer) {
+            exits += 1;
+            message(&mut cache, &transfer, exits);
+        } else if let Some(vector) = u.plan.vector {
             Translation { cache: &mut cache, u, lanes: vector.lanes(), masked }.instruction(vector);
             cache.release(&[]);
         }
@@ -157,6 +167,111 @@ pub fn routine(code: &mut Assembler, uops: &[Uop], flush: bool, masked: bool) ->
     cache.finish();
     code.end();
     number
+}
+
+/// True if a routine can contain the message: it is to shared local memory. Writes have one dword
+/// for each slot.
+pub fn can_transfer(transfer: &Transfer) -> bool {
+    transfer.space == Space::Local && (!transfer.write || transfer.elements == 1)
+}
+
+/// A message to shared local memory whose slots access adjacent dwords, or read the same dwords.
+/// Before another message the routine stops and returns `exit`; its results are then in the
+/// register file.
+fn message(cache: &mut Cache<'_>, transfer: &Transfer, exit: u32) {
+    let Transfer { write, offsets, data, .. } = *transfer;
+    let (rows, elements) = (usize::from(transfer.rows), usize::from(transfer.elements));
+    let (offsets, data) = (usize::from(offsets), usize::from(data));
+    cache.finish();
+    // All registers are taken before the code parts: both ways use the same ones.
+    let first = cache.dword(offsets);
+    let own: Vec<Reg> = (0..rows).map(|row| cache.row(offsets + row * ROW)).collect();
+    let found = [cache.take(), cache.take()];
+    let values: Vec<Reg> = match write {
+        true => (0..rows).map(|row| cache.row(data + row * ROW)).collect(),
+        false => (0..elements).map(|_| cache.take()).collect(),
+    };
+    // The bits below the alignment are ignored (assumptions::LOW_OFFSET_BITS_ARE_DROPPED).
+    let mask = LOCAL_MEMORY_OFFSET_BITS as u32 & !(DWORD as u32 - 1);
+    if write {
+        for &value in &values {
+            cache.settle_float(value);
+        }
+        let found = are_apart(cache, DWORD, first, &own, found);
+        cache.code.leave_unless(found, exit);
+        cache.code.seek(first, mask, rows * ROW, exit);
+        for (row, value) in values.into_iter().enumerate() {
+            cache.code.store_window(value, row * ROW);
+        }
+        cache.release(&[]);
+        return;
+    }
+    let mut results = values;
+    if elements == 1 {
+        results.extend((1..rows).map(|_| cache.take()));
+    }
+    let adjacent = (elements == 1).then(|| {
+        let found = are_apart(cache, DWORD, first, &own, found);
+        let differ = cache.code.skip_unless(found);
+        cache.code.seek(first, mask, rows * ROW, exit);
+        for (row, &result) in results.iter().enumerate() {
+            cache.code.load(result, Memory::Window(row * ROW), Lanes::Dwords);
+        }
+        let done = cache.code.skip();
+        cache.code.target(differ);
+        done
+    });
+    let found = are_apart(cache, 0, first, &own, found);
+    cache.code.leave_unless(found, exit);
+    cache.code.seek(first, mask, elements * DWORD, exit);
+    for (n, &result) in results.iter().enumerate() {
+        let element = if elements == 1 { 0 } else { n };
+        cache.code.load(result, Memory::Window(element * DWORD), Lanes::Dword);
+    }
+    if let Some(done) = adjacent {
+        cache.code.target(done);
+    }
+    cache.release(&results);
+    for (n, &result) in results.iter().enumerate() {
+        if elements == 1 {
+            cache.put_row(result, data + n * ROW);
+            continue;
+        }
+        for row in 0..rows {
+            let result = if row == 0 { result } else { copy(cache, result) };
+            cache.put_row(result, data + (n * rows + row) * ROW);
+        }
+    }
+    cache.release(&[]);
+}
+
+/// A copy of a register.
+fn copy(cache: &mut Cache<'_>, from: Reg) -> Reg {
+    let to = cache.take();
+    cache.code.copy(to, from);
+    to
+}
+
+/// Compares the offsets of all slots, in the registers `own`, with `first`, that of the first slot,
+/// plus `distance` for each slot before. All bits of each lane of the result are set if they are
+/// equal. The result is one of the two registers `to`.
+fn are_apart(
+    cache: &mut Cache<'_>,
+    distance: usize,
+    first: Reg,
+    own: &[Reg],
+    [found, next]: [Reg; 2],
+) -> Reg {
+    for (row, &own) in own.iter().enumerate() {
+        let to = if row == 0 { found } else { next };
+        let lane = |n: usize| ((row * LANES + n) * distance) as u32;
+        cache.code.op3_constant(Op3::Vpaddd, to, first, std::array::from_fn(lane));
+        cache.code.op3(Op3::Vpcmpeqd, to, to, own);
+        if row > 0 {
+            cache.code.op3(Op3::Vpand, found, found, next);
+        }
+    }
+    found
 }
 
 /// The translation of one instruction.

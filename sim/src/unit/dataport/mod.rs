@@ -27,7 +27,7 @@ use genxml::gen8::messages::{
     DataPort0MessageDescriptor, DataPort0MessageDescriptorLegacyDapDcMessage,
     DataPort1MessageDescriptor, MtDp0, MtDp1, MtDpRo, ReadOnlyDataPortMessageDescriptor,
 };
-pub(super) use rows::execute as transfer;
+pub(super) use rows::{execute as transfer, local_memory as local};
 use target::Allowed;
 
 /// Bytes of an oword.

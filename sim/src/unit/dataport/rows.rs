@@ -10,6 +10,7 @@ use crate::eu::regions::{REGISTER, Registers};
 use crate::eu::transfer::{SLOTS, Space, Transfer};
 use crate::mem::ADDRESS_MASK;
 use crate::unit::bindings::FIRST_SPECIAL_INDEX;
+use crate::unit::local::Local;
 use crate::unit::port::Port;
 use bytemuck::must_cast;
 use std::ops::Range;
@@ -261,10 +262,21 @@ fn put<const R: usize>(
 /// Shared local memory.
 #[inline(always)]
 fn local(port: &Port<'_, '_>) -> Buffer {
-    let reach = Target::Local.reach();
-    // Dwords that are adjacent below this end stay adjacent after the offsets are masked.
-    let end = Target::Local.bytes(port.local.slm.len()).min(reach + 1);
-    Buffer { base: 0, end, reach, local: true }
+    let end = end_of_local(&port.local.slm);
+    Buffer { base: 0, end: end as u64, reach: Target::Local.reach(), local: true }
+}
+
+/// The bytes of shared local memory that offsets reach.
+#[inline(always)]
+pub(in crate::unit) fn local_memory(local: &mut Local) -> &mut [u8] {
+    let end = end_of_local(&local.slm);
+    &mut local.slm[..end]
+}
+
+/// Dwords that are adjacent below this end stay adjacent after the offsets are masked.
+#[inline(always)]
+fn end_of_local(slm: &[u8]) -> usize {
+    slm.len().min(Target::Local.reach() as usize + 1)
 }
 
 /// The memory of binding table index `index`; `None` if it is structured, or if the message has to
