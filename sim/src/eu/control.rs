@@ -9,7 +9,7 @@
 use super::execute;
 use super::fast::{self, Level, Operation};
 use super::kernel::Kernel;
-use super::modes::Modes;
+use super::modes::{Change, Modes};
 use super::regions::{CE0, CR0, GRF_BYTES, IP, MASK0, MS0, MSD0, N0, REGISTER, SR0, TDR0, TM0};
 use super::stop::{Interrupt, Stop, Trap};
 use super::thread::Thread;
@@ -109,14 +109,13 @@ impl Thread {
         let offset = usize::from(offset);
         let register = offset - offset % REGISTER;
         let before: [u32; 8] = self.regs.dwords(register);
-        let control = self.control();
         let fast = u.plan.operation != Operation::NONE
             && Level::detect().is_some_and(|level| fast::run(level, self, u, mask));
         if mask != 0 && !fast {
             execute::alu(self, u, mask)?;
         }
         match register {
-            CR0 => return self.control_written(&control, u, kernel),
+            CR0 => return self.control_written(before, u, kernel),
             SR0 if !self.modes.gen45() => {
                 let state = StateRegister::unpack_lossy(&self.regs.dwords(SR0));
                 self.regs.set_dwords(SR0, state.pack());
@@ -147,8 +146,34 @@ impl Thread {
         Ok(())
     }
 
-    /// Applies the effects of a write to `cr0`, whose value was `before`.
+    /// Applies the effects of a write to `cr0`, which contained `before`.
     fn control_written(
+        &mut self,
+        before: [u32; 8],
+        u: &Uop,
+        kernel: &Kernel,
+    ) -> Result<(), Interrupt> {
+        let written = self.regs.dwords(CR0);
+        if let Some(change) = &self.change
+            && (change.before, change.written) == (before, written)
+        {
+            self.regs.set_dwords(CR0, change.stored);
+            self.modes = change.modes;
+            self.pending.watch = false;
+            self.flow.advance(u.next);
+            return if self.pending.any() { Err(Interrupt::Pause) } else { Ok(()) };
+        }
+        let old = ControlRegister::unpack_lossy(&[before[0], before[1], before[2], before[3]]);
+        self.control_changed(&old, u, kernel)?;
+        if !old.master_exception_state && !self.modes.gen45() {
+            let (stored, modes) = (self.regs.dwords(CR0), self.modes);
+            self.change = Some(Change { before, written, stored, modes });
+        }
+        Ok(())
+    }
+
+    /// As [`control_written`](Self::control_written), for any write.
+    fn control_changed(
         &mut self,
         before: &ControlRegister,
         u: &Uop,
@@ -282,7 +307,7 @@ impl Thread {
         };
         match self.regs.u32(counter) {
             0 => {
-                let register = ((counter - N0) / 4) as u8;
+                let register = ((counter - N0) / 4) as u32;
                 self.pending.stop = Some(Stop::Notification(register));
                 self.pending.again = true;
                 Err(Interrupt::Pause)

@@ -26,6 +26,18 @@ pub struct Modes {
     pub(super) gen45: bool,
 }
 
+/// A write to `cr0` that only changed modes. Most kernels of OpenCL begin with one, and the next
+/// thread repeats it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Change {
+    pub before: [u32; 8],
+    /// What the instruction wrote.
+    pub written: [u32; 8],
+    /// The contents after the write.
+    pub stored: [u32; 8],
+    pub modes: Modes,
+}
+
 impl Modes {
     /// Reads `cr0.0` (004:3081-3250; bits 7 and 10 by Mesa's BRW_CR0_*).
     pub fn from_control(cr0: u32) -> Modes {

@@ -175,6 +175,7 @@ impl Thread {
         // Each way out of the loop returns by itself. A result that is moved after the loop costs
         // a copy of the whole fault.
         loop {
+            #[cfg_attr(not(feature = "fast"), allow(unused_mut))]
             let mut counted = true;
             #[cfg(feature = "fast")]
             if let Some(blocks) = blocks {
@@ -445,7 +446,7 @@ impl Thread {
             return Ok(Done::On);
         }
         if dependent && let Some(fftid) = self.awaited() {
-            self.pending.stop = Some(Stop::Dependency(fftid));
+            self.pending.stop = Some(Stop::Dependency(fftid.into()));
             self.pending.again = true;
             return Ok(Done::Pause);
         }

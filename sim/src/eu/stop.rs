@@ -26,7 +26,8 @@ impl Pending {
     }
 }
 
-/// Why a thread stopped.
+/// Why a thread stopped. All numbers have 32 bits, so that the value stays in two registers of the
+/// host: a copy through memory of a part that was just written is slow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stop {
     /// The thread sent the message that ends it.
@@ -36,10 +37,10 @@ pub enum Stop {
     Decode(i32),
     /// The thread waits for a notification in this subregister of `n0`
     /// ([`super::thread::Thread::notify`]).
-    Notification(u8),
+    Notification(u32),
     /// A `sendc` waits for the end of the thread with this FFTID
     /// ([`super::thread::Thread::retired`]).
-    Dependency(u8),
+    Dependency(u32),
 }
 
 /// Why an instruction cannot continue. With the kernel's address it becomes a [`Fault`].

@@ -3,7 +3,7 @@
 use super::acc::Accumulators;
 use super::flow::Flow;
 use super::kernel::Kernel;
-use super::modes::Modes;
+use super::modes::{Change, Modes};
 use super::regions::{CR0, GRF_BYTES, Registers, SR0, wrap};
 use super::stop::{Interrupt, Pending, Trap};
 use super::transfer::{Tally, Transfer};
@@ -135,6 +135,8 @@ pub struct Thread {
     pub(super) passed: bool,
     /// Instructions executed.
     pub(super) executed: u64,
+    /// The last write to `cr0` that only changed modes. It stays when the thread ends.
+    pub(super) change: Option<Change>,
     /// The general registers that can differ from zero besides those that the kernel writes: those
     /// of the payload and of messages from other threads.
     filled: u128,
@@ -153,6 +155,7 @@ impl Thread {
             system_routine: None,
             passed: false,
             executed: 0,
+            change: None,
             filled: 0,
         };
         thread.start(launch);

@@ -114,7 +114,25 @@ unsafe impl Backing for Arc<[Page]> {
 /// Memory of consecutive frames.
 enum Block {
     Own(Box<[Page]>),
-    Host(Box<dyn Backing>),
+    Host(Host),
+}
+
+/// Pages that the host supplies.
+struct Host {
+    /// The range that the backing returns. It is the same each time, so that accesses need no call.
+    pages: NonNull<[Page]>,
+    _backing: Box<dyn Backing>,
+}
+
+// SAFETY: the range belongs to the backing, which is `Send`. Pages consist of atomic bytes.
+unsafe impl Send for Host {}
+// SAFETY: as above; the backing is `Sync`.
+unsafe impl Sync for Host {}
+
+impl Host {
+    fn new(backing: Box<dyn Backing>) -> Host {
+        Host { pages: backing.pages(), _backing: backing }
+    }
 }
 
 impl Block {
@@ -122,7 +140,7 @@ impl Block {
     fn count(&self) -> u64 {
         match self {
             Block::Own(pages) => pages.len() as u64,
-            Block::Host(backing) => backing.pages().len() as u64,
+            Block::Host(host) => host.pages.len() as u64,
         }
     }
 
@@ -132,8 +150,8 @@ impl Block {
     fn page(&self, index: u32) -> Option<&Page> {
         match self {
             Block::Own(pages) => pages.get(index as usize),
-            Block::Host(backing) => {
-                let pages = backing.pages();
+            Block::Host(host) => {
+                let pages = host.pages;
                 // SAFETY: the index is less than the number of pages, and by the contract of
                 // `Backing` this page is valid for atomic access now.
                 ((index as usize) < pages.len())
@@ -250,7 +268,7 @@ impl Memory {
     /// # Errors
     /// [`OutOfMemory`] if there are no numbers left.
     pub fn adopt(&mut self, backing: Box<dyn Backing>) -> Result<Frames, OutOfMemory> {
-        let block = Block::Host(backing);
+        let block = Block::Host(Host::new(backing));
         let count = block.count();
         if count == 0 {
             return Ok(Frames { first: self.next, count });

@@ -224,7 +224,7 @@ impl<B, L: Shared> Slots<B, L> {
             }
             if let Some(register) = mail.notify {
                 resident.thread.notify(register);
-                if resident.waits == Some(Stop::Notification(register)) {
+                if resident.waits == Some(Stop::Notification(register.into())) {
                     resident.waits = None;
                 }
             }
@@ -235,7 +235,7 @@ impl<B, L: Shared> Slots<B, L> {
     pub fn retire(&mut self, fftid: u8) {
         for resident in &mut self.residents {
             resident.thread.retired(fftid);
-            if resident.waits == Some(Stop::Dependency(fftid)) {
+            if resident.waits == Some(Stop::Dependency(fftid.into())) {
                 resident.waits = None;
             }
         }

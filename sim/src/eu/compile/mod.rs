@@ -5,9 +5,14 @@
 //! host hold results of eight dwords as long as possible. Words, single dwords and flags are stored
 //! at once.
 //!
+//! A [`Run`] consists of blocks and of the messages to shared local memory between them. Its routine
+//! executes a message if the slots access adjacent dwords or the same dwords. Before any other
+//! message it stops, and the thread continues one by one.
+//!
 //! All other instructions are executed one by one ([`super::run`]). So are those of a block if
 //! channels wait inside it, or if the environment has to see each instruction
-//! ([`steps`](super::Environment::steps)). The results are the same bits.
+//! ([`steps`](super::Environment::steps)). The results are the same bits. A message of dwords that
+//! is executed by itself is decoded in advance ([`Step::Transfer`]).
 //!
 //! A kernel is compiled when its threads have executed [`HOT`] instructions, so that a kernel of
 //! few threads does not pay for it.
@@ -120,7 +125,7 @@ impl Step {
 pub struct Run {
     /// Number of instructions.
     pub count: u32,
-    /// As [`Block::inner`].
+    /// See [`Block::inner`].
     pub inner: u64,
     /// Mask of the channels that the instructions use.
     pub channels: u32,
@@ -324,11 +329,11 @@ impl Compilation {
         Compilation { at_once: true, ..Compilation::default() }
     }
 
-    /// True if instruction `index` begins a block of a kernel that was compiled.
+    /// True if instruction `index` begins a block or a run of a kernel that was compiled.
     pub fn begins(&self, index: u32) -> bool {
         self.blocks.iter().any(|blocks| {
             let blocks = blocks.get().and_then(Option::as_ref);
-            blocks.is_some_and(|blocks| !matches!(blocks.step(index), Step::Single))
+            blocks.is_some_and(|blocks| matches!(blocks.step(index), Step::Block(_) | Step::Run(_)))
         })
     }
 

@@ -56,7 +56,9 @@ fn of_operation(u: &Uop, opcode: Opcode) -> Option<Plan> {
     let logic = opcode.op().traits.contains(Traits::LOGIC);
     for (n, (operand, src)) in plan.src.iter_mut().zip(sources).enumerate() {
         let place = source(src, usize::from(u.size))?;
-        let (flip, second) = if floats { float_bits(src)? } else { int_bits(src, logic)? };
+        // A copy of bits treats floats as integers.
+        let float = floats && !choice.raw;
+        let (flip, second) = if float { float_bits(src)? } else { int_bits(src, logic)? };
         *operand = Operand { place, source: n as u8, flip, second };
     }
     if choice.clamp != Clamp::None {
@@ -65,9 +67,6 @@ fn of_operation(u: &Uop, opcode: Opcode) -> Option<Plan> {
     }
     if u.saturate && !floats && !to_float && !row.class.compares() {
         plan.clamp = choice.saturation?;
-    }
-    if choice.raw {
-        plan.src[0].second = 0;
     }
     if choice.swap {
         plan.src.swap(0, 1);

@@ -14,7 +14,7 @@ use crate::machine::fault::Fault;
 use crate::mem::PageFault;
 use crate::surface::format::Numeric;
 use crate::surface::format::codec;
-use crate::surface::{Codec, Dimension, Level, Surface, SurfaceKind};
+use crate::surface::{Codec, Dimension, Level, Surface, SurfaceKind, TileMode};
 use crate::unit::atomic::{self, Width};
 use crate::unit::payload::Payload;
 use crate::unit::port::Port;
@@ -117,20 +117,59 @@ impl Slots {
     }
 }
 
-/// Finds elements of a surface. Caches the last level, because slots usually access the same level.
+/// Finds elements of a surface. Caches the last level, because slots usually access the same level,
+/// and the last element, because slots usually access neighbours.
 struct Finder<'s> {
     surface: &'s Surface,
     level: Option<(u32, Option<Level>)>,
+    /// Coordinates and address of the last element that was found.
+    last: Option<([u32; 4], u64)>,
+    /// Neighbours in U are adjacent in memory up to a multiple of this number of bytes.
+    run: u64,
 }
 
-impl Finder<'_> {
+/// Bytes of a column of a Y tile. Longer runs exist in other memory.
+const RUN: u64 = 16;
+
+impl<'s> Finder<'s> {
+    fn new(surface: &'s Surface) -> Finder<'s> {
+        let rows = matches!(surface.tile_mode, TileMode::Linear | TileMode::X | TileMode::Y);
+        let texels = surface.layout.block == [1, 1] && !surface.layout.interleaved;
+        let aligned = surface.base.is_multiple_of(RUN) && surface.element_bytes.is_power_of_two();
+        let image = surface.kind == SurfaceKind::Image;
+        let run = if image && rows && texels && aligned { RUN } else { 1 };
+        Finder { surface, level: None, last: None, run }
+    }
+
     /// Graphics address of the element at U, V, R and LOD; `None` outside of the surface.
+    #[inline]
+    fn find(&mut self, at: [u32; 4]) -> Option<u64> {
+        let found = self.neighbour(at);
+        debug_assert!(found.is_none() || found == self.locate(at), "the neighbour is elsewhere");
+        let address = match found {
+            Some(address) => address,
+            None => self.locate(at)?,
+        };
+        self.last = Some((at, address));
+        Some(address)
+    }
+
+    /// The address of the element, if it is the right neighbour of the last one and adjacent to it.
+    #[inline]
+    fn neighbour(&self, [u, v, r, lod]: [u32; 4]) -> Option<u64> {
+        let ([last, y, z, level], address) = self.last?;
+        let next = address + u64::from(self.surface.element_bytes);
+        let width = self.level?.1?.width;
+        let adjacent = u == last.wrapping_add(1) && u < width && !next.is_multiple_of(self.run);
+        (adjacent && (v, r, lod) == (y, z, level)).then_some(next)
+    }
+
+    /// As [`find`](Self::find), without the last element.
     ///
     /// Coordinates that the surface does not use are ignored, as in the sampler (003:4038). In an
     /// array, the layer follows the other coordinates (Mesa, brw_fs_nir.cpp). In a cube map, R is
     /// the face (gen8_facts 4.6).
-    #[inline]
-    fn find(&mut self, [u, v, r, lod]: [u32; 4]) -> Option<u64> {
+    fn locate(&mut self, [u, v, r, lod]: [u32; 4]) -> Option<u64> {
         let surface = self.surface;
         if surface.kind == SurfaceKind::Buffer {
             let offset = u64::from(u) * u64::from(surface.pitch);
@@ -243,7 +282,7 @@ impl Elements {
         let size = surface.element_bytes as usize;
         let mut elements =
             Elements { mask: 0, addresses: [0; SLOTS], size, bytes: [0; SLOTS * MOST_BYTES] };
-        let mut finder = Finder { surface, level: None };
+        let mut finder = Finder::new(surface);
         for slot in slots.active() {
             if let Some(address) = finder.find(slots.coordinates(registers, slot)) {
                 elements.mask |= 1 << slot;
@@ -326,9 +365,20 @@ fn write(
         elements.read(port, payload)?;
     }
     let mut values = [[0; 4]; SLOTS];
-    for slot in slots.active() {
-        values[slot] =
-            sources.map(|n| n.map_or(0, |n| registers.u32(slots.data + slots.place(n, slot))));
+    if slots.pair {
+        for slot in slots.active() {
+            for (value, n) in values[slot].iter_mut().zip(sources) {
+                *value = n.map_or(0, |n| registers.u32(slots.data + slots.place(n, slot)));
+            }
+        }
+    } else {
+        // Values of slots that are not active are encoded, but not written.
+        for (channel, n) in sources.into_iter().enumerate() {
+            let row = n.map_or([0; SLOTS], |n| registers.dwords(slots.data + slots.place(n, 0)));
+            for (value, bits) in values.iter_mut().zip(row) {
+                value[channel] = bits;
+            }
+        }
     }
     codec.encode(&values, channels, elements.bytes());
     elements.write(port, payload)
@@ -411,7 +461,7 @@ fn operation(
         surface(port, &payload, descriptor.binding_table_index.get(), Codec::typed_atomic)?;
     let response = payload.answer().filter(|_| descriptor.return_data_control);
     target::observe_atomic(port, false);
-    let mut finder = Finder { surface: &surface, level: None };
+    let mut finder = Finder::new(&surface);
     let mut answers = [None; SLOTS];
     for slot in slots.active() {
         answers[slot] = Some(0);
