@@ -17,6 +17,34 @@ pub enum TileMode {
     W,
 }
 
+/// The body of [`TileMode::offset`], for integers of any size.
+macro_rules! offset {
+    ($mode:ident, $x:ident, $y:ident, $pitch:ident) => {
+        match $mode {
+            TileMode::Linear => $y * $pitch + $x,
+            TileMode::X => {
+                (($y >> 3) * ($pitch / 512) + ($x >> 9)) * 4096 + (($y & 7) << 9) + ($x & 511)
+            }
+            TileMode::Y => {
+                (($y >> 5) * ($pitch / 128) + ($x >> 7)) * 4096
+                    + (($x & 0x70) << 5)
+                    + (($y & 31) << 4)
+                    + ($x & 15)
+            }
+            TileMode::W => {
+                (($y >> 6) * ($pitch / 128) + ($x >> 6)) * 4096
+                    + (($x & 0x38) << 6)
+                    + (($y & 0x3c) << 3)
+                    + (($x & 4) << 2)
+                    + (($y & 2) << 2)
+                    + (($x & 2) << 1)
+                    + (($y & 1) << 1)
+                    + ($x & 1)
+            }
+        }
+    };
+}
+
 impl TileMode {
     /// Width of a tile in bytes; 1 when linear.
     pub const fn width(self) -> u32 {
@@ -65,28 +93,14 @@ impl TileMode {
     /// if it is linear.
     #[inline(always)]
     pub const fn offset(self, x: i64, y: i64, pitch: i64) -> i64 {
-        match self {
-            TileMode::Linear => y * pitch + x,
-            TileMode::X => {
-                ((y >> 3) * (pitch / 512) + (x >> 9)) * 4096 + ((y & 7) << 9) + (x & 511)
-            }
-            TileMode::Y => {
-                ((y >> 5) * (pitch / 128) + (x >> 7)) * 4096
-                    + ((x & 0x70) << 5)
-                    + ((y & 31) << 4)
-                    + (x & 15)
-            }
-            TileMode::W => {
-                ((y >> 6) * (pitch / 128) + (x >> 6)) * 4096
-                    + ((x & 0x38) << 6)
-                    + ((y & 0x3c) << 3)
-                    + ((x & 4) << 2)
-                    + ((y & 2) << 2)
-                    + ((x & 2) << 1)
-                    + ((y & 1) << 1)
-                    + (x & 1)
-            }
-        }
+        offset!(self, x, y, pitch)
+    }
+
+    /// As [`offset`](Self::offset), for offsets of less than 2^31. Vectors hold twice as many of
+    /// them.
+    #[inline(always)]
+    pub const fn near_offset(self, x: i32, y: i32, pitch: i32) -> i32 {
+        offset!(self, x, y, pitch)
     }
 }
 
@@ -140,6 +154,8 @@ mod tests {
                 let pitch = tiles * if mode == TileMode::W { 128 } else { w };
                 let expected = (y / h * tiles + x / w) * 4096 + by_bits(&bits, x, y);
                 prop_assert_eq!(mode.offset(x, y, pitch), expected, "{:?}", mode);
+                let near = mode.near_offset(x as i32, y as i32, pitch as i32);
+                prop_assert_eq!(i64::from(near), expected, "{:?}", mode);
             }
         }
 

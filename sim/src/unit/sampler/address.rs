@@ -2,6 +2,7 @@
 //! linear filter and their weights, and texels outside of the map.
 
 use super::state::Wrap;
+use crate::eu::fast::lanes::map;
 
 /// Fraction bits of a texel coordinate, and so of the weights of the linear filter (gen8_facts 11:
 /// drivers report subTexelPrecisionBits 8).
@@ -48,7 +49,74 @@ fn floor(value: f64) -> i64 {
     whole - i64::from(value < whole as f64)
 }
 
+/// The texels that the coordinates of several lanes select along one axis.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Axes<const N: usize> {
+    /// The first and the second texel of each lane.
+    pub texels: [[i32; N]; 2],
+    /// Weight of the second texel of each lane, in 1/256.
+    pub shares: [i32; N],
+}
+
 impl Rule {
+    /// As [`axis`](Self::axis), for several lanes. `None` if the map has a border colour, or if a
+    /// coordinate is a NaN or far outside of the map.
+    #[inline(always)]
+    pub fn axes<const N: usize>(&self, coordinates: [f32; N]) -> Option<Axes<N>> {
+        // Sums with texels that are not farther than this fit 32 bits.
+        const FAR: f64 = (1 << 30) as f64;
+        // Adding this leaves an integer in the low bits of the double, in two's complement.
+        const MAGIC: f64 = (3u64 << 51) as f64;
+        if matches!(self.wrap, Wrap::Border | Wrap::HalfBorder) {
+            return None;
+        }
+        const UNIT: i32 = TEXEL as i32;
+        let scale = f64::from(if self.normalized { self.size * UNIT } else { UNIT });
+        let offset = self.offset * UNIT;
+        let rounded = if self.round { 0.5 } else { 0.0 };
+        let scaled = map(coordinates, |coordinate| f64::from(coordinate) * scale);
+        let (moved, offset) = match self.wrap {
+            Wrap::MirrorOnce => {
+                let offset = f64::from(offset);
+                (map(scaled, |scaled| (scaled + offset).abs()), 0)
+            }
+            _ => (scaled, offset),
+        };
+        let whole = map(moved, |moved| (moved + rounded).floor());
+        // The comparison is false for a NaN.
+        if !whole.iter().fold(true, |near, whole| near & (whole.abs() < FAR)) {
+            return None;
+        }
+        let places = map(whole, |whole| (whole + MAGIC).to_bits() as i32);
+        if !self.linear {
+            let texels = self.inside(map(places, |place| (place + offset) >> FRACTION_BITS));
+            return Some(Axes { texels: [texels; 2], shares: [0; N] });
+        }
+        let places = map(places, |place| place + (offset - UNIT / 2));
+        let first = map(places, |place| place >> FRACTION_BITS);
+        Some(Axes {
+            texels: [self.inside(first), self.inside(map(first, |first| first + 1))],
+            shares: map(places, |place| place & (UNIT - 1)),
+        })
+    }
+
+    /// As [`wrapped`](Self::wrapped), for several lanes and maps without a border colour.
+    #[inline(always)]
+    fn inside<const N: usize>(&self, at: [i32; N]) -> [i32; N] {
+        let size = self.size;
+        match self.wrap {
+            Wrap::Wrap if size.is_positive() && size.count_ones() == 1 => {
+                map(at, |at| at & (size - 1))
+            }
+            Wrap::Wrap => map(at, |at| remainder(at, size)),
+            Wrap::Mirror => map(at, |at| {
+                let at = remainder(at, 2 * size);
+                if at < size { at } else { 2 * size - 1 - at }
+            }),
+            _ => map(at, |at| at.max(0).min(size - 1)),
+        }
+    }
+
     /// The texels at a coordinate. The result is exact, because a double can hold the product of a
     /// float and a size.
     #[inline(always)]
@@ -100,6 +168,15 @@ impl Rule {
     }
 }
 
+/// `at` modulo `size`. The quotient of two integers of 32 bits, rounded to a double, is never on
+/// the wrong side of an integer. Vectors have no division of integers.
+#[inline(always)]
+fn remainder(at: i32, size: i32) -> i32 {
+    const MAGIC: f64 = (3u64 << 51) as f64;
+    let turns = (f64::from(at) / f64::from(size)).floor();
+    at.wrapping_sub(((turns + MAGIC).to_bits() as i32).wrapping_mul(size))
+}
+
 /// The texel for number `at` in a map of `size` texels that repeats, every second time in reverse
 /// order.
 #[inline(always)]
@@ -116,11 +193,14 @@ pub fn clamped(at: i64, size: i64) -> i64 {
 
 /// The layer that a float selects from `count` layers: rounded to the nearest, ties to even, and
 /// clamped to the layers that exist (gen8_facts 4.2).
-#[inline]
+#[inline(always)]
 pub fn layer(index: f32, count: u32) -> u32 {
-    let rounded = libm::rintf(index);
-    // Casts saturate, and a NaN becomes 0.
-    (rounded as u32).min(count.saturating_sub(1))
+    // Adding 2^23 leaves the nearest integer in the low bits of the float.
+    const MAGIC: f32 = (1u32 << 23) as f32;
+    let last = count.saturating_sub(1) as f32;
+    // The first comparison is false for a NaN.
+    let inside = if index > 0.0 { index.min(last) } else { 0.0 };
+    (inside + MAGIC).to_bits() - MAGIC.to_bits()
 }
 
 #[cfg(test)]
@@ -201,6 +281,30 @@ mod tests {
             let second = if linear { first + 1 } else { first };
             prop_assert_eq!(axis.texels[1], outside(wrap, second, big, linear));
             prop_assert_eq!(i128::from(axis.share), if linear { place.rem_euclid(256) } else { 0 });
+        }
+
+        /// Oracle: [`Rule::axis`] for each lane.
+        #[test]
+        fn several_lanes(
+            wrap in prop::sample::select(WRAPS.to_vec()),
+            size in prop_oneof![1i32..16385, (0u32..14).prop_map(|shift| 1 << shift)],
+            bits: [u32; 4], near in prop::array::uniform4(-9.0f32..9.0), round: bool, linear: bool,
+            offset in -8i32..8, normalized: bool,
+        ) {
+            let rule = Rule { size, wrap, round, linear, normalized, offset };
+            let scale = if normalized { 1.0 } else { size as f32 };
+            for coordinates in [bits.map(f32::from_bits), near.map(|near| near * scale)] {
+                let lanes = coordinates.map(|coordinate| rule.axis(coordinate.into()));
+                let Some(axes) = rule.axes(coordinates) else {
+                    let borders = matches!(wrap, Wrap::Border | Wrap::HalfBorder);
+                    prop_assert!(borders || coordinates != near.map(|near| near * scale));
+                    continue;
+                };
+                for (n, lane) in lanes.into_iter().enumerate() {
+                    prop_assert_eq!(axes.texels.map(|texels| texels[n]), lane.texels);
+                    prop_assert_eq!(axes.shares[n], lane.share as i32);
+                }
+            }
         }
 
         /// All coordinates, NaN and infinity included, give texels of the map or `BORDER`.

@@ -3,6 +3,7 @@
 //! without border colour, and with the filters nearest or linear.
 
 use super::state::{MapFilter, Wrap};
+use super::view::View;
 use crate::surface::format::{Class, Encoding, Letter};
 use crate::surface::{Codec, Dimension, Surface};
 use genxml::gen8::state::ShaderChannelSelect;
@@ -14,7 +15,7 @@ pub struct FastPath([Channel; 4]);
 /// Source of a channel of the response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Channel {
-    /// Byte of a texel.
+    /// The byte of a texel from this bit on.
     Byte(u8),
     /// The constant 0.
     Zero,
@@ -50,7 +51,7 @@ impl FastPath {
         let byte = |letter| {
             let channel = format.channels().iter().find(|channel| channel.letter == letter);
             match channel {
-                Some(channel) => Channel::Byte((channel.low / 8) as u8),
+                Some(channel) => Channel::Byte(channel.low as u8),
                 None if letter == Letter::A => Channel::One,
                 None => Channel::Zero,
             }
@@ -65,12 +66,35 @@ impl FastPath {
         })))
     }
 
+    /// The four channels of the response. `filtered` gives the filtered bytes from a bit on.
+    #[inline(always)]
+    pub fn respond<const LANES: usize>(
+        &self,
+        filtered: impl Fn(u32) -> [u32; LANES],
+    ) -> [[u32; LANES]; 4] {
+        let mut channels = [[0; LANES]; 4];
+        for (to, channel) in channels.iter_mut().zip(self.0) {
+            match channel {
+                Channel::Byte(low) => *to = filtered(low.into()),
+                Channel::Zero => {}
+                Channel::One => *to = [1.0f32.to_bits(); LANES],
+            }
+        }
+        channels
+    }
+
+    /// Number of bytes that a sample of one lane counts as read.
+    #[inline(always)]
+    pub fn bytes(&self, view: &View) -> u64 {
+        if view.filters == [MapFilter::Nearest; 2] { 4 } else { 16 }
+    }
+
     /// The four channels of the response, from the filtered bytes of each lane.
     #[inline(always)]
     pub fn answer<const LANES: usize>(&self, lanes: &[[f32; 4]; LANES]) -> [[u32; LANES]; 4] {
         self.0.map(|channel| match channel {
             Channel::Byte(byte) => {
-                std::array::from_fn(|lane| lanes[lane][usize::from(byte) % 4].to_bits())
+                std::array::from_fn(|lane| lanes[lane][usize::from(byte / 8) % 4].to_bits())
             }
             Channel::Zero => [0; LANES],
             Channel::One => [1.0f32.to_bits(); LANES],

@@ -61,14 +61,48 @@ pub fn details(
         && from != LodFrom::Message
         && !request.zero_lod
         && view.surface.layout.dimension != Dimension::Three;
-    // Minified and magnified samples do the same. Minimum and maximum use the sampler's filters.
-    let sampler = &view.sampler;
-    let same = sampler.min == sampler.mag && sampler.round[0] == sampler.round[1];
-    if !wanted && !anisotropic && same && view.chooser.is_fixed() {
+    if !wanted && !anisotropic && is_fixed(view) {
         let detail = Detail { choice: view.chooser.choose(0), ..Detail::default() };
         return [detail; GROUP];
     }
     explicit(request, registers, view, coordinates, from, anisotropic, group)
+}
+
+/// The levels that a group of lanes reads.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Choices {
+    /// All lanes read the same levels.
+    Same(Choice),
+    /// The levels of each lane.
+    Each([Choice; GROUP]),
+}
+
+/// The levels that a group of lanes reads, for a view without an anisotropic filter. The levels are
+/// those of [`details`].
+#[inline(always)]
+pub fn choices(
+    request: &Request<'_>,
+    registers: &Registers,
+    view: &View,
+    coordinates: &Coordinates,
+    from: LodFrom,
+    group: usize,
+) -> Choices {
+    if is_fixed(view) {
+        return Choices::Same(view.chooser.choose(0));
+    }
+    let measure = |derivatives| (isotropic(view, derivatives), ());
+    let lods = lods(request, registers, view, coordinates, from, group, measure);
+    Choices::Each(lods.map(|(lod, ())| view.chooser.choose(view.chooser.biased(lod))))
+}
+
+/// True if all levels of detail select the same level and the same filter.
+#[inline(always)]
+fn is_fixed(view: &View) -> bool {
+    // Minified and magnified samples do the same. Minimum and maximum use the sampler's filters.
+    let sampler = &view.sampler;
+    let same = sampler.min == sampler.mag && sampler.round[0] == sampler.round[1];
+    same && view.chooser.is_fixed()
 }
 
 fn explicit(
@@ -80,11 +114,34 @@ fn explicit(
     anisotropic: bool,
     group: usize,
 ) -> [Detail; GROUP] {
-    let mut found = [(0, None); GROUP];
+    let measure = |derivatives| measure(view, derivatives, anisotropic);
+    lods(request, registers, view, coordinates, from, group, measure).map(|(lod, line)| {
+        let lod = view.chooser.biased(lod);
+        let choice = view.chooser.choose(lod);
+        let line = line.filter(|_: &Line| {
+            view.filters[usize::from(choice.magnified)] == MapFilter::Anisotropic
+        });
+        Detail { lod, choice, line }
+    })
+}
+
+/// Levels of detail without the sampler's bias. `measure` computes a level of detail, and the line
+/// of the anisotropic filter if the caller needs it, from derivatives.
+#[inline(always)]
+fn lods<L: Copy + Default>(
+    request: &Request<'_>,
+    registers: &Registers,
+    view: &View,
+    coordinates: &Coordinates,
+    from: LodFrom,
+    group: usize,
+    measure: impl Fn(Derivatives) -> (i32, L),
+) -> [(i32, L); GROUP] {
+    let mut found = [(0, L::default()); GROUP];
     match from {
         LodFrom::Message => {
             let lods = request.floats(registers, Parameter::Lod, group);
-            found = lods.map(|lod| (lod::of_parameter(lod), None));
+            found = lods.map(|lod| (lod::of_parameter(lod), L::default()));
         }
         // The level of detail is 0.
         LodFrom::Derivatives if request.zero_lod => {}
@@ -96,8 +153,7 @@ fn explicit(
             let given =
                 PARAMETERS.map(|axis| axis.map(|one| request.floats(registers, one, group)));
             for (lane, found) in found.iter_mut().enumerate() {
-                let derivatives = given.map(|axis| axis.map(|one| f64::from(one[lane])));
-                *found = measure(view, derivatives, anisotropic);
+                *found = measure(given.map(|axis| axis.map(|one| f64::from(one[lane]))));
             }
         }
         LodFrom::Neighbours | LodFrom::Bias => {
@@ -108,7 +164,7 @@ fn explicit(
                     if view.surface.layout.dimension == Dimension::Cube
                         && CUBE_LODS_ARE_ON_THE_OWN_FACE
                     {
-                        *lanes = on_cube(view, coordinates, first, anisotropic);
+                        *lanes = on_cube(coordinates, first, &measure);
                         continue;
                     }
                     let difference = |to: usize| {
@@ -116,7 +172,7 @@ fn explicit(
                             .uvr
                             .map(|one| f64::from(one[first + to]) - f64::from(one[first]))
                     };
-                    *lanes = [measure(view, [difference(1), difference(2)], anisotropic); SUBSPAN];
+                    *lanes = [measure([difference(1), difference(2)]); SUBSPAN];
                 }
             }
             if from == LodFrom::Bias {
@@ -127,25 +183,18 @@ fn explicit(
             }
         }
     }
-    found.map(|(lod, line)| {
-        let lod = view.chooser.biased(lod);
-        let choice = view.chooser.choose(lod);
-        let line =
-            line.filter(|_| view.filters[usize::from(choice.magnified)] == MapFilter::Anisotropic);
-        Detail { lod, choice, line }
-    })
+    found
 }
 
 /// Levels of detail of a subspan on a cube map. For each lane, the directions of the first three
 /// lanes are projected onto the plane of this lane's face. So the length of a direction has no
 /// effect, and dividing it by its greatest component (003:4075) changes nothing. Pixels outside of
 /// the triangle, whose directions may lead to other faces, give the same level as those inside.
-fn on_cube(
-    view: &View,
+fn on_cube<L: Copy>(
     coordinates: &Coordinates,
     first: usize,
-    anisotropic: bool,
-) -> [(i32, Option<Line>); SUBSPAN] {
+    measure: impl Fn(Derivatives) -> (i32, L),
+) -> [(i32, L); SUBSPAN] {
     let directions: [[f32; 3]; SUBSPAN] =
         std::array::from_fn(|lane| coordinates.uvr.map(|one| one[first + lane]));
     let faces = directions.map(|direction| cube::face(direction).0);
@@ -159,7 +208,7 @@ fn on_cube(
             if along > 0.0 { direction.map(|part| part / along) } else { direction }
         });
         let difference = |to: [f64; 3]| cube::on_face(face, [0, 1, 2].map(|n| to[n] - own[n]));
-        measure(view, [difference(right), difference(below)], anisotropic)
+        measure([difference(right), difference(below)])
     };
     let found = on(faces[0]);
     faces.map(|face| if face == faces[0] { found } else { on(face) })
@@ -201,27 +250,50 @@ fn ellipse(texels: [[f64; 2]; 2], scale: [f64; 2]) -> Option<Axes> {
     })
 }
 
-/// Computes the level of detail and the line of the anisotropic filter from derivatives. Those on a
-/// cube map have the components of [`cube::on_face`].
-fn measure(view: &View, derivatives: Derivatives, anisotropic: bool) -> (i32, Option<Line>) {
-    let dimension = view.surface.layout.dimension;
+/// Texels for one unit of U, V and R. Derivatives on a cube map have the components of
+/// [`cube::on_face`].
+#[inline(always)]
+fn scale(view: &View) -> [f64; 3] {
     let size = view.places[0].size.map(f64::from);
     // On a face of a cube map, U and V run from -1 to 1, so a texel is 2 / size.
-    let scale = match dimension {
+    match view.surface.layout.dimension {
         _ if !view.sampler.normalized => [1.0; 3],
         Dimension::One => [size[0], 0.0, 0.0],
         Dimension::Two => [size[0], size[1], 0.0],
         Dimension::Three => size,
         Dimension::Cube => [size[0] / 2.0; 3],
-    };
+    }
+}
+
+/// Squared lengths of derivatives.
+#[inline(always)]
+fn squares(texels: Derivatives) -> [f64; 2] {
+    texels.map(|axis| axis.iter().map(|part| part * part).sum::<f64>())
+}
+
+/// Computes the level of detail from derivatives, for other filters than the anisotropic one.
+#[inline(always)]
+fn isotropic(view: &View, derivatives: Derivatives) -> i32 {
+    let scale = scale(view);
+    let squares = squares(derivatives.map(|axis| [0, 1, 2].map(|part| axis[part] * scale[part])));
+    lod::of_square(squares[usize::from(squares[1] > squares[0])])
+}
+
+/// Computes the level of detail and the line of the anisotropic filter from derivatives.
+fn measure(view: &View, derivatives: Derivatives, anisotropic: bool) -> (i32, Option<Line>) {
+    if !anisotropic {
+        return (isotropic(view, derivatives), None);
+    }
+    let dimension = view.surface.layout.dimension;
+    let scale = scale(view);
     let texels = derivatives.map(|axis| [0, 1, 2].map(|part| axis[part] * scale[part]));
-    let squares = texels.map(|axis| axis.iter().map(|part| part * part).sum::<f64>());
+    let squares = squares(texels);
     let major = usize::from(squares[1] > squares[0]);
     let legacy = Axes {
         squares: [squares[major], squares[1 - major]],
         major: [derivatives[major][0], derivatives[major][1]],
     };
-    if !anisotropic || !squares[0].is_finite() || !squares[1].is_finite() {
+    if !squares[0].is_finite() || !squares[1].is_finite() {
         return (lod::of_square(squares[major]), None);
     }
     // A derivative with a component across the face does not lie on the map.

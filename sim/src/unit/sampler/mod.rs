@@ -12,6 +12,7 @@
 //! * [`texels`]: reads texels from memory;
 //! * [`fast_path`], [`fast_sample`]: all these steps in one, for textures with 8 bits in each
 //!   channel;
+//! * [`vector`]: the fast path for all lanes of a group together;
 //! * [`mod@sample`], [`gather`], [`load`], [`info`], [`mono`]: the results of each kind of message;
 //! * [`media`]: the messages that sample a block of pixels.
 
@@ -35,7 +36,10 @@ pub mod point;
 pub mod sample;
 pub mod samplers;
 pub mod state;
+#[cfg(test)]
+mod tests;
 pub mod texels;
+pub mod vector;
 pub mod view;
 pub mod views;
 

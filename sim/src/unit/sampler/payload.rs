@@ -525,6 +525,13 @@ impl<'m> Request<'m> {
             }
             return;
         }
+        let step = self.simd.registers();
+        if mask == 0xff && self.present == ALL && self.payload.returned() >= 4 * step {
+            for (n, channel) in channels.iter().enumerate() {
+                registers.set_dwords(at + (group + n * step) * REGISTER, *channel);
+            }
+            return;
+        }
         let mut register = group;
         for (n, channel) in channels.iter().enumerate() {
             if self.present >> n & 1 == 0 {

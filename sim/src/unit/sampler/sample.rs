@@ -8,6 +8,7 @@ use super::payload::{GROUP, LodFrom, Parameter, Reduce, Request, Sample};
 use super::point::{Coordinates, Point};
 use super::state::MapFilter;
 use super::texels::{self, Pages, Texels};
+use super::vector;
 use super::view::View;
 use crate::eu::regions::Registers;
 use crate::mem::{PageFault, Vm};
@@ -45,6 +46,9 @@ pub fn sample(
         }
         return Ok(done);
     }
+    if let Some(bytes) = vector::sample(view, vm, registers, request, sample) {
+        return Ok(Done { bytes, ..done });
+    }
     if let Some(fast) = view.fast_path.filter(|_| sample.reduce == Reduce::Mean && !sample.compares)
     {
         let mut pages = Pages::new(vm);
@@ -55,8 +59,7 @@ pub fn sample(
             let lanes =
                 fast_sample::group(view, &mut pages, &coordinates, &details, request.offset, mask)?;
             request.answer(registers, group, &fast.answer(&lanes));
-            let texels = if view.filters == [MapFilter::Nearest; 2] { 1 } else { 4 };
-            done.bytes += 4 * texels * u64::from(mask.count_ones());
+            done.bytes += fast.bytes(view) * u64::from(mask.count_ones());
         }
         if sample.kills {
             request.answer_mask(registers, 0);

@@ -36,8 +36,12 @@ impl<'v, 'a> Pages<'v, 'a> {
         Pages { vm, pages: [(NO_PAGE, &NOWHERE); 4] }
     }
 
+    /// The page that holds `address`.
+    ///
+    /// # Errors
+    /// A page fault.
     #[inline(always)]
-    fn page(&mut self, address: u64) -> Result<&'v Page, PageFault> {
+    pub fn page(&mut self, address: u64) -> Result<&'v Page, PageFault> {
         let number = address / PAGE;
         let memo = &mut self.pages[number as usize % 4];
         if memo.0 != number {

@@ -6,6 +6,7 @@ use super::fast_path::FastPath;
 use super::key::Key;
 use super::lod::{Chooser, Rules};
 use super::state::{MapFilter, Sampler, Wrap};
+use super::vector::Vector;
 use crate::assumptions::SAMPLES_FLUSH_SUBNORMALS;
 use crate::surface::format::value::Value;
 use crate::surface::format::{Class, Codec, Encoding, Format, Letter, Numeric};
@@ -113,6 +114,9 @@ pub struct View {
     /// The fast path, if the view allows it. Only messages that return a weighted mean, without a
     /// comparison, may use it.
     pub fast_path: Option<FastPath>,
+    /// What the vector path needs, if the view allows it. Only messages that may use the fast path
+    /// may use it.
+    pub vector: Option<Vector>,
     /// True if the reference of a comparison is clamped to the range from 0 to 1.
     pub clamps_reference: bool,
     /// True if samples and gathers replace subnormal numbers by zeros. Floats of less than 32 bits
@@ -223,6 +227,7 @@ impl View {
             faces: extras.faces,
             wrap,
             filters,
+            vector: fast_path.and_then(|_| Vector::of(&surface, &places)),
             fast_path,
             ewa: sampler.ewa && extras.ewa,
             layers: if cube { surface.slices / FACES } else { surface.slices },
