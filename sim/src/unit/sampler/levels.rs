@@ -93,7 +93,16 @@ pub fn choices(
     }
     let measure = |derivatives| (isotropic(view, derivatives), ());
     let lods = lods(request, registers, view, coordinates, from, group, measure);
-    Choices::Each(lods.map(|(lod, ())| view.chooser.choose(view.chooser.biased(lod))))
+    // Usually the lanes of a subspan have the same level of detail.
+    let mut last = lods[0].0;
+    let mut choice = view.chooser.choose(view.chooser.biased(last));
+    Choices::Each(lods.map(|(lod, ())| {
+        if lod != last {
+            last = lod;
+            choice = view.chooser.choose(view.chooser.biased(lod));
+        }
+        choice
+    }))
 }
 
 /// True if all levels of detail select the same level and the same filter.

@@ -12,7 +12,7 @@
 //! * [`texels`]: reads texels from memory;
 //! * [`fast_path`], [`fast_sample`]: all these steps in one, for textures with 8 bits in each
 //!   channel;
-//! * [`vector`]: the fast path for all lanes of a group together;
+//! * [`vector`]: the same for all lanes of a group together, also for other textures;
 //! * [`mod@sample`], [`gather`], [`load`], [`info`], [`mono`]: the results of each kind of message;
 //! * [`media`]: the messages that sample a block of pixels.
 

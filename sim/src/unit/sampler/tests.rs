@@ -265,3 +265,28 @@ fn bytes() {
     let used = compare(1, 20_000, &formats, |view| View { vector: None, ..view });
     assert!(used > 12_000, "{used}");
 }
+
+/// Oracle: the general path.
+#[test]
+fn values() {
+    let formats = [
+        SurfaceFormat::R8G8B8A8_UNORM_SRGB,
+        SurfaceFormat::B8G8R8A8_UNORM_SRGB,
+        SurfaceFormat::R8_UNORM,
+        SurfaceFormat::A8_UNORM,
+        SurfaceFormat::R8G8_UNORM,
+        SurfaceFormat::R8G8B8A8_SNORM,
+        SurfaceFormat::B5G6R5_UNORM,
+        SurfaceFormat::R10G10B10A2_UNORM,
+        SurfaceFormat::R11G11B10_FLOAT,
+        SurfaceFormat::R16G16B16A16_FLOAT,
+        SurfaceFormat::R16_FLOAT,
+        SurfaceFormat::R32_FLOAT,
+        SurfaceFormat::R32G32B32A32_FLOAT,
+        SurfaceFormat::R8G8B8A8_UINT,
+        SurfaceFormat::R32G32_UINT,
+        SurfaceFormat::R16_SINT,
+    ];
+    let used = compare(2, 20_000, &formats, |view| View { vector: None, fast_path: None, ..view });
+    assert!(used > 8_000, "{used}");
+}

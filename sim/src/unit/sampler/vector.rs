@@ -1,24 +1,29 @@
-//! The vector path of the sampler: all lanes of a group together, for the views and messages of
-//! [`super::fast_sample`].
+//! The vector path of the sampler: all lanes of a group together, for two-dimensional textures whose
+//! texels have 1, 2, 4, 8 or 16 bytes, and for the filters nearest and linear.
 //!
-//! Everything is computed on arrays of lanes, which the compiler turns into vector instructions. A
-//! message that needs more (a page fault, a coordinate far outside of the map) is refused before
-//! anything is changed; the other paths then start from its beginning.
+//! Everything is computed on arrays of lanes, which the compiler turns into vector instructions. The
+//! results are those of [`super::fast_sample`] for views that have a fast path, and those of
+//! [`mod@super::sample`] for other views. A message that needs more (a page fault, a coordinate far
+//! outside of the map) is refused before anything is changed; the other paths then start from its
+//! beginning.
 
-use super::address::{Axes, layer};
+use super::address::layer;
 use super::fast_path::FastPath;
 use super::levels::{self, Choices};
 use super::lod::Choice;
 use super::payload::{GROUP, LANES, Reduce, Request, Sample, Simd};
 use super::point::Coordinates;
-use super::state::MapFilter;
-use super::texels::Pages;
-use super::view::{Place, View};
+use super::state::{MapFilter, Wrap};
+use super::texels::{Pages, flush};
+use super::view::{Place, Source, View};
 use crate::eu::fast::Level;
 use crate::eu::fast::lanes::{blend, map, zip};
 use crate::eu::regions::Registers;
 use crate::mem::{PAGE, Page, Vm};
-use crate::surface::{Surface, TileMode};
+use crate::surface::format::Numeric;
+use crate::surface::format::value::Value;
+use crate::surface::{Codec, Dimension, SurfaceKind, TileMode};
+use genxml::gen8::state::ShaderChannelSelect;
 
 /// Values of the lanes of a group.
 type Row<T> = [T; GROUP];
@@ -29,34 +34,52 @@ const CORNERS: usize = 4;
 #[derive(Clone, Copy, Debug)]
 pub struct Vector {
     level: Level,
+    /// Bytes of an element.
+    size: i32,
     /// Address of the page of the surface's first byte, and the byte's offset in the page.
     page: u64,
     within: i32,
 }
 
 impl Vector {
-    /// The vector path for a surface with the given levels; `None` if this processor or the surface
-    /// excludes it.
-    pub fn of(surface: &Surface, places: &[Place]) -> Option<Vector> {
+    /// The vector path for a view; `None` if this processor or the view excludes it.
+    pub fn of(view: &View) -> Option<Vector> {
         let level = Level::detect()?;
-        let whole = |bytes: u64| bytes.is_multiple_of(surface.element_bytes.into());
-        let simple = surface.element_bytes == 4
+        let surface = &view.surface;
+        let Source::Elements(size) = view.source else { return None };
+        let whole = |bytes: u64| bytes.is_multiple_of(size.into());
+        let plain = surface.kind == SurfaceKind::Image
+            && surface.layout.dimension == Dimension::Two
             && surface.tile_mode != TileMode::W
             && surface.line_stride == 0
             && surface.layout.samples == 1
             && !surface.layout.by_level()
+            && usize::try_from(size).is_ok_and(|size| size <= ELEMENT)
             && whole(surface.base)
-            && whole(surface.pitch.into());
-        // Offsets have 31 bits. A bound of them: all rows, and as many tiles as a row can have.
+            && whole(surface.pitch.into())
+            && view.codec.is_some_and(Codec::has_channels)
+            && view.palette.is_none()
+            && view.key.is_none()
+            && view.ones == [false; 4]
+            && !view.sampler.disabled
+            && view
+                .filters
+                .iter()
+                .all(|filter| matches!(filter, MapFilter::Nearest | MapFilter::Linear))
+            && !view.wrap[..2].iter().any(|wrap| matches!(wrap, Wrap::Border | Wrap::HalfBorder));
+        // Offsets have 31 bits. A bound of them: all rows, and all tiles in front of the last byte
+        // of a row. A tile is at least 64 bytes wide.
+        let places = &view.places;
         let bottom = places.iter().map(|place| place.top + i64::from(place.size[1])).max()?;
         let right = places.iter().map(|place| place.left).max()?
-            + i64::from(places[0].size[0]) * i64::from(surface.element_bytes);
+            + i64::from(places[0].size[0]) * i64::from(size);
         let slices = i64::from(surface.first_slice + surface.slices);
         let rows = slices * i64::from(surface.layout.qpitch) + bottom + i64::from(surface.top);
         let bytes = (rows + i64::from(surface.tile_mode.height())) * i64::from(surface.pitch)
-            + (right + i64::from(surface.left)) * PAGE as i64;
-        (simple && bytes < 1 << 30).then_some(Vector {
+            + (right + i64::from(surface.left)) * (PAGE as i64 / 64);
+        (plain && bytes < 1 << 30).then_some(Vector {
             level,
+            size: size as i32,
             page: surface.base & !(PAGE - 1),
             within: (surface.base % PAGE) as i32,
         })
@@ -74,7 +97,6 @@ pub fn sample(
     sample: Sample,
 ) -> Option<u64> {
     let vector = view.vector?;
-    let fast = &view.fast_path?;
     if sample.reduce != Reduce::Mean || sample.compares || request.simd == Simd::Pair {
         return None;
     }
@@ -83,9 +105,16 @@ pub fn sample(
         || {
             let mut pages = Pages::new(vm);
             let mut answers = [[[0; GROUP]; 4]; LANES / GROUP];
+            let mut bytes = 0;
             for (group, mask) in request.active_groups() {
                 let lanes = Lanes::read(view, registers, request, sample, group, mask);
-                answers[group % 2] = lanes.sample(vector, fast, &mut pages)?;
+                answers[group % 2] = match &view.fast_path {
+                    Some(fast) => {
+                        bytes += fast.bytes(view) * u64::from(mask.count_ones());
+                        lanes.sample(vector, fast, &mut pages)?
+                    }
+                    None => lanes.values(vector, &mut pages, &mut bytes)?,
+                };
             }
             for (group, _) in request.active_groups() {
                 request.answer(registers, group, &answers[group % 2]);
@@ -93,7 +122,7 @@ pub fn sample(
             if sample.kills {
                 request.answer_mask(registers, 0);
             }
-            Some(fast.bytes(view) * u64::from(request.mask.count_ones()))
+            Some(bytes)
         },
     )
 }
@@ -145,18 +174,7 @@ impl<'v> Lanes<'v> {
         let mut found = [[0; GROUP]; 4];
         let mut rest = self.mask;
         while rest != 0 {
-            let lane = rest.trailing_zeros() as usize % GROUP;
-            let (choice, same, shares) = match &self.choices {
-                Choices::Same(choice) => (*choice, self.mask, [0; GROUP]),
-                Choices::Each(choices) => {
-                    let choice = choices[lane];
-                    let equal =
-                        map(*choices, |other| Choice { share: choice.share, ..other } == choice);
-                    let same =
-                        equal.iter().rev().fold(0, |same, &equal| same << 1 | u32::from(equal));
-                    (choice, same & self.mask, map(*choices, |choice| i32::from(choice.share)))
-                }
-            };
+            let (choice, same, shares) = self.first(rest);
             let own = self.levels(vector, fast, pages, choice, &shares)?;
             if same == self.mask {
                 return Some(own);
@@ -167,6 +185,118 @@ impl<'v> Lanes<'v> {
             rest &= !same;
         }
         Some(found)
+    }
+
+    /// The levels of the first lane of `rest`, the mask of all active lanes that read these levels,
+    /// and the weights of the second level for all lanes.
+    #[inline(always)]
+    fn first(&self, rest: u32) -> (Choice, u32, Row<i32>) {
+        match &self.choices {
+            Choices::Same(choice) => (*choice, self.mask, [choice.share.into(); GROUP]),
+            Choices::Each(choices) => {
+                let choice = choices[rest.trailing_zeros() as usize % GROUP];
+                let equal =
+                    map(*choices, |other| Choice { share: choice.share, ..other } == choice);
+                let same = equal.iter().rev().fold(0, |same, &equal| same << 1 | u32::from(equal));
+                (choice, same & self.mask, map(*choices, |choice| i32::from(choice.share)))
+            }
+        }
+    }
+
+    /// The four channels of the response, for texels that are decoded to floats or integers. Adds
+    /// the number of bytes read to `bytes`.
+    ///
+    /// The sums are those of [`super::sample`], in the same order. A NaN needs the other path: its
+    /// bits depend on the order in which the host's processor adds.
+    #[inline(always)]
+    fn values(
+        &self,
+        vector: Vector,
+        pages: &mut Pages<'_, '_>,
+        bytes: &mut u64,
+    ) -> Option<[Row<u32>; 4]> {
+        let view = self.view;
+        let one_level = match &self.choices {
+            Choices::Same(choice) => choice.share == 0,
+            Choices::Each(choices) => choices.iter().all(|choice| choice.share == 0),
+        };
+        // Integers have no mean. The result is the texel of the first level.
+        let adds = view.numeric == Numeric::Float;
+        let mut found = [[0; 4]; GROUP];
+        let mut rest = self.mask;
+        while rest != 0 {
+            let (choice, same, shares) = self.first(rest);
+            let size = u64::from(vector.size as u32);
+            let own = self.decoded(vector, pages, choice.level, choice.magnified)?;
+            *bytes += size * u64::from(same.count_ones()) * own.count as u64;
+            let second = zip(shares, LANE_BITS, |share, bit| share > 0 && same & bit != 0);
+            let both = second.iter().filter(|second| **second).count();
+            let next = match both {
+                0 => None,
+                _ => Some(self.decoded(vector, pages, choice.next, choice.magnified)?),
+            };
+            *bytes += size * both as u64 * own.count as u64;
+            for lane in 0..GROUP {
+                if same >> lane & 1 == 0 {
+                    continue;
+                }
+                found[lane] = if !adds || one_level && own.count == 1 {
+                    own.values[lane]
+                } else if one_level {
+                    own.mean(lane).map(|sum| (sum as f32).to_bits())
+                } else {
+                    let share = f64::from(shares[lane]);
+                    let weight = (256.0 - share) * (1.0 / 256.0);
+                    let mut sums = own.mean(lane).map(|own| 0.0 + weight * own);
+                    if let Some(next) = next.as_ref().filter(|_| share > 0.0) {
+                        let weight = share * (1.0 / 256.0);
+                        sums = zip(sums, next.mean(lane), |sum, next| sum + weight * next);
+                    }
+                    sums.map(|sum| (sum as f32).to_bits())
+                };
+            }
+            rest &= !same;
+        }
+        if view.flushes {
+            flush(&mut found);
+        }
+        let nan = |bits: &u32| f32::from_bits(*bits).is_nan();
+        if adds && found.as_flattened().iter().any(nan) {
+            return None;
+        }
+        let channel = |n: usize| map(found, |value| value[n]);
+        let [red, green, blue, alpha] = [channel(0), channel(1), channel(2), channel(3)];
+        Some(view.surface.select.map(|select| match select {
+            ShaderChannelSelect::RED => red,
+            ShaderChannelSelect::GREEN => green,
+            ShaderChannelSelect::BLUE => blue,
+            ShaderChannelSelect::ALPHA => alpha,
+            other => [view.select(other, &[0; 4]); GROUP],
+        }))
+    }
+
+    /// The decoded texels of a level.
+    #[inline(always)]
+    fn decoded(
+        &self,
+        vector: Vector,
+        pages: &mut Pages<'_, '_>,
+        level: u8,
+        magnified: bool,
+    ) -> Option<Decoded> {
+        let mut decoded =
+            Decoded { values: [[0; 4]; CORNERS * GROUP], count: 1, shares: [[0; GROUP]; 2] };
+        match self.places(vector, level, magnified)? {
+            Places::Nearest(offsets) => {
+                decode(self.view, pages, vector, offsets.as_slice(), &mut decoded.values)?;
+            }
+            Places::Linear(offsets, x, y) => {
+                decoded.count = CORNERS;
+                decoded.shares = [x, y];
+                decode(self.view, pages, vector, offsets.as_flattened(), &mut decoded.values)?;
+            }
+        }
+        Some(decoded)
     }
 
     /// The four channels of lanes that read the levels of `choice`. `shares` are the weights of the
@@ -206,22 +336,120 @@ impl<'v> Lanes<'v> {
         level: u8,
         magnified: bool,
     ) -> Option<Texels> {
+        Some(match self.places(vector, level, magnified)? {
+            Places::Nearest(offsets) => Texels::Nearest(fetch(pages, vector.page, [offsets])?[0]),
+            Places::Linear(offsets, x, y) => {
+                Texels::Linear(fetch(pages, vector.page, offsets)?, x, y)
+            }
+        })
+    }
+
+    /// The texels that a level contributes.
+    #[inline(always)]
+    fn places(&self, vector: Vector, level: u8, magnified: bool) -> Option<Places> {
         let view = self.view;
         let place = view.place(level);
         let linear = view.filters[usize::from(magnified)] == MapFilter::Linear;
         let [u, v] = [0, 1].map(|n| view.rule(place, n, magnified, linear, self.offset[n]));
         let (x, y) = (u.axes(self.uv[0])?, v.axes(self.uv[1])?);
-        let grid = Grid::new(view, place, self.slices, vector.within);
+        let grid = Grid::new(view, place, self.slices, vector);
         let (left, above) = (grid.columns(x.texels[0]), grid.lines(y.texels[0]));
         if !linear {
-            let texels = fetch(pages, vector.page, [sum(above, left)])?;
-            return Some(Texels { first: texels[0], linear: None });
+            return Some(Places::Nearest(sum(above, left)));
         }
         let (right, below) = (grid.columns(x.texels[1]), grid.lines(y.texels[1]));
-        let places = [sum(above, left), sum(above, right), sum(below, left), sum(below, right)];
-        let texels: [Row<u32>; CORNERS] = fetch(pages, vector.page, places)?;
-        Some(Texels { first: texels[0], linear: Some((texels, x, y)) })
+        let corners = [sum(above, left), sum(above, right), sum(below, left), sum(below, right)];
+        Some(Places::Linear(corners, x.shares, y.shares))
     }
+}
+
+/// The bit of each lane in a mask.
+const LANE_BITS: Row<u32> = [1, 2, 4, 8, 16, 32, 64, 128];
+
+/// Offsets of the texels of a level from the page of the surface's first byte.
+enum Places {
+    /// One texel.
+    Nearest(Row<u32>),
+    /// Four texels, and the weights of the second one along U and along V, in 1/256.
+    Linear([Row<u32>; CORNERS], Row<i32>, Row<i32>),
+}
+
+/// Decoded texels of a level: those of all lanes for the first corner, then for the others.
+struct Decoded {
+    values: [Value; CORNERS * GROUP],
+    /// Number of texels of a lane.
+    count: usize,
+    /// Weights of the second texels along U and along V, in 1/256.
+    shares: [Row<i32>; 2],
+}
+
+impl Decoded {
+    /// The weighted mean of a lane's texels. A texel with weight 0 does not count, even if it is a
+    /// NaN.
+    #[inline(always)]
+    fn mean(&self, lane: usize) -> [f64; 4] {
+        let share = |n: usize| {
+            let second = f64::from(self.shares[n][lane]) * (1.0 / 256.0);
+            [1.0 - second, second]
+        };
+        let (x, y) = (share(0), share(1));
+        let mut sum = [0.0; 4];
+        for corner in 0..self.count {
+            let weight = x[corner % 2] * y[corner / 2 % 2];
+            let value = self.values[(corner * GROUP + lane) % (CORNERS * GROUP)];
+            if weight != 0.0 {
+                for n in 0..4 {
+                    sum[n] += f64::from(f32::from_bits(value[n])) * weight;
+                }
+            }
+        }
+        sum
+    }
+}
+
+/// Most bytes of an element.
+const ELEMENT: usize = 16;
+
+/// Reads and decodes the elements at offsets. `None` if there is a page fault.
+fn decode(
+    view: &View,
+    pages: &mut Pages<'_, '_>,
+    vector: Vector,
+    offsets: &[u32],
+    values: &mut [Value],
+) -> Option<()> {
+    match vector.size {
+        1 => elements::<1>(view, pages, vector, offsets, values),
+        2 => elements::<2>(view, pages, vector, offsets, values),
+        4 => elements::<4>(view, pages, vector, offsets, values),
+        8 => elements::<8>(view, pages, vector, offsets, values),
+        _ => elements::<ELEMENT>(view, pages, vector, offsets, values),
+    }
+}
+
+fn elements<const N: usize>(
+    view: &View,
+    pages: &mut Pages<'_, '_>,
+    vector: Vector,
+    offsets: &[u32],
+    values: &mut [Value],
+) -> Option<()> {
+    let mut raw = [[0; N]; CORNERS * GROUP];
+    let mut number = offsets[0] / SIZE;
+    let mut page = pages.page(vector.page.wrapping_add(offsets[0].into())).ok()?;
+    for (raw, &offset) in raw.iter_mut().zip(offsets) {
+        if offset / SIZE != number {
+            number = offset / SIZE;
+            page = pages.page(vector.page.wrapping_add(offset.into())).ok()?;
+        }
+        *raw = page.load((offset % SIZE) as usize / N * N)?;
+    }
+    let values = &mut values[..offsets.len()];
+    view.codec?.decode(raw[..offsets.len()].as_flattened(), values);
+    if view.flushes {
+        flush(values);
+    }
+    Some(())
 }
 
 /// The coordinates of active lanes. An inactive lane gets that of the first active one, so that it
@@ -247,13 +475,15 @@ struct Grid {
     left: i32,
     /// First row of each lane's slice of the level.
     top: Row<i32>,
+    /// Bytes of an element.
+    size: i32,
     /// Number of bytes that is added to all offsets.
     within: i32,
 }
 
 impl Grid {
     #[inline(always)]
-    fn new(view: &View, place: &Place, slices: Row<i32>, within: i32) -> Grid {
+    fn new(view: &View, place: &Place, slices: Row<i32>, vector: Vector) -> Grid {
         let surface = &view.surface;
         let top = place.top as i32 + surface.top as i32;
         Grid {
@@ -261,7 +491,8 @@ impl Grid {
             pitch: surface.pitch as i32,
             left: place.left as i32 + surface.left as i32,
             top: map(slices, |slice| slice + top),
-            within,
+            size: vector.size,
+            within: vector.within,
         }
     }
 
@@ -269,7 +500,7 @@ impl Grid {
     #[inline(always)]
     fn columns(&self, texels: Row<i32>) -> Row<i32> {
         let pitch = self.pitch;
-        let bytes = map(texels, |texel| self.left + 4 * texel);
+        let bytes = map(texels, |texel| self.left + self.size * texel);
         match self.mode {
             TileMode::Linear => bytes,
             TileMode::X => map(bytes, |byte| TileMode::X.near_offset(byte, 0, pitch)),
@@ -351,11 +582,11 @@ fn scattered<const N: usize>(
 }
 
 /// The texels of one level.
-struct Texels {
-    /// The first texel of each lane.
-    first: Row<u32>,
-    /// For the linear filter: all texels, and their weights along U and V.
-    linear: Option<([Row<u32>; CORNERS], Axes<GROUP>, Axes<GROUP>)>,
+enum Texels {
+    /// One texel of each lane.
+    Nearest(Row<u32>),
+    /// Four texels of each lane, and the weights of the second one along U and along V, in 1/256.
+    Linear([Row<u32>; CORNERS], Row<i32>, Row<i32>),
 }
 
 impl Texels {
@@ -363,12 +594,14 @@ impl Texels {
     /// the sums are exact.
     #[inline(always)]
     fn sums(&self, low: u32) -> Row<f32> {
-        let Some((corners, x, y)) = &self.linear else {
-            return map(bytes(self.first, low), |byte| byte * 65536.0);
-        };
-        let above = between(bytes(corners[0], low), bytes(corners[1], low), x.shares);
-        let below = between(bytes(corners[2], low), bytes(corners[3], low), x.shares);
-        between(above, below, y.shares)
+        match self {
+            Texels::Nearest(texels) => map(bytes(*texels, low), |byte| byte * 65536.0),
+            Texels::Linear([a, b, c, d], x, y) => {
+                let above = between(bytes(*a, low), bytes(*b, low), *x);
+                let below = between(bytes(*c, low), bytes(*d, low), *x);
+                between(above, below, *y)
+            }
+        }
     }
 }
 

@@ -114,8 +114,8 @@ pub struct View {
     /// The fast path, if the view allows it. Only messages that return a weighted mean, without a
     /// comparison, may use it.
     pub fast_path: Option<FastPath>,
-    /// What the vector path needs, if the view allows it. Only messages that may use the fast path
-    /// may use it.
+    /// What the vector path needs, if the view allows it. Only messages that return a weighted mean,
+    /// without a comparison, may use it.
     pub vector: Option<Vector>,
     /// True if the reference of a comparison is clamped to the range from 0 to 1.
     pub clamps_reference: bool,
@@ -202,7 +202,7 @@ impl View {
         let filters = [filter(sampler.min), filter(sampler.mag)];
         let fast_path = FastPath::of(&surface, wrap, filters)
             .filter(|_| extras.key.is_none() && places[0].size[0] > 0);
-        View {
+        let view = View {
             surface,
             sampler,
             chooser: Chooser::new(&sampler, extras.rules, last, resource, extras.base_level),
@@ -227,7 +227,7 @@ impl View {
             faces: extras.faces,
             wrap,
             filters,
-            vector: fast_path.and_then(|_| Vector::of(&surface, &places)),
+            vector: None,
             fast_path,
             ewa: sampler.ewa && extras.ewa,
             layers: if cube { surface.slices / FACES } else { surface.slices },
@@ -247,7 +247,8 @@ impl View {
                 && list
                     .iter()
                     .any(|channel| channel.encoding == Encoding::Float && channel.bits >= 32),
-        }
+        };
+        View { vector: Vector::of(&view), ..view }
     }
 
     /// True if a texel can have the border colour.
