@@ -77,19 +77,25 @@ pub enum Choices {
     Each([Choice; GROUP]),
 }
 
+/// The levels that all lanes read, if they do not depend on the level of detail.
+pub fn fixed(view: &View) -> Option<Choice> {
+    is_fixed(view).then(|| view.chooser.choose(0))
+}
+
 /// The levels that a group of lanes reads, for a view without an anisotropic filter. The levels are
-/// those of [`details`].
+/// those of [`details`]. `fixed` is the result of the function with this name.
 #[inline(always)]
 pub fn choices(
     request: &Request<'_>,
     registers: &Registers,
     view: &View,
+    fixed: Option<Choice>,
     coordinates: &Coordinates,
     from: LodFrom,
     group: usize,
 ) -> Choices {
-    if is_fixed(view) {
-        return Choices::Same(view.chooser.choose(0));
+    if let Some(choice) = fixed {
+        return Choices::Same(choice);
     }
     let measure = |derivatives| (isotropic(view, derivatives), ());
     let lods = lods(request, registers, view, coordinates, from, group, measure);

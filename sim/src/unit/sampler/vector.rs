@@ -34,6 +34,8 @@ const CORNERS: usize = 4;
 #[derive(Clone, Copy, Debug)]
 pub struct Vector {
     level: Level,
+    /// The levels that all lanes read, if they do not depend on the level of detail.
+    fixed: Option<Choice>,
     /// Bytes of an element.
     size: i32,
     /// Address of the page of the surface's first byte, and the byte's offset in the page.
@@ -79,6 +81,7 @@ impl Vector {
             + (right + i64::from(surface.left)) * (PAGE as i64 / 64);
         (plain && bytes < 1 << 30).then_some(Vector {
             level,
+            fixed: levels::fixed(view),
             size: size as i32,
             page: surface.base & !(PAGE - 1),
             within: (surface.base % PAGE) as i32,
@@ -107,7 +110,8 @@ pub fn sample(
             let mut answers = [[[0; GROUP]; 4]; LANES / GROUP];
             let mut bytes = 0;
             for (group, mask) in request.active_groups() {
-                let lanes = Lanes::read(view, registers, request, sample, group, mask);
+                let lanes =
+                    Lanes::read(view, vector.fixed, registers, request, sample, group, mask);
                 answers[group % 2] = match &view.fast_path {
                     Some(fast) => {
                         bytes += fast.bytes(view) * u64::from(mask.count_ones());
@@ -143,6 +147,7 @@ impl<'v> Lanes<'v> {
     #[inline(always)]
     fn read(
         view: &'v View,
+        fixed: Option<Choice>,
         registers: &Registers,
         request: &Request<'_>,
         sample: Sample,
@@ -150,7 +155,8 @@ impl<'v> Lanes<'v> {
         mask: u32,
     ) -> Lanes<'v> {
         let coordinates = Coordinates::read(request, registers, view, group);
-        let choices = levels::choices(request, registers, view, &coordinates, sample.lod, group);
+        let choices =
+            levels::choices(request, registers, view, fixed, &coordinates, sample.lod, group);
         let surface = &view.surface;
         let [u, v, r] = &coordinates.uvr;
         let uv = [active(u, mask), active(v, mask)];
