@@ -59,7 +59,7 @@ pub enum Lanes {
     FourDwords,
     /// Four signed dwords, which a load extends to 64 bits. Loads only.
     FourSignedDwords,
-    /// 64 bits, for all four pairs of lanes. Loads only.
+    /// 64 bits, which a load copies to all four pairs of lanes. Loads only.
     Qword,
 }
 
@@ -152,7 +152,7 @@ enum Rm {
 #[derive(Debug)]
 #[must_use = "every jump needs a target"]
 pub struct Jump {
-    /// Where the distance is.
+    /// Offset of the jump's distance in the code.
     at: usize,
 }
 
@@ -169,10 +169,10 @@ pub struct Assembler {
     daz: bool,
     /// True between `begin` and `end`.
     open: bool,
-    /// Number of bytes from the position in the window on that the routine may access.
+    /// Number of bytes that the routine may access, from the position in the window on.
     reachable: usize,
-    /// For each jump out of the routine: where its distance is, and the number that the routine
-    /// returns.
+    /// For each jump to an exit: the offset of its distance in the code, and the number that the
+    /// routine then returns.
     exits: Vec<(usize, u32)>,
     /// Number of jumps that have no target yet.
     jumps: usize,
@@ -282,7 +282,8 @@ impl Assembler {
         self.jump(&[0x0f, 0x85])
     }
 
-    /// Sets the target of a jump. The bytes of [`seek`](Self::seek) cannot be accessed any more.
+    /// Sets the target of a jump to the next instruction. The window can be accessed again only
+    /// after another [`seek`](Self::seek).
     pub fn target(&mut self, jump: Jump) {
         self.reachable = 0;
         self.jumps -= 1;
@@ -316,10 +317,11 @@ impl Assembler {
         self.exit(0x85, number);
     }
 
-    /// Sets the position in the window: lane 0 of `reg`, of which the bits of `mask` count. Leaves
-    /// the routine, which returns `number`, unless the window has `bytes` bytes from the position
-    /// on. These bytes can be accessed up to the next comparison, [`seek`](Self::seek), target or
-    /// [`store_bits`](Self::store_bits).
+    /// Sets the position in the window to lane 0 of `reg` AND `mask`. Leaves the routine, which
+    /// then returns `number`, unless the window has `bytes` bytes from the position on. The
+    /// following instructions can access these bytes, until the next call of
+    /// [`skip_unless`](Self::skip_unless), [`leave_unless`](Self::leave_unless),
+    /// [`seek`](Self::seek), [`target`](Self::target) or [`store_bits`](Self::store_bits).
     ///
     /// # Panics
     /// If `number` is 0, or if `bytes` is more than 2^30.

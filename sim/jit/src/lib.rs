@@ -1,10 +1,13 @@
 //! Vector code for x86-64, made at run time and called through a safe interface.
 //!
-//! The code jumps only forward, so every call ends. It reads and writes one block of memory whose
-//! size is known when the code is made: [`Assembler`] checks every memory operand against that
-//! size. It also reads and writes a window of any size: there the code itself checks the position
-//! before it accesses memory. So the code cannot access other memory. [`Code`] keeps the code in pages that
-//! are either writable or executable, never both.
+//! The code jumps only forward, so every call ends. It accesses two ranges of memory, and no other:
+//!
+//! - The *block* has a size that is known when the code is made. [`Assembler`] checks every memory
+//!   operand against it.
+//! - The *window* has a size that only the call gives. The code itself compares the position with
+//!   the size before it accesses the window.
+//!
+//! [`Code`] keeps the code in pages that are either writable or executable, never both.
 //!
 //! The instructions are those of AVX2 and FMA: eight lanes of 32 bits in each register. The names
 //! and encodings are those of Intel's Software Developer's Manual, volume 2.
@@ -72,9 +75,9 @@ impl Code {
         }
     }
 
-    /// Calls routine `number` on `block` and `window`. Lane n of the mask that the routine reads is
-    /// all ones if bit n of `mask` is set, else zero. Returns 0 if the routine reached its end, else
-    /// the number of the place where it left.
+    /// Calls routine `number` on `block` and `window`. `mask` has a dword for each lane: all ones
+    /// or zero. Returns 0 if the routine reached its end, else the number of the exit that it took
+    /// ([`Assembler::leave_unless`], [`Assembler::seek`]).
     ///
     /// # Panics
     /// If there is no such routine, or if `block` is smaller than the block that the code was made

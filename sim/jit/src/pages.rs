@@ -52,9 +52,10 @@ impl Pages {
         type Routine = unsafe extern "sysv64" fn(*mut u8, *const u32, *mut u8, usize) -> u32;
         assert!(at < self.length, "the routine is inside the pages");
         // SAFETY: `Code` passes only offsets where the assembler began a routine. A routine follows
-        // the calling convention: it changes only vector registers, rax, rcx and r8, restores MXCSR,
-        // and returns. It reads `mask` and its constants, and accesses `block` below the limit. It
-        // accesses `window` only after it has compared the end of the access with the length.
+        // the calling convention: it changes only vector registers, rax, rcx and r8, restores
+        // MXCSR, and returns. It reads `mask` and its constants, and accesses `block` below the
+        // limit. It accesses `window` only after it has compared the end of the access with the
+        // length.
         unsafe {
             let routine: Routine = std::mem::transmute(self.start.cast::<u8>().add(at));
             routine(block.as_mut_ptr(), mask.as_ptr(), window.as_mut_ptr(), window.len())

@@ -4,8 +4,8 @@
 //! [`decode`] finds the instructions of a program, [`decode8`] makes uops from those of Gen8, a
 //! [`kernel`] holds them. A [`thread`] executes them: [`regions`] and [`acc`] are its registers,
 //! [`modes`] its modes, [`flow`] the instruction pointers of its channels, [`stop`] the reasons to
-//! stop. [`run`] is its loop. A [`transfer`] is a message whose descriptor is decoded in advance. [`branch`] has the control flow instructions, [`control`] the machine
-//! registers and exceptions.
+//! stop. [`run`] is its loop. A [`transfer`] is a message whose descriptor is decoded in advance.
+//! [`branch`] has the control flow instructions, [`control`] the machine registers and exceptions.
 //!
 //! [`constant`] finds kernels that write the same colour in all threads, [`written`] the registers
 //! that a kernel can write.

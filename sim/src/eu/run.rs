@@ -172,10 +172,11 @@ impl Thread {
         #[cfg(feature = "fast")]
         let verify = compile::Strategy::get() == compile::Strategy::Verify;
         let mut count = 0;
-        // Each way out of the loop returns by itself. A result that is moved after the loop costs
-        // a copy of the whole fault.
+        // Every exit from the loop returns directly. A `break` with the result would copy the whole
+        // fault.
         loop {
             #[cfg_attr(not(feature = "fast"), allow(unused_mut))]
+            // False if `steps` has already counted the instruction.
             let mut counted = true;
             #[cfg(feature = "fast")]
             if let Some(blocks) = blocks {
@@ -260,9 +261,10 @@ impl Thread {
         let _ = kernel;
     }
 
-    /// Executes a run, and returns the number of instructions executed. It is 0 if the run needs
-    /// other channels, if the environment has to see each instruction or message, or if the first
-    /// message has to be sent.
+    /// Executes a run, and returns the number of instructions executed. It is 0 if a channel that
+    /// the run needs is not active, if channels wait inside the run, or if the environment has to
+    /// see each instruction or message. It is also 0 if the run begins with a message that its
+    /// routine cannot execute.
     #[cfg(feature = "fast")]
     #[inline(always)]
     fn messages<E: Environment>(

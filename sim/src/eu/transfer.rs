@@ -7,7 +7,7 @@ use genxml_eu::gen8::eu_messages::{A64ScatteredSubtype, Msd1A64S, Msd1Us};
 use genxml_eu::gen8::messages::{MessageDescriptor, MtDp1};
 use genxml_eu::instruction::SharedFunction;
 
-/// Number of slots whose offsets fill one register, or two registers if they have 64 bits.
+/// Number of slots of a row. Their offsets of 32 bits fill one register, those of 64 bits fill two.
 pub const SLOTS: usize = 8;
 
 /// The memory that a message accesses.
@@ -21,8 +21,8 @@ pub enum Space {
     Surface(u8),
 }
 
-/// An untyped or scattered message of dwords without a header, to data port 1. Its registers are
-/// those that its descriptor asks for, and they are general registers.
+/// An untyped or scattered message of dwords without a header, to data port 1. Its lengths are
+/// those that its type needs, and its payload and response are inside the register file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Transfer {
     /// The memory.
@@ -129,8 +129,8 @@ fn scattered(descriptor: u32) -> Option<(Space, bool, u8, u8)> {
     dwords.then_some((Space::Addresses, write, 1, elements))
 }
 
-/// Messages to shared local memory that were executed without the unit that receives them, for its
-/// counters.
+/// Counts of messages to shared local memory that compiled code executed itself. They are added to
+/// the counters of the data port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
     /// Number of messages that read.

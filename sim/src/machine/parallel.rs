@@ -72,8 +72,8 @@ pub trait Work: Sync {
     /// Takes the caches and counts out of the worker.
     fn report(worker: &mut Self::Worker) -> Self::Report;
 
-    /// True if a part did what it would have done after all parts that were merged so far. Memory
-    /// is checked by the caller.
+    /// True if the part would have had the same result after all parts that were merged so far.
+    /// Checks only state that is not in memory. The caller checks memory.
     fn admits(_worker: &Self::Worker, _report: &Self::Report) -> bool {
         true
     }
@@ -83,15 +83,17 @@ pub trait Work: Sync {
     fn merge(worker: &mut Self::Worker, state: &mut State, report: Self::Report);
 }
 
-/// An estimate of the time of [`Work`], in nanoseconds. It decides only how work is cut into parts.
-/// It does not depend on clocks of the host, so that the same work is always cut in the same way.
+/// An estimate of the time of [`Work`], in nanoseconds. One unit of [`crate::machine::watchdog`] is
+/// about a nanosecond too. The estimate decides only whether and how work is cut into parts. It
+/// does not depend on clocks of the host, so that the same work is always cut in the same way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Estimate {
     /// Nothing is known. The first items run in order, to measure the work of an item.
     Unknown,
     /// At least this time. Kernels with loops can take longer.
     AtLeast(u64),
-    /// The items have to run in order, or are so fast that copies of pages would take longer.
+    /// The items run in order. Either an item needs results of earlier items, or the items are so
+    /// fast that copies of pages would take longer.
     InOrder,
 }
 
@@ -114,13 +116,13 @@ const WHOLE_PARTS: u64 = 14;
 const MAX_WAVE_LENGTH: u64 = 4;
 /// Minimum remaining work for which host threads are started, if the work was measured.
 const MIN_PARALLEL_WORK: u64 = 1_000_000;
-/// Minimum remaining time for which host threads are started, if the time was estimated. A host
-/// thread needs about 50 microseconds to start.
+/// Minimum remaining time in nanoseconds for which host threads are started, if the time was
+/// estimated. A host thread needs about 50 microseconds to start.
 const MIN_PARALLEL_TIME: u64 = 300_000;
 /// A part is aborted if its work is more than this many times the expected work and more than
 /// [`MIN_WORK_LIMIT`].
 const MAX_WORK_RATIO: u64 = 32;
-/// Work for which a part is never aborted.
+/// A part is not aborted for the amount of its work up to this limit.
 const MIN_WORK_LIMIT: u64 = 16 * PART;
 /// Number of aborts that are tolerated. After more aborts, the rest of the work runs in order.
 const MAX_ABORTS: u64 = 2;

@@ -74,22 +74,21 @@ struct Record {
     frame: u64,
     /// Bytes that the part read and had not written itself before.
     read: Bits,
-    /// All bits of `read` are set.
+    /// True if all bits of `read` are set, so that reads need no more marks.
     whole: bool,
     /// True if a page walk of the part read an entry from the frame.
     table: bool,
 }
 
-/// The part's own copy of a page. A part writes only a few lines of 64 bytes of many pages, so a
-/// line is copied from memory when it is first read.
+/// The part's own copy of a page. Usually a part writes only a few lines (64 bytes each) of a page.
+/// So a line is copied from memory only when it is first read.
 #[derive(Debug, bytemuck::Zeroable)]
 #[repr(C)]
 struct Copied {
     bytes: Page,
     /// The bytes that the part wrote. Each word is a line.
     written: Bits,
-    /// A bit for each line that is complete: bytes that the part did not write are copied from
-    /// memory.
+    /// A bit for each line that is complete: its unwritten bytes have been copied from memory.
     lines: Cell<u64>,
 }
 
@@ -193,15 +192,15 @@ impl Overlay {
         Ok(copied.bytes.as_mut())
     }
 
-    /// The part's copy of the page that starts at `address`, with all bytes of memory. All of it
-    /// counts as read and written.
+    /// The part's copy of the page that starts at `address`, filled from memory. All its bytes are
+    /// recorded as read and written.
     pub(super) fn page_mut(
         &mut self,
         mem: &Memory,
         space: &AddressSpace,
         address: u64,
     ) -> Result<PageMut<'_>, PageFault> {
-        // A write of nothing makes the copy, so that the read fills it.
+        // The write of 0 bytes creates the copy. The read fills it.
         self.write(mem, space, address, 0)?;
         self.read(mem, space, address, PAGE as usize)?;
         self.write(mem, space, address, PAGE as usize)
@@ -310,7 +309,8 @@ impl Overlay {
     }
 }
 
-/// A copy of a page without writes and without lines of memory. Reuses a spare page if possible.
+/// An empty copy of a page: no byte is written and no line is complete. Reuses a spare copy if
+/// there is one.
 #[cold]
 #[inline(never)]
 fn empty(spare: &mut Vec<Box<Copied>>) -> Box<Copied> {
@@ -326,8 +326,8 @@ fn empty(spare: &mut Vec<Box<Copied>>) -> Box<Copied> {
 }
 
 impl Copied {
-    /// The page, with `length` bytes from `at` on, up to its end, as in memory or as the part wrote
-    /// them.
+    /// The copy. First completes the lines that contain `length` bytes from `at` on, up to the end
+    /// of the page. `page` is the page in memory.
     #[inline]
     fn complete(&self, page: &Page, at: usize, length: usize) -> &Page {
         let (first, end) = (at / 64, at.saturating_add(length).min(PAGE as usize).div_ceil(64));

@@ -144,7 +144,7 @@ impl<'a> Vm<'a> {
         self.write(address, bytes)
     }
 
-    /// Fills `out` from `address` on. Returns false, and changes nothing, if the bytes are not all in
+    /// Fills `out` from `address` on. Returns false and changes nothing if the bytes are not all in
     /// one page, or if the page cannot be read.
     #[inline(always)]
     pub fn read_within_page<const N: usize>(&self, address: u64, out: &mut [u8; N]) -> bool {

@@ -1,6 +1,6 @@
-//! The stages from vertex fetch to setup, for batches of vertices that draw without tessellation,
-//! geometry shader and stream output. [`ClipSetup`], the clipper and setup, also takes the
-//! primitives of those stages.
+//! The stages from vertex fetch to setup, for draws without tessellation, geometry shader and
+//! stream output. [`ClipSetup`] is the clipper and setup. It also processes the primitives that
+//! those other stages make.
 //!
 //! Batches are independent of each other, so that several host threads can work on them
 //! ([`FrontEnd`]). What threads of the vertex shader write to the URB is recorded and merged in
@@ -88,7 +88,7 @@ impl SetupState {
 struct Counts {
     /// Vertices that the vertex shader shaded (VS_INVOCATION_COUNT).
     shaded: u64,
-    /// Primitives that the clipper took (CL_INVOCATION_COUNT).
+    /// Primitives that entered the clipper (CL_INVOCATION_COUNT).
     clipped: u64,
     /// Primitives that the clipper did not reject (CL_PRIMITIVES_COUNT).
     kept: u64,
@@ -109,7 +109,7 @@ pub struct ClipSetup {
     pub bins: Bins,
     /// Position in the line stipple pattern.
     stipple: u32,
-    /// The rest of the cut primitive.
+    /// The part of the current primitive that is left after clipping.
     remains: Remains,
     /// Number of the next primitive of the draw.
     number: u32,
@@ -338,19 +338,19 @@ fn clip_vertex(vertex: &[u32]) -> ClipVertex {
     }
 }
 
-/// Vertices, and the primitives made of them.
+/// A batch of vertices, and the primitives that use them.
 #[derive(Debug, Default)]
 pub struct Item {
-    /// The vertices, as the numbers that vertex fetch returned for their positions. Without vertex
-    /// cache: as the positions.
+    /// The vertices. With a vertex cache: their vertex numbers, which come from the index buffer if
+    /// the draw is indexed. Without: their positions in the sequence of vertices of the draw.
     pub vertices: Vec<u32>,
     /// Primitives; their vertices are indices into `vertices`.
     pub primitives: Vec<Primitive>,
     /// The instance.
     pub instance: u32,
-    /// Threads of the vertex shader that the draw started for the items before this one.
+    /// Number of vertex shader threads that the draw needs for the items before this one.
     pub threads: u64,
-    /// Primitives in the items before this one.
+    /// Number of primitives in the items before this one.
     pub before: u32,
 }
 
@@ -373,7 +373,7 @@ pub struct FrontEnd<'a> {
 /// The stages with the data that a host thread needs.
 #[derive(Debug)]
 pub struct FrontWorker {
-    /// The vertex shader; none if vertices pass as they were fetched.
+    /// The vertex shader; `None` if vertices are not shaded.
     pub vertex: Option<VertexShader>,
     /// Clipper and setup.
     pub setup: ClipSetup,
@@ -381,9 +381,9 @@ pub struct FrontWorker {
     fetched: Vertices,
     /// The worker was [forked](Work::fork): its items run in parallel with others.
     forked: bool,
-    /// What the items of a part did with the URB.
+    /// Reads and writes of the URB by the last part that this worker ran.
     changes: urb::Changes,
-    /// What the merged parts have written to the URB.
+    /// The dwords of the URB that merged parts wrote.
     written: urb::Written,
     /// Bins for the parts.
     spare: Mutex<Spare>,
@@ -550,6 +550,7 @@ impl Work for FrontEnd<'_> {
         if self.ordered {
             return Estimate::InOrder;
         }
+        // About a nanosecond for each instruction and vertex.
         let each = worker.vertex.as_ref().map_or(0, VertexShader::instructions) as u64;
         let time = |item: &Item| {
             let primitives = item.primitives.len() as u64;
@@ -592,7 +593,7 @@ impl Work for FrontEnd<'_> {
 
     fn report(worker: &mut FrontWorker) -> Report {
         Report {
-            programs: worker.vertex.as_mut().map_or_else(Vec::new, VertexShader::knowledge),
+            programs: worker.vertex.as_mut().map_or_else(Vec::new, VertexShader::take_programs),
             bins: std::mem::take(&mut worker.setup.bins),
             counts: std::mem::take(&mut worker.setup.counts),
             changes: std::mem::take(&mut worker.changes),

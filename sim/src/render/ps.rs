@@ -235,7 +235,7 @@ impl PixelShader {
     }
 
     /// Takes the cached surfaces and kernels out of the shader. Its caches are empty afterwards.
-    pub(super) fn knowledge(&mut self) -> Vec<Program> {
+    pub(super) fn take_programs(&mut self) -> Vec<Program> {
         self.variants
             .iter_mut()
             .flat_map(|variant| std::mem::take(&mut variant.threads.slots.programs))

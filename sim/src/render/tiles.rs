@@ -20,11 +20,11 @@ use std::ops::Range;
 /// Pixels along the side of a tile of the screen. In a tiled target with 32 bits a pixel, such a
 /// tile occupies four pages.
 const SIDE: i32 = 64;
-/// Number of primitives at which the bins are full. They can hold more if setup makes several
-/// primitives from the last one that the clipper accepted.
+/// Number of primitives at which the bins are full. They can hold more: up to a whole group of
+/// batches is added before the number is checked.
 const PRIMITIVES: usize = 8192;
-/// Number of pairs of primitive and tile at which the bins are full. They can hold more, because
-/// all pairs of the last primitive are added.
+/// Number of pairs of primitive and tile at which the bins are full, and at which sorting stops.
+/// More pairs are possible, because all pairs of the last primitive are sorted.
 const PAIRS: usize = 1 << 17;
 
 /// A tile that has primitives.
@@ -46,9 +46,9 @@ pub struct Bins<P, D> {
     count: usize,
     /// Number of pairs of primitive and tile.
     pairs_count: usize,
-    /// After sorting: the place of the primitive in each pair of primitive and tile, in order of
-    /// tiles.
-    pairs: Vec<Place>,
+    /// After sorting: for each pair of primitive and tile, the position of the primitive. The pairs
+    /// are in the order of their tiles.
+    pairs: Vec<PrimitivePosition>,
     /// After sorting: the tiles that have primitives.
     tiles: Vec<BinnedTile>,
     /// After sorting: sum of the pixels that each sorted primitive can cover.
@@ -65,8 +65,8 @@ struct Chunk<P, D> {
     data: Vec<D>,
 }
 
-/// The place of a primitive: its chunk, and its index in the chunk.
-type Place = (u32, u32);
+/// The position of a primitive: the index of its chunk, and its index in the chunk.
+type PrimitivePosition = (u32, u32);
 
 impl<P, D> Default for Chunk<P, D> {
     fn default() -> Self {
@@ -138,21 +138,27 @@ impl<P, D> Bins<P, D> {
         self.count >= PRIMITIVES || self.pairs_count >= PAIRS
     }
 
-    /// The place of the first primitive; `None` if there are no primitives.
-    pub fn first(&self) -> Option<Place> {
+    /// The position of the first primitive; `None` if there are no primitives.
+    pub fn first(&self) -> Option<PrimitivePosition> {
         self.place(0, 0)
     }
 
-    /// The place of the first primitive from a place on.
-    fn place(&self, chunk: usize, index: usize) -> Option<Place> {
+    /// The first position that has a primitive, from this chunk and index on.
+    fn place(&self, chunk: usize, index: usize) -> Option<PrimitivePosition> {
         let rest = self.chunks.iter().enumerate().skip(chunk);
         let mut from = rest.map(|(n, this)| (n, if n == chunk { index } else { 0 }, this));
         let (chunk, index, _) = from.find(|(_, index, this)| *index < this.primitives.len())?;
         Some((chunk as u32, index as u32))
     }
 
-    /// Calls `each` with the primitives from place `first` to place `end`, or to the last one.
-    fn each(&self, first: Place, end: Option<Place>, mut each: impl FnMut(Place, Rect)) {
+    /// Calls `each` for the primitives from `first` up to, but without, `end`. Without `end`: for
+    /// all primitives from `first` on.
+    fn each(
+        &self,
+        first: PrimitivePosition,
+        end: Option<PrimitivePosition>,
+        mut each: impl FnMut(PrimitivePosition, Rect),
+    ) {
         let mut next = Some(first);
         while let Some(place) = next.filter(|_| next != end) {
             let (chunk, index) = (place.0 as usize, place.1 as usize);
@@ -161,10 +167,9 @@ impl<P, D> Bins<P, D> {
         }
     }
 
-    /// Sorts primitives by tile, from place `first` on, until their pairs are many enough to be
-    /// drawn. Returns the place of the first primitive that it has not sorted; `None` if it has
-    /// sorted all.
-    pub fn sort(&mut self, first: Place) -> Option<Place> {
+    /// Sorts primitives by tile, from position `first` on. Stops when there are `PAIRS` pairs.
+    /// Returns the position of the first primitive that is not sorted; `None` if all are sorted.
+    pub fn sort(&mut self, first: PrimitivePosition) -> Option<PrimitivePosition> {
         let (mut pairs, mut sorted) =
             (std::mem::take(&mut self.pairs), std::mem::take(&mut self.tiles));
         pairs.clear();
@@ -217,6 +222,7 @@ impl<P, D> Bins<P, D> {
         self.pairs_count = 0;
         self.pairs.clear();
         self.tiles.clear();
+        self.area = 0;
     }
 
     /// The tiles that have sorted primitives, by row from the top, then from the left.
@@ -240,7 +246,7 @@ impl<P, D> Bins<P, D> {
     }
 }
 
-/// Memory for primitives that later draws reuse. A clone has no memory.
+/// Empty chunks, kept so that later draws reuse their memory. A clone has no chunks.
 #[derive(Debug)]
 pub struct Spare<P, D>(Vec<Chunk<P, D>>);
 
@@ -285,7 +291,7 @@ struct Tiles {
     y1: i32,
 }
 
-/// The tiles that have pixels of a rectangle.
+/// The tiles that a rectangle of pixels overlaps.
 fn tiles(pixels: Rect) -> Tiles {
     let end = |at: i32| (at - 1).div_euclid(SIDE) + 1;
     Tiles {

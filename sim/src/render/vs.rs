@@ -109,7 +109,7 @@ impl VertexShader {
     }
 
     /// Takes the cached surfaces and kernel out of the shader. Its caches are empty afterwards.
-    pub fn knowledge(&mut self) -> Vec<Program> {
+    pub fn take_programs(&mut self) -> Vec<Program> {
         std::mem::take(&mut self.threads.slots.programs)
     }
 

@@ -306,7 +306,7 @@ impl PixelPipe {
 
     /// Takes the cached surfaces and kernels, and the counts. The caches are empty afterwards.
     pub(super) fn report(&mut self) -> (Vec<Program>, Counts) {
-        let programs = self.shader.as_mut().map_or_else(Vec::new, PixelShader::knowledge);
+        let programs = self.shader.as_mut().map_or_else(Vec::new, PixelShader::take_programs);
         (programs, std::mem::take(&mut self.counts))
     }
 

@@ -26,7 +26,7 @@ pub use record::{Changes, Written};
 const OWORD: usize = 16;
 /// Bytes of a dword.
 const DWORD: usize = 4;
-/// Maximum number of components of a channel that are written together.
+/// Maximum number of dwords of a channel that one write stores.
 const ROW: usize = 8;
 
 impl UnitState for Urb {}
@@ -35,7 +35,7 @@ impl UnitState for Urb {}
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Urb {
     bytes: Vec<u8>,
-    /// What the part that runs now has read and written, if reads and writes are recorded.
+    /// Reads and writes of the part that runs now; `None` if they are not recorded.
     record: Option<Box<Record>>,
 }
 
@@ -116,7 +116,7 @@ impl Urb {
         changes
     }
 
-    /// Does the writes of a part again.
+    /// Repeats the writes of a part, which [`undo_recorded`](Self::undo_recorded) has undone.
     pub fn redo(&mut self, part: &Changes) {
         for &(dword, new) in &part.written {
             self.put(dword, new);
@@ -400,7 +400,7 @@ fn write_channels(
             for (component, value) in row[..count].iter_mut().enumerate() {
                 *value = registers.u32(first + component * REGISTER + 4 * channel);
             }
-            // Without error, one write is the same as a write of each dword.
+            // After an error, the loop below writes the dwords that are inside the buffer.
             if urb.write(places[channel], bytemuck::cast_slice(&row[..count])).is_ok() {
                 continue;
             }

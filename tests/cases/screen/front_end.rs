@@ -1,6 +1,6 @@
-//! Draws with so many vertices that several host threads work on them. Memory, counts and the URB
-//! must be those of one host thread, whatever the vertex shader does with the URB. Oracle for the
-//! pixels: plain Rust.
+//! Draws with enough vertices for several host threads. Pixels, statistics, counters and the URB
+//! must be the same as with one host thread, even if threads of the vertex shader communicate
+//! through the URB. Oracle for the pixels: plain Rust.
 
 use crate::screen::scene::{Scene, VERTICES, on_screen};
 use genxml::eu;
@@ -16,7 +16,7 @@ use std::ops::Range;
 const SHADER: u64 = 0x1000;
 /// Pixels along the side of the target. Each pixel is a point.
 const SIDE: u32 = 80;
-/// The 64-byte lines of the URB that have the entries of vertices.
+/// The 64-byte lines of the URB that hold the entries of the eight vertices of a thread.
 const LINES: Range<u64> = 512..528;
 
 /// Copies header, position and attribute.
@@ -39,8 +39,8 @@ const COPIES: &[u32] = &eu! {
     send (8|M0)      null  r112  0x26  0x0A080027  {EOT}
 };
 
-/// Copies header and position. The attribute is the number of threads so far: slot 3 of an entry
-/// keeps the number that the thread before left there.
+/// Copies header and position. The attribute is the number of threads so far. Each thread reads the
+/// number that the previous thread wrote to slot 3 of the entry, adds 1 and writes it back.
 const COUNTS: &[u32] = &eu! {
     mov (8|M0)       r112.0<1>:ud  r1.0<8;8,1>:ud
     mov (8|M0)       r113.0<1>:ud  r2.0<8;8,1>:ud

@@ -5,9 +5,9 @@
 //! host hold results of eight dwords as long as possible. Words, single dwords and flags are stored
 //! at once.
 //!
-//! A [`Run`] consists of blocks and of the messages to shared local memory between them. Its routine
-//! executes a message if the slots access adjacent dwords or the same dwords. Before any other
-//! message it stops, and the thread continues one by one.
+//! A [`Run`] consists of blocks and of the messages to shared local memory between them. Its
+//! routine executes a message if the slots access adjacent dwords, or read the same dwords. It
+//! stops before any other message. The thread then executes that message by itself.
 //!
 //! All other instructions are executed one by one ([`super::run`]). So are those of a block if
 //! channels wait inside it, or if the environment has to see each instruction
@@ -120,7 +120,7 @@ impl Step {
 
 /// Blocks and messages to shared local memory that follow each other, as one routine. The routine
 /// executes messages whose slots access adjacent dwords or the same dwords inside the memory. It
-/// stops before other messages. It is used if all of `channels` are active.
+/// stops before other messages. The run is executed only if all of `channels` are active.
 #[derive(Debug)]
 pub struct Run {
     /// Number of instructions.
@@ -129,14 +129,15 @@ pub struct Run {
     pub inner: u64,
     /// Mask of the channels that the instructions use.
     pub channels: u32,
-    /// The step if the run cannot be executed.
+    /// The step that is executed if the run cannot be.
     pub instead: Step,
     routine: usize,
-    /// What is done after the whole run, then for each message what is done before it.
+    /// Indexed by the number that the routine returns. Exit 0: the whole run was executed. Exit n:
+    /// the routine stopped before message n, counted from 1.
     exits: Vec<Exit>,
 }
 
-/// What a run has done when it stops.
+/// A point where a run can stop, and what it has executed before.
 #[derive(Clone, Copy, Debug)]
 pub struct Exit {
     /// Index of the uop where the thread continues.
@@ -151,7 +152,7 @@ pub struct Exit {
 #[derive(Debug)]
 pub struct Blocks {
     code: Code,
-    /// The step at each uop.
+    /// For each uop, the step that begins there.
     steps: Vec<Step>,
     runs: Vec<Run>,
 }

@@ -18,7 +18,7 @@ use std::ops::Range;
 /// Bytes of a dword.
 const DWORD: u64 = 4;
 
-/// Bytes of one dword of each of eight slots.
+/// Bytes of a row: one dword for each of eight slots.
 const ROW: usize = SLOTS * DWORD as usize;
 
 /// The offsets of eight slots.
@@ -35,6 +35,7 @@ enum Row {
 enum Found<const R: usize> {
     /// Adjacent memory for adjacent slots of all rows, from this offset on.
     Whole(u64),
+    /// Any other rows.
     Rows([Row; R]),
 }
 
@@ -53,10 +54,10 @@ struct Buffer {
 /// The memory of messages with addresses.
 const EVERYTHING: Buffer = Buffer { base: 0, end: ADDRESS_MASK, reach: ADDRESS_MASK, local: false };
 
-/// Executes an untyped read or write with 8 or 16 active slots, or an A64 Scattered Read or Write
-/// of dwords, if each eight slots access adjacent memory inside the bounds, or read the same
-/// memory. Returns false for other messages and for those that cause a fault; the caller then has
-/// to execute the message from its start.
+/// Executes an untyped read or write with 8 or 16 slots, or an A64 Scattered Read or Write of
+/// dwords. All slots must be active. Each row of eight slots must access adjacent memory inside the
+/// bounds, or read the same memory. Returns false for other messages, and for those that cause a
+/// fault. The caller then has to execute the message from its start.
 pub(super) fn message(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -68,7 +69,7 @@ pub(super) fn message(
     })
 }
 
-/// Executes a message all of whose slots are active. The result is as for [`message`].
+/// As [`message`], for a decoded message. The caller checks that all slots are active.
 #[inline]
 pub(in crate::unit) fn execute(
     port: &mut Port<'_, '_>,
@@ -273,7 +274,8 @@ pub(in crate::unit) fn local_memory(local: &mut Local) -> &mut [u8] {
     &mut local.slm[..end]
 }
 
-/// Dwords that are adjacent below this end stay adjacent after the offsets are masked.
+/// The end of the bytes that [`local_memory`] returns. Offsets below it are not changed when they
+/// are masked, so adjacent dwords stay adjacent.
 #[inline(always)]
 fn end_of_local(slm: &[u8]) -> usize {
     slm.len().min(Target::Local.reach() as usize + 1)
@@ -294,8 +296,8 @@ fn surface(port: &mut Port<'_, '_>, index: u8) -> Option<Buffer> {
     }
 }
 
-/// The rows of offsets of 32 bits from byte `at` of the registers on, if slots of `E` dwords at
-/// these offsets are rows.
+/// Classifies the offsets of 32 bits from byte `at` of the registers on, for slots of `E` dwords.
+/// `None` if the slots of a row access neither adjacent memory nor the same memory.
 #[inline(always)]
 fn short<const R: usize, const E: usize>(
     registers: &Registers,
@@ -332,7 +334,7 @@ fn wide<const R: usize, const E: usize>(registers: &Registers, at: usize) -> Opt
     all(row)
 }
 
-/// All rows.
+/// The offsets of all rows; `row` classifies one row. `None` if one of the rows is `None`.
 #[inline(always)]
 fn all<const R: usize>(row: impl Fn(usize) -> Option<Row>) -> Option<Found<R>> {
     let first = row(0)?;
@@ -347,8 +349,8 @@ fn all<const R: usize>(row: impl Fn(usize) -> Option<Row>) -> Option<Found<R>> {
     }
 }
 
-/// The distance of neighbouring slots of `E` dwords, if that of the first two is `distance`. `None`
-/// if these slots are not a row.
+/// The distance in bytes between neighbouring slots of `E` dwords, if it is `distance` between the
+/// first two slots: 0 or the size of a slot. `None` for any other distance.
 #[inline(always)]
 fn step<const E: usize>(distance: u64) -> Option<u64> {
     let adjacent = E as u64 * DWORD;

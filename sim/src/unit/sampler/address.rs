@@ -4,6 +4,10 @@
 use super::state::Wrap;
 use crate::eu::fast::lanes::map;
 
+/// 1.5 * 2^52. If it is added to an integer of 32 bits, the low 32 bits of the sum are the integer
+/// in two's complement.
+const INTEGER_IN_LOW_BITS: f64 = (3u64 << 51) as f64;
+
 /// Fraction bits of a texel coordinate, and so of the weights of the linear filter (gen8_facts 11:
 /// drivers report subTexelPrecisionBits 8).
 pub const FRACTION_BITS: u32 = 8;
@@ -59,14 +63,12 @@ pub struct Axes<const N: usize> {
 }
 
 impl Rule {
-    /// As [`axis`](Self::axis), for several lanes. `None` if the map has a border colour, or if a
-    /// coordinate is a NaN or far outside of the map.
+    /// As [`axis`](Self::axis), for several lanes. `None` if `wrap` is one of the two border modes,
+    /// or if a coordinate is a NaN or far outside of the map.
     #[inline(always)]
     pub fn axes<const N: usize>(&self, coordinates: [f32; N]) -> Option<Axes<N>> {
-        // Sums with texels that are not farther than this fit 32 bits.
+        // Limit of a position, in 1/256 texel. Below it, no sum overflows 32 bits.
         const FAR: f64 = (1 << 30) as f64;
-        // Adding this leaves an integer in the low bits of the double, in two's complement.
-        const MAGIC: f64 = (3u64 << 51) as f64;
         if matches!(self.wrap, Wrap::Border | Wrap::HalfBorder) {
             return None;
         }
@@ -87,7 +89,7 @@ impl Rule {
         if !whole.iter().fold(true, |near, whole| near & (whole.abs() < FAR)) {
             return None;
         }
-        let places = map(whole, |whole| (whole + MAGIC).to_bits() as i32);
+        let places = map(whole, |whole| (whole + INTEGER_IN_LOW_BITS).to_bits() as i32);
         if !self.linear {
             let texels = self.inside(map(places, |place| (place + offset) >> FRACTION_BITS));
             return Some(Axes { texels: [texels; 2], shares: [0; N] });
@@ -168,13 +170,13 @@ impl Rule {
     }
 }
 
-/// `at` modulo `size`. The quotient of two integers of 32 bits, rounded to a double, is never on
-/// the wrong side of an integer. Vectors have no division of integers.
+/// `at` modulo `size`, from 0 to `size` - 1. Divides doubles, because no vector instruction divides
+/// integers. The result is exact: the quotient of two integers of 32 bits is never
+/// rounded up to an integer.
 #[inline(always)]
 fn remainder(at: i32, size: i32) -> i32 {
-    const MAGIC: f64 = (3u64 << 51) as f64;
     let turns = (f64::from(at) / f64::from(size)).floor();
-    at.wrapping_sub(((turns + MAGIC).to_bits() as i32).wrapping_mul(size))
+    at.wrapping_sub(((turns + INTEGER_IN_LOW_BITS).to_bits() as i32).wrapping_mul(size))
 }
 
 /// The texel for number `at` in a map of `size` texels that repeats, every second time in reverse
@@ -196,11 +198,11 @@ pub fn clamped(at: i64, size: i64) -> i64 {
 #[inline(always)]
 pub fn layer(index: f32, count: u32) -> u32 {
     // Adding 2^23 leaves the nearest integer in the low bits of the float.
-    const MAGIC: f32 = (1u32 << 23) as f32;
+    const INTEGERS: f32 = (1u32 << 23) as f32;
     let last = count.saturating_sub(1) as f32;
-    // The first comparison is false for a NaN.
+    // The comparison is false for a NaN, which so selects layer 0.
     let inside = if index > 0.0 { index.min(last) } else { 0.0 };
-    (inside + MAGIC).to_bits() - MAGIC.to_bits()
+    (inside + INTEGERS).to_bits() - INTEGERS.to_bits()
 }
 
 #[cfg(test)]

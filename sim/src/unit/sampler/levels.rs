@@ -83,7 +83,7 @@ pub fn fixed(view: &View) -> Option<Choice> {
 }
 
 /// The levels that a group of lanes reads, for a view without an anisotropic filter. The levels are
-/// those of [`details`]. `fixed` is the result of the function with this name.
+/// the same as those of [`details`]. `fixed` is the result of [`fixed`] for the view.
 #[inline(always)]
 pub fn choices(
     request: &Request<'_>,
@@ -99,7 +99,7 @@ pub fn choices(
     }
     let measure = |derivatives| (isotropic(view, derivatives), ());
     let lods = lods(request, registers, view, coordinates, from, group, measure);
-    // Usually the lanes of a subspan have the same level of detail.
+    // The lanes of a subspan usually have the same level of detail, so the last choice is reused.
     let mut last = lods[0].0;
     let mut choice = view.chooser.choose(view.chooser.biased(last));
     Choices::Each(lods.map(|(lod, ())| {
@@ -114,7 +114,8 @@ pub fn choices(
 /// True if all levels of detail select the same level and the same filter.
 #[inline(always)]
 fn is_fixed(view: &View) -> bool {
-    // Minified and magnified samples do the same. Minimum and maximum use the sampler's filters.
+    // `same`: minified and magnified samples use the same filter and rounding. This compares the
+    // sampler's filters, not the view's, because minimum and maximum use the sampler's.
     let sampler = &view.sampler;
     let same = sampler.min == sampler.mag && sampler.round[0] == sampler.round[1];
     same && view.chooser.is_fixed()
@@ -286,7 +287,7 @@ fn squares(texels: Derivatives) -> [f64; 2] {
     texels.map(|axis| axis.iter().map(|part| part * part).sum::<f64>())
 }
 
-/// Computes the level of detail from derivatives, for other filters than the anisotropic one.
+/// Computes the level of detail from derivatives, for all filters except the anisotropic one.
 #[inline(always)]
 fn isotropic(view: &View, derivatives: Derivatives) -> i32 {
     let scale = scale(view);

@@ -1,11 +1,12 @@
-//! The vector path of the sampler: all lanes of a group together, for two-dimensional textures whose
-//! texels have 1, 2, 4, 8 or 16 bytes, and for the filters nearest and linear.
+//! The vector path of the sampler. It samples all lanes of a group together. It supports
+//! two-dimensional textures whose texels have 1, 2, 4, 8 or 16 bytes, and the filters nearest and
+//! linear.
 //!
-//! Everything is computed on arrays of lanes, which the compiler turns into vector instructions. The
-//! results are those of [`super::fast_sample`] for views that have a fast path, and those of
-//! [`mod@super::sample`] for other views. A message that needs more (a page fault, a coordinate far
-//! outside of the map) is refused before anything is changed; the other paths then start from its
-//! beginning.
+//! Everything is computed on arrays of lanes, which the compiler turns into vector instructions.
+//! The results are those of [`super::fast_sample`] for views that have a fast path, and those of
+//! [`mod@super::sample`] for other views. The path refuses some messages before it changes
+//! anything, for example after a page fault, for a coordinate far outside of the map, or for a
+//! result that is a NaN. Another path then executes the message from its start.
 
 use super::address::layer;
 use super::fast_path::FastPath;
@@ -30,7 +31,7 @@ type Row<T> = [T; GROUP];
 /// The four corners of a linear sample of each lane: (i0, j0), (i1, j0), (i0, j1), (i1, j1).
 const CORNERS: usize = 4;
 
-/// What the vector path needs of a view.
+/// The values that the vector path computes once for a view.
 #[derive(Clone, Copy, Debug)]
 pub struct Vector {
     level: Level,
@@ -69,8 +70,9 @@ impl Vector {
                 .iter()
                 .all(|filter| matches!(filter, MapFilter::Nearest | MapFilter::Linear))
             && !view.wrap[..2].iter().any(|wrap| matches!(wrap, Wrap::Border | Wrap::HalfBorder));
-        // Offsets have 31 bits. A bound of them: all rows, and all tiles in front of the last byte
-        // of a row. A tile is at least 64 bytes wide.
+        // Offsets are computed as `i32`, so they must stay below 2^30. `bytes` is an upper bound of
+        // them: the bytes of all rows, plus those of all tiles left of the last byte of a row. A
+        // tile has `PAGE` bytes and is at least 64 bytes wide.
         let places = &view.places;
         let bottom = places.iter().map(|place| place.top + i64::from(place.size[1])).max()?;
         let right = places.iter().map(|place| place.left).max()?
@@ -169,7 +171,7 @@ impl<'v> Lanes<'v> {
         Lanes { view, mask, offset: request.offset, uv, slices, choices }
     }
 
-    /// The four channels of the response.
+    /// The four channels of the response, for texels of four unsigned normalized bytes.
     #[inline(always)]
     fn sample(
         &self,
@@ -226,7 +228,7 @@ impl<'v> Lanes<'v> {
             Choices::Same(choice) => choice.share == 0,
             Choices::Each(choices) => choices.iter().all(|choice| choice.share == 0),
         };
-        // Integers have no mean. The result is the texel of the first level.
+        // Integers are not filtered. The result is the first texel of the first level.
         let adds = view.numeric == Numeric::Float;
         let mut found = [[0; 4]; GROUP];
         let mut rest = self.mask;
@@ -413,7 +415,7 @@ impl Decoded {
     }
 }
 
-/// Most bytes of an element.
+/// Maximum number of bytes of an element.
 const ELEMENT: usize = 16;
 
 /// Reads and decodes the elements at offsets. `None` if there is a page fault.
@@ -477,7 +479,7 @@ fn sum(a: Row<i32>, b: Row<i32>) -> Row<u32> {
 struct Grid {
     mode: TileMode,
     pitch: i32,
-    /// First byte of the level in a row.
+    /// Offset in bytes of the level's first texel from the start of a row.
     left: i32,
     /// First row of each lane's slice of the level.
     top: Row<i32>,
@@ -557,7 +559,7 @@ fn fetch<const N: usize>(
 /// Bytes of a page.
 const SIZE: u32 = PAGE as u32;
 
-/// The dword of a page at an offset, of which the page number does not count.
+/// The dword at `offset` modulo the page size.
 #[inline(always)]
 fn dword(page: &Page, offset: u32) -> u32 {
     const DWORD: usize = size_of::<u32>();
@@ -611,7 +613,7 @@ impl Texels {
     }
 }
 
-/// The bytes from bit `low` of texels on.
+/// The byte of each texel that begins at bit `low`.
 #[inline(always)]
 fn bytes(texels: Row<u32>, low: u32) -> Row<f32> {
     map(texels, |texel| i32::from((texel >> low) as u8) as f32)

@@ -114,8 +114,8 @@ pub struct View {
     /// The fast path, if the view allows it. Only messages that return a weighted mean, without a
     /// comparison, may use it.
     pub fast_path: Option<FastPath>,
-    /// What the vector path needs, if the view allows it. Only messages that return a weighted mean,
-    /// without a comparison, may use it.
+    /// State of the vector path; `None` if the view excludes it. Only messages that return a
+    /// weighted mean and do not compare may use it.
     pub vector: Option<Vector>,
     /// True if the reference of a comparison is clamped to the range from 0 to 1.
     pub clamps_reference: bool,

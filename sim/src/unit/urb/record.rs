@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-/// Dwords of a word of a bit mask.
+/// Number of bits in a word of a set. Each bit is a dword of the URB.
 const WORD: usize = 64;
 
-/// A bit for each dword of the URB. Dwords after the end of the vector are not in the set.
+/// A set of dwords of the URB: one bit for each. Dwords after the end of the vector are not in it.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 struct Dwords(Vec<u64>);
 
@@ -26,7 +26,8 @@ impl Dwords {
         }
     }
 
-    fn meets(&self, other: &Dwords) -> bool {
+    /// True if the sets have a dword in common.
+    fn intersects(&self, other: &Dwords) -> bool {
         self.0.iter().zip(&other.0).any(|(one, other)| one & other != 0)
     }
 }
@@ -61,7 +62,7 @@ impl Record {
     }
 
     /// Records a write of a range of dwords. `value` returns the value of a dword before the write.
-    /// `whole` is false if some bytes of the first or last dword stay.
+    /// `whole` is false if the write leaves some bytes of the first or last dword unchanged.
     #[inline]
     pub(super) fn write(
         &mut self,
@@ -102,16 +103,16 @@ impl Changes {
     }
 }
 
-/// The dwords that parts have written to the URB since parallel work began.
+/// The dwords of the URB that merged parts wrote.
 #[derive(Debug, Default)]
 pub struct Written(Dwords);
 
 impl Written {
-    /// True if a part read nothing that an earlier part may have changed. Parts of earlier waves
-    /// count as well, although the part has seen their writes: shaders do not read what other
-    /// threads left in the URB.
+    /// True if a part read nothing that an earlier part wrote. The writes include those of earlier
+    /// waves, although the part saw them. So some parts are aborted without need. This is rare:
+    /// shaders usually do not read what other threads left in the URB.
     pub fn admits(&self, part: &Changes) -> bool {
-        !self.0.meets(&part.read)
+        !self.0.intersects(&part.read)
     }
 
     /// Adds the writes of a part.
