@@ -1,63 +1,28 @@
 //! Finds kernels whose only message has contents that are the same in all threads of a primitive,
 //! for example the kernels that clear a render target.
 
+use super::ending::{DWORDS, Dword, Ending};
 use super::kernel::Kernel;
-use super::regions::{GRF_BYTES, REGISTER};
+use super::regions::REGISTER;
 use super::uop::{Op, Opcode, Response, SendInfo, Shape, Src, Target, Type, Uop};
-use genxml_eu::instruction::{Descriptor, SharedFunction};
+use genxml_eu::instruction::Descriptor;
 
 /// Maximum number of instructions of such a kernel.
 const MOST: u32 = 64;
-/// Dwords of the general registers.
-const DWORDS: usize = GRF_BYTES / 4;
 
-/// What is known of a dword of the general registers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Dword {
-    /// It can differ from thread to thread.
-    Varies,
-    /// It is the same in all threads.
-    Same,
-    /// It is the same in all threads in which this channel is enabled.
-    Channel(u8),
-}
-
-/// The last instruction of a kernel, which sends its only message, and what is known of the
-/// registers before this instruction.
-#[derive(Clone, Debug)]
-pub struct Ending {
-    /// The shared function that receives the message.
-    pub function: SharedFunction,
-    /// The descriptor of the message.
-    pub descriptor: u32,
-    /// Number of channels of the send; the first one is channel 0.
-    pub channels: u8,
-    /// Instructions of the kernel.
-    pub instructions: u32,
-    /// First dword of the payload.
-    payload: usize,
-    dwords: Box<[Dword; DWORDS]>,
-}
-
-impl Ending {
-    /// True if dwords `range` of the payload are the same in all threads. Dword n may depend on
-    /// channel n - `range.start` being enabled, if this channel is less than `enabled`.
-    pub fn is_constant(&self, range: std::ops::Range<usize>, enabled: u8) -> bool {
-        let first = range.start;
-        range.into_iter().all(|at| match self.dwords.get(self.payload + at) {
-            Some(Dword::Same) => true,
-            Some(Dword::Channel(channel)) => {
-                usize::from(*channel) == at - first && *channel < enabled
-            }
-            _ => false,
-        })
+/// The ending of a kernel whose registers from `first` on are the same in all threads. Returns
+/// `None` if the kernel sends more than one message, or has an instruction or a branch that this
+/// function does not follow. Follows a kernel only at the first call with `first`.
+pub fn ending(kernel: &Kernel, first: usize) -> Option<Ending> {
+    let (known, ending) =
+        kernel.ending.get_or_init(|| (first, follow_all(kernel, first).map(Box::new)));
+    match *known == first {
+        true => ending.as_deref().cloned(),
+        false => follow_all(kernel, first),
     }
 }
 
-/// Follows a kernel without branches to its end. The registers from `first` on are the same in all
-/// threads. Returns `None` if the kernel sends more than one message, or has an instruction that
-/// this function does not follow.
-pub fn ending(kernel: &Kernel, first: usize) -> Option<Ending> {
+fn follow_all(kernel: &Kernel, first: usize) -> Option<Ending> {
     let mut dwords = [Dword::Varies; DWORDS];
     dwords.get_mut(first * REGISTER / 4..)?.fill(Dword::Same);
     let mut index = kernel.index(0)?;

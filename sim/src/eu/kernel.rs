@@ -2,7 +2,7 @@
 
 #[cfg(feature = "fast")]
 use super::compile::Compilation;
-use super::constant::{self, Ending};
+use super::ending::Ending;
 use super::fast::Plan;
 use super::uop::{Op, Uop};
 use super::written;
@@ -39,8 +39,8 @@ pub struct Kernel {
     /// The instructions as machine code.
     #[cfg(feature = "fast")]
     pub compilation: Compilation,
-    /// What [`constant::ending`] found, with the first register that it was asked for.
-    ending: OnceLock<(usize, Option<Box<Ending>>)>,
+    /// What [`super::constant`] found, with the first register that it was asked for.
+    pub(super) ending: OnceLock<(usize, Option<Box<Ending>>)>,
 }
 
 impl Kernel {
@@ -53,16 +53,6 @@ impl Kernel {
     /// can write more.
     pub fn written(&self) -> u128 {
         self.written
-    }
-
-    /// The result of [`constant::ending`], which follows the kernel only at the first call.
-    pub fn ending(&self, first: usize) -> Option<Ending> {
-        let (known, ending) =
-            self.ending.get_or_init(|| (first, constant::ending(self, first).map(Box::new)));
-        match *known == first {
-            true => ending.as_deref().cloned(),
-            false => constant::ending(self, first),
-        }
     }
 
     /// Index of the uop at byte `offset` from the first instruction; `None` if nothing is decoded

@@ -28,6 +28,7 @@ pub mod convert;
 pub mod debug;
 pub mod decode;
 pub mod decode8;
+pub mod ending;
 pub mod execute;
 pub mod extended;
 pub mod fast;

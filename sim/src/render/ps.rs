@@ -6,6 +6,7 @@ use super::stage::{StagePacket, StageState};
 use super::state;
 use super::topology::Shape;
 use crate::assumptions::PIXEL_THREADS_START_WITH_WHOLE_SUBSPANS;
+use crate::eu::constant;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
@@ -192,7 +193,7 @@ impl PixelShader {
             // Then all channels of the quads are enabled, also those of uncovered pixels.
             let whole = threads.whole || state.vector_mask && kernel.spans < MAX_SPANS;
             let constant = (whole && !dispatched.omask && !dispatched.depth)
-                .then(|| shader.program.kernel.ending(shader.start))
+                .then(|| constant::ending(&shader.program.kernel, shader.start))
                 .flatten()
                 .filter(render_cache::is_constant)
                 .map(|ending| ending.instructions);

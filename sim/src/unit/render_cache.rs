@@ -5,7 +5,7 @@
 //! the render target.
 
 use crate::eu::Message;
-use crate::eu::constant::Ending;
+use crate::eu::ending::Ending;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::machine::fault::Refusal;
 use genxml::gen8::message_headers::{MhRt, MhcRtC0FrontBackFacingPolygon, MhcRtSubspan};

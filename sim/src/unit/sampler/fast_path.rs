@@ -3,7 +3,6 @@
 //! without border colour, and with the filters nearest or linear.
 
 use super::state::{MapFilter, Wrap};
-use super::view::View;
 use crate::surface::format::{Class, Encoding, Letter};
 use crate::surface::{Codec, Dimension, Surface};
 use genxml::gen8::state::ShaderChannelSelect;
@@ -85,8 +84,8 @@ impl FastPath {
 
     /// Number of bytes that a sample of one lane counts as read.
     #[inline(always)]
-    pub fn bytes(&self, view: &View) -> u64 {
-        if view.filters == [MapFilter::Nearest; 2] { 4 } else { 16 }
+    pub fn bytes(&self, filters: [MapFilter; 2]) -> u64 {
+        if filters == [MapFilter::Nearest; 2] { 4 } else { 16 }
     }
 
     /// The four channels of the response, from the filtered bytes of each lane.

@@ -40,6 +40,7 @@ pub mod state;
 mod tests;
 pub mod texels;
 pub mod vector;
+pub mod vector_state;
 pub mod view;
 pub mod views;
 

@@ -59,7 +59,7 @@ pub fn sample(
             let lanes =
                 fast_sample::group(view, &mut pages, &coordinates, &details, request.offset, mask)?;
             request.answer(registers, group, &fast.answer(&lanes));
-            done.bytes += fast.bytes(view) * u64::from(mask.count_ones());
+            done.bytes += fast.bytes(view.filters) * u64::from(mask.count_ones());
         }
         if sample.kills {
             request.answer_mask(registers, 0);

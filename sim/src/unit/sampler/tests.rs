@@ -195,8 +195,11 @@ fn compare(seed: u64, count: u32, formats: &[SurfaceFormat], plain: fn(View) -> 
     for number in 0..count {
         let surface = surface(&mut random, formats);
         let sampler = sampler(&mut random);
-        let view =
-            View::new(&surface, &sampler, Extras { rules: Rules::default(), ..Extras::default() });
+        let view = vector::prepared(View::new(
+            &surface,
+            &sampler,
+            Extras { rules: Rules::default(), ..Extras::default() },
+        ));
         if view.source == view::Source::Nothing {
             continue;
         }

@@ -16,6 +16,7 @@ use super::payload::{GROUP, LANES, Reduce, Request, Sample, Simd};
 use super::point::Coordinates;
 use super::state::{MapFilter, Wrap};
 use super::texels::{Pages, flush};
+use super::vector_state::Vector;
 use super::view::{Place, Source, View};
 use crate::eu::fast::Level;
 use crate::eu::fast::lanes::{blend, map, zip};
@@ -31,64 +32,53 @@ type Row<T> = [T; GROUP];
 /// The four corners of a linear sample of each lane: (i0, j0), (i1, j0), (i0, j1), (i1, j1).
 const CORNERS: usize = 4;
 
-/// The values that the vector path computes once for a view.
-#[derive(Clone, Copy, Debug)]
-pub struct Vector {
-    level: Level,
-    /// The levels that all lanes read, if they do not depend on the level of detail.
-    fixed: Option<Choice>,
-    /// Bytes of an element.
-    size: i32,
-    /// Address of the page of the surface's first byte, and the byte's offset in the page.
-    page: u64,
-    within: i32,
+/// The view with the state of the vector path, unless this processor or the view excludes it.
+pub fn prepared(view: View) -> View {
+    View { vector: state(&view), ..view }
 }
 
-impl Vector {
-    /// The vector path for a view; `None` if this processor or the view excludes it.
-    pub fn of(view: &View) -> Option<Vector> {
-        let level = Level::detect()?;
-        let surface = &view.surface;
-        let Source::Elements(size) = view.source else { return None };
-        let whole = |bytes: u64| bytes.is_multiple_of(size.into());
-        let plain = surface.kind == SurfaceKind::Image
-            && surface.layout.dimension == Dimension::Two
-            && surface.tile_mode != TileMode::W
-            && surface.line_stride == 0
-            && surface.layout.samples == 1
-            && !surface.layout.by_level()
-            && usize::try_from(size).is_ok_and(|size| size <= ELEMENT)
-            && whole(surface.base)
-            && whole(surface.pitch.into())
-            && view.codec.is_some_and(Codec::has_channels)
-            && view.palette.is_none()
-            && view.key.is_none()
-            && view.ones == [false; 4]
-            && !view.sampler.disabled
-            && view
-                .filters
-                .iter()
-                .all(|filter| matches!(filter, MapFilter::Nearest | MapFilter::Linear))
-            && !view.wrap[..2].iter().any(|wrap| matches!(wrap, Wrap::Border | Wrap::HalfBorder));
-        // Offsets are computed as `i32`, so they must stay below 2^30. `bytes` is an upper bound of
-        // them: the bytes of all rows, plus those of all tiles left of the last byte of a row. A
-        // tile has `PAGE` bytes and is at least 64 bytes wide.
-        let places = &view.places;
-        let bottom = places.iter().map(|place| place.top + i64::from(place.size[1])).max()?;
-        let right = places.iter().map(|place| place.left).max()?
-            + i64::from(places[0].size[0]) * i64::from(size);
-        let slices = i64::from(surface.first_slice + surface.slices);
-        let rows = slices * i64::from(surface.layout.qpitch) + bottom + i64::from(surface.top);
-        let bytes = (rows + i64::from(surface.tile_mode.height())) * i64::from(surface.pitch)
-            + (right + i64::from(surface.left)) * (PAGE as i64 / 64);
-        (plain && bytes < 1 << 30).then_some(Vector {
-            level,
-            fixed: levels::fixed(view),
-            size: size as i32,
-            page: surface.base & !(PAGE - 1),
-            within: (surface.base % PAGE) as i32,
-        })
-    }
+fn state(view: &View) -> Option<Vector> {
+    let level = Level::detect()?;
+    let surface = &view.surface;
+    let Source::Elements(size) = view.source else { return None };
+    let whole = |bytes: u64| bytes.is_multiple_of(size.into());
+    let plain = surface.kind == SurfaceKind::Image
+        && surface.layout.dimension == Dimension::Two
+        && surface.tile_mode != TileMode::W
+        && surface.line_stride == 0
+        && surface.layout.samples == 1
+        && !surface.layout.by_level()
+        && usize::try_from(size).is_ok_and(|size| size <= ELEMENT)
+        && whole(surface.base)
+        && whole(surface.pitch.into())
+        && view.codec.is_some_and(Codec::has_channels)
+        && view.palette.is_none()
+        && view.key.is_none()
+        && view.ones == [false; 4]
+        && !view.sampler.disabled
+        && view
+            .filters
+            .iter()
+            .all(|filter| matches!(filter, MapFilter::Nearest | MapFilter::Linear))
+        && !view.wrap[..2].iter().any(|wrap| matches!(wrap, Wrap::Border | Wrap::HalfBorder));
+    // Offsets are computed as `i32`, so they must stay below 2^30. `bytes` is an upper bound of
+    // them: the bytes of all rows, plus those of all tiles left of the last byte of a row. A
+    // tile has `PAGE` bytes and is at least 64 bytes wide.
+    let places = &view.places;
+    let bottom = places.iter().map(|place| place.top + i64::from(place.size[1])).max()?;
+    let right = places.iter().map(|place| place.left).max()?
+        + i64::from(places[0].size[0]) * i64::from(size);
+    let slices = i64::from(surface.first_slice + surface.slices);
+    let rows = slices * i64::from(surface.layout.qpitch) + bottom + i64::from(surface.top);
+    let bytes = (rows + i64::from(surface.tile_mode.height())) * i64::from(surface.pitch)
+        + (right + i64::from(surface.left)) * (PAGE as i64 / 64);
+    (plain && bytes < 1 << 30).then_some(Vector {
+        level,
+        fixed: levels::fixed(view),
+        size: size as i32,
+        page: surface.base & !(PAGE - 1),
+        within: (surface.base % PAGE) as i32,
+    })
 }
 
 /// Samples a surface and writes the response. Returns the number of bytes read, or `None` if the
@@ -116,7 +106,7 @@ pub fn sample(
                     Lanes::read(view, vector.fixed, registers, request, sample, group, mask);
                 answers[group % 2] = match &view.fast_path {
                     Some(fast) => {
-                        bytes += fast.bytes(view) * u64::from(mask.count_ones());
+                        bytes += fast.bytes(view.filters) * u64::from(mask.count_ones());
                         lanes.sample(vector, fast, &mut pages)?
                     }
                     None => lanes.values(vector, &mut pages, &mut bytes)?,

@@ -6,7 +6,7 @@ use super::fast_path::FastPath;
 use super::key::Key;
 use super::lod::{Chooser, Rules};
 use super::state::{MapFilter, Sampler, Wrap};
-use super::vector::Vector;
+use super::vector_state::Vector;
 use crate::assumptions::SAMPLES_FLUSH_SUBNORMALS;
 use crate::surface::format::value::Value;
 use crate::surface::format::{Class, Codec, Encoding, Format, Letter, Numeric};
@@ -114,7 +114,7 @@ pub struct View {
     /// The fast path, if the view allows it. Only messages that return a weighted mean, without a
     /// comparison, may use it.
     pub fast_path: Option<FastPath>,
-    /// State of the vector path; `None` if the view excludes it. Only messages that return a
+    /// State of the vector path; `None` in a new view, and if the view excludes the path. Only messages that return a
     /// weighted mean and do not compare may use it.
     pub vector: Option<Vector>,
     /// True if the reference of a comparison is clamped to the range from 0 to 1.
@@ -202,7 +202,7 @@ impl View {
         let filters = [filter(sampler.min), filter(sampler.mag)];
         let fast_path = FastPath::of(&surface, wrap, filters)
             .filter(|_| extras.key.is_none() && places[0].size[0] > 0);
-        let view = View {
+        View {
             surface,
             sampler,
             chooser: Chooser::new(&sampler, extras.rules, last, resource, extras.base_level),
@@ -247,8 +247,7 @@ impl View {
                 && list
                     .iter()
                     .any(|channel| channel.encoding == Encoding::Float && channel.bits >= 32),
-        };
-        View { vector: Vector::of(&view), ..view }
+        }
     }
 
     /// True if a texel can have the border colour.

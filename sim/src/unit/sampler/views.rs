@@ -6,6 +6,7 @@ use super::key::Key;
 use super::palette::Palettes;
 use super::samplers::Samplers;
 use super::state::Sampler;
+use super::vector;
 use super::view::{Extras, FACES, View};
 use crate::assumptions::RESOURCE_MIN_LOD_BOUNDS_LEVELS;
 use crate::machine::exec::Exec;
@@ -83,7 +84,7 @@ impl Bindings {
             ..Extras::default()
         };
         let Some(format) = surface.codec.map(Codec::format) else {
-            return Ok(View::new(&surface, &sampler, extras));
+            return Ok(vector::prepared(View::new(&surface, &sampler, extras)));
         };
         if address.is_some() && View::has_border(extras.faces, &surface, &sampler) {
             let mut dwords = [0; SamplerIndirectState::DWORDS];
@@ -107,7 +108,7 @@ impl Bindings {
         let size: ThreeDStateMonofilterSize = exec.state.latched.read(0);
         extras.mono =
             [size.monochrome_filter_width, size.monochrome_filter_height].map(|n| n.get() as u32);
-        Ok(View::new(&surface, &sampler, extras))
+        Ok(vector::prepared(View::new(&surface, &sampler, extras)))
     }
 }
 
