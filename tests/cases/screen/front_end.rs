@@ -19,47 +19,45 @@ const SIDE: u32 = 80;
 /// The 64-byte lines of the URB that hold the entries of the eight vertices of a thread.
 const LINES: Range<u64> = 512..528;
 
-/// Copies header, position and attribute.
-const COPIES: &[u32] = &eu! {
-    mov (8|M0)       r112.0<1>:ud  r1.0<8;8,1>:ud
-    mov (8|M0)       r113.0<1>:ud  r2.0<8;8,1>:ud
-    mov (8|M0)       r114.0<1>:ud  r3.0<8;8,1>:ud
-    mov (8|M0)       r115.0<1>:ud  r4.0<8;8,1>:ud
-    mov (8|M0)       r116.0<1>:ud  r5.0<8;8,1>:ud
-    send (8|M0)      null  r112  0x6  0x0A080007
-    mov (8|M0)       r113.0<1>:ud  r6.0<8;8,1>:ud
-    mov (8|M0)       r114.0<1>:ud  r7.0<8;8,1>:ud
-    mov (8|M0)       r115.0<1>:ud  r8.0<8;8,1>:ud
-    mov (8|M0)       r116.0<1>:ud  r9.0<8;8,1>:ud
-    send (8|M0)      null  r112  0x6  0x0A080017
-    mov (8|M0)       r113.0<1>:ud  r10.0<8;8,1>:ud
-    mov (8|M0)       r114.0<1>:ud  r11.0<8;8,1>:ud
-    mov (8|M0)       r115.0<1>:ud  r12.0<8;8,1>:ud
-    mov (8|M0)       r116.0<1>:ud  r13.0<8;8,1>:ud
-    send (8|M0)      null  r112  0x26  0x0A080027  {EOT}
+/// A vertex shader that copies header and position, and then executes the given instructions.
+macro_rules! shader {
+    ($($rest:tt)*) => {
+        &eu! {
+            mov (8|M0)       r112.0<1>:ud  r1.0<8;8,1>:ud;
+            mov (8|M0)       r113.0<1>:ud  r2.0<8;8,1>:ud;
+            mov (8|M0)       r114.0<1>:ud  r3.0<8;8,1>:ud;
+            mov (8|M0)       r115.0<1>:ud  r4.0<8;8,1>:ud;
+            mov (8|M0)       r116.0<1>:ud  r5.0<8;8,1>:ud;
+            send (8|M0)      null  r112  0x6  0x0A080007;
+            mov (8|M0)       r113.0<1>:ud  r6.0<8;8,1>:ud;
+            mov (8|M0)       r114.0<1>:ud  r7.0<8;8,1>:ud;
+            mov (8|M0)       r115.0<1>:ud  r8.0<8;8,1>:ud;
+            mov (8|M0)       r116.0<1>:ud  r9.0<8;8,1>:ud;
+            send (8|M0)      null  r112  0x6  0x0A080017;
+            $($rest)*
+        }
+    };
+}
+
+/// Copies the attribute, too.
+const COPIES: &[u32] = shader! {
+    mov (8|M0)       r113.0<1>:ud  r10.0<8;8,1>:ud;
+    mov (8|M0)       r114.0<1>:ud  r11.0<8;8,1>:ud;
+    mov (8|M0)       r115.0<1>:ud  r12.0<8;8,1>:ud;
+    mov (8|M0)       r116.0<1>:ud  r13.0<8;8,1>:ud;
+    send (8|M0)      null  r112  0x26  0x0A080027  {EOT};
 };
 
-/// Copies header and position. The attribute is the number of threads so far. Each thread reads the
-/// number that the previous thread wrote to slot 3 of the entry, adds 1 and writes it back.
-const COUNTS: &[u32] = &eu! {
-    mov (8|M0)       r112.0<1>:ud  r1.0<8;8,1>:ud
-    mov (8|M0)       r113.0<1>:ud  r2.0<8;8,1>:ud
-    mov (8|M0)       r114.0<1>:ud  r3.0<8;8,1>:ud
-    mov (8|M0)       r115.0<1>:ud  r4.0<8;8,1>:ud
-    mov (8|M0)       r116.0<1>:ud  r5.0<8;8,1>:ud
-    send (8|M0)      null  r112  0x6  0x0A080007
-    mov (8|M0)       r113.0<1>:ud  r6.0<8;8,1>:ud
-    mov (8|M0)       r114.0<1>:ud  r7.0<8;8,1>:ud
-    mov (8|M0)       r115.0<1>:ud  r8.0<8;8,1>:ud
-    mov (8|M0)       r116.0<1>:ud  r9.0<8;8,1>:ud
-    send (8|M0)      null  r112  0x6  0x0A080017
-    send (8|M0)      r20   r112  0x6  0x02480038
-    add (8|M0)       r113.0<1>:ud  r20.0<8;8,1>:ud  1:ud
-    mov (8|M0)       r114.0<1>:ud  r113.0<8;8,1>:ud
-    mov (8|M0)       r115.0<1>:ud  r113.0<8;8,1>:ud
-    mov (8|M0)       r116.0<1>:ud  r113.0<8;8,1>:ud
-    send (8|M0)      null  r112  0x6  0x0A080037
-    send (8|M0)      null  r112  0x26  0x0A080027  {EOT}
+/// The attribute is the number of threads so far. Each thread reads the number that the previous
+/// thread wrote to slot 3 of the entry, adds 1 and writes it back.
+const COUNTS: &[u32] = shader! {
+    send (8|M0)      r20   r112  0x6  0x02480038;
+    add (8|M0)       r113.0<1>:ud  r20.0<8;8,1>:ud  1:ud;
+    mov (8|M0)       r114.0<1>:ud  r113.0<8;8,1>:ud;
+    mov (8|M0)       r115.0<1>:ud  r113.0<8;8,1>:ud;
+    mov (8|M0)       r116.0<1>:ud  r113.0<8;8,1>:ud;
+    send (8|M0)      null  r112  0x6  0x0A080037;
+    send (8|M0)      null  r112  0x26  0x0A080027  {EOT};
 };
 
 /// The results of a draw.
