@@ -9,6 +9,8 @@ use super::fast::{self, Level, Operation};
 use super::gen45;
 use super::kernel::Kernel;
 use super::ops;
+#[cfg(feature = "fast")]
+use super::regions::Registers;
 use super::regions::{A0, GRF_BYTES, REGISTER};
 use super::stop::{Interrupt, Stop, Trap};
 use super::thread::{Environment, Message, Thread};
@@ -16,6 +18,8 @@ use super::uop::{Op, Opcode, Response, SendInfo, Uop};
 use crate::assumptions::MESSAGES_NEED_A_CHANNEL;
 use crate::machine::fault::{Fault, Refusal};
 use genxml_eu::instruction::Descriptor;
+#[cfg(feature = "fast")]
+use std::ops::Range;
 
 /// How an instruction ended.
 enum Done {
@@ -183,7 +187,16 @@ impl Thread {
                 let mut step = blocks.step(self.flow.ip);
                 if let compile::Step::Run(number) = step {
                     let run = blocks.run(*number);
-                    let done = if verify { 0 } else { self.messages(blocks, run, world) };
+                    let done = match verify {
+                        false => self.messages(blocks, run, world),
+                        true => match self.compare_run(level, blocks, run, kernel, world) {
+                            Ok(done) => done,
+                            Err(fault) => {
+                                self.add(count, kernel);
+                                return Err(fault);
+                            }
+                        },
+                    };
                     if done > 0 {
                         count += u64::from(done);
                         continue;
@@ -273,9 +286,7 @@ impl Thread {
         run: &compile::Run,
         world: &mut E,
     ) -> u32 {
-        let whole = self.flow.active & run.channels == run.channels;
-        let ready = whole && self.flow.awaited & run.inner == 0 && world.local().is_some();
-        if !ready || !world.steps(run.count) {
+        if !self.can_run(run, world) || !world.steps(run.count) {
             return 0;
         }
         let Some(local) = world.local() else { return 0 };
@@ -286,6 +297,49 @@ impl Thread {
         }
         self.flow.advance(exit.index);
         exit.count
+    }
+
+    /// True if all channels of a run are active, none waits inside it, and compiled code may access
+    /// shared local memory.
+    #[cfg(feature = "fast")]
+    #[inline(always)]
+    fn can_run<E: Environment>(&self, run: &compile::Run, world: &mut E) -> bool {
+        self.flow.active & run.channels == run.channels
+            && self.flow.awaited & run.inner == 0
+            && world.local().is_some()
+    }
+
+    /// As [`compare`](Self::compare), for a run; shared local memory is compared too. Returns the
+    /// number of instructions executed, as [`messages`](Self::messages).
+    #[cfg(feature = "fast")]
+    #[cold]
+    fn compare_run<E: Environment>(
+        &mut self,
+        level: Option<Level>,
+        blocks: &compile::Blocks,
+        run: &compile::Run,
+        kernel: &Kernel,
+        world: &mut E,
+    ) -> Result<u32, Fault> {
+        if !self.can_run(run, world) {
+            return Ok(0);
+        }
+        let mut copy = self.regs.clone();
+        let mut local = world.local().map_or_else(Vec::new, |local| local.to_vec());
+        let exit = blocks.execute_run(run, copy.bytes_mut(), &mut local);
+        if exit.count == 0 {
+            return Ok(0);
+        }
+        let instructions = self.flow.ip..exit.index;
+        self.one_by_one(level, &instructions, kernel, world)?;
+        self.equal(&copy, &instructions, kernel, world)?;
+        if world.local().is_some_and(|own| *own != local[..]) {
+            let why = "GENX_EU=verify: the machine code of messages leaves other bytes in shared \
+                       local memory";
+            let offset = kernel.uops[instructions.start as usize].offset;
+            return Err(world.trap(Refusal::illegal(why).into(), offset));
+        }
+        Ok(exit.count)
     }
 
     /// Executes a block one by one, and as machine code on a copy of the registers. A difference is
@@ -301,15 +355,39 @@ impl Thread {
         world: &mut E,
     ) -> Result<(), Fault> {
         let mut copy = self.regs.clone();
-        let start = self.flow.ip;
+        let instructions = self.flow.ip..block.end;
         blocks.execute(block, self.flow.active, copy.bytes_mut());
-        while self.flow.ip < block.end {
+        self.one_by_one(level, &instructions, kernel, world)?;
+        self.equal(&copy, &instructions, kernel, world)
+    }
+
+    /// Executes instructions one by one. The caller counts them.
+    #[cfg(feature = "fast")]
+    fn one_by_one<E: Environment>(
+        &mut self,
+        level: Option<Level>,
+        instructions: &Range<u32>,
+        kernel: &Kernel,
+        world: &mut E,
+    ) -> Result<(), Fault> {
+        while self.flow.ip < instructions.end {
             let u = &kernel.uops[self.flow.ip as usize];
             self.instruction(level, u, kernel, world, true)?;
             self.executed += 1;
         }
-        // The caller counts them again.
-        self.executed -= u64::from(block.count);
+        self.executed -= u64::from(instructions.end - instructions.start);
+        Ok(())
+    }
+
+    /// Compares the registers with those that machine code left in `copy`. A difference is a fault.
+    #[cfg(feature = "fast")]
+    fn equal<E: Environment>(
+        &self,
+        copy: &Registers,
+        instructions: &Range<u32>,
+        kernel: &Kernel,
+        world: &E,
+    ) -> Result<(), Fault> {
         let (one, other) = (self.regs.bytes(), copy.bytes());
         match one.iter().zip(other).position(|(one, other)| one != other) {
             None => Ok(()),
@@ -318,13 +396,14 @@ impl Thread {
                 let why = format!(
                     "GENX_EU=verify: the instructions at bytes {:#x} to {:#x} leave {:#04x} in byte \
                      {} of register {register}, their machine code leaves {:#04x}",
-                    kernel.uops[start as usize].offset,
-                    kernel.uops[block.end as usize - 1].offset,
+                    kernel.uops[instructions.start as usize].offset,
+                    kernel.uops[instructions.end as usize - 1].offset,
                     one[at],
                     at % REGISTER,
                     other[at],
                 );
-                Err(world.trap(Refusal::illegal(why).into(), kernel.uops[start as usize].offset))
+                let offset = kernel.uops[instructions.start as usize].offset;
+                Err(world.trap(Refusal::illegal(why).into(), offset))
             }
         }
     }

@@ -40,7 +40,7 @@ pub enum Strategy {
     Interpret,
     /// `compile`, and the default: blocks of kernels that have executed [`HOT`] instructions.
     Compile,
-    /// `verify`: all blocks. Each block is also executed one by one, and a difference is a fault.
+    /// `verify`: all blocks and runs. Each is also executed one by one, and a difference is a fault.
     Verify,
 }
 
