@@ -123,10 +123,10 @@ impl TextTrace {
                     })
                     .and_then(|()| writeln!(self.out))
             }
-            Event::Thread { kernel, payload } => {
+            Event::Thread { kernel, payload, .. } => {
                 writeln!(self.out, "thread {kernel:#014x} {} payload bytes", payload.len())
             }
-            Event::Instruction { kernel, ip, mask } => {
+            Event::Instruction { kernel, ip, mask, .. } => {
                 writeln!(self.out, "instruction {kernel:#014x} +{ip:#06x} {mask:08x}")
             }
             Event::Picture(picture) => {

@@ -92,7 +92,7 @@ impl Tally {
                 self.kernel(kernel).dispatches += 1;
             }
             Event::Thread { kernel, .. } => self.kernel(kernel).threads += 1,
-            Event::ThreadEnd { kernel, instructions } => {
+            Event::ThreadEnd { kernel, instructions, .. } => {
                 self.kernel(kernel).instructions += instructions
             }
             Event::Message { kernel, generation, function, descriptor, .. } => {

@@ -71,6 +71,8 @@ pub enum Event<'a> {
     Thread {
         /// Address of the first instruction of the kernel.
         kernel: u64,
+        /// Number of the thread. Threads that run at the same time have different numbers.
+        thread: u32,
         /// Payload of the thread, GRF by GRF, as bytes.
         payload: &'a [u8],
     },
@@ -78,10 +80,14 @@ pub enum Event<'a> {
     Instruction {
         /// Address of the kernel's first instruction.
         kernel: u64,
+        /// Number of the thread. Threads that run at the same time have different numbers.
+        thread: u32,
         /// Byte offset of the instruction from the start of the kernel.
         ip: u32,
         /// Mask of the enabled channels. Bit 0 is the first channel of the instruction.
         mask: u32,
+        /// The register file of the thread before the instruction (see [`crate::eu::regions`]).
+        registers: &'a [u8],
     },
     /// An engine starts to execute something: a submitted batch, or the ring of a context.
     Submission {
@@ -141,6 +147,8 @@ pub enum Event<'a> {
     ThreadEnd {
         /// Address of the first instruction of the kernel.
         kernel: u64,
+        /// Number of the thread. Threads that run at the same time have different numbers.
+        thread: u32,
         /// Number of instructions that the thread executed.
         instructions: u64,
     },
@@ -180,6 +188,8 @@ pub enum Event<'a> {
     Message {
         /// Address of the kernel's first instruction.
         kernel: u64,
+        /// Number of the thread. Threads that run at the same time have different numbers.
+        thread: u32,
         /// Byte offset of the instruction from the start of the kernel.
         ip: u32,
         /// Generation of the kernel.

@@ -95,6 +95,7 @@ where
         self.exec.stats.messages += 1;
         self.exec.emit(&Event::Message {
             kernel: self.kernel,
+            thread: self.thread,
             ip: message.ip,
             generation: Self::GENERATION,
             function: message.function,
@@ -211,8 +212,14 @@ impl<'p, 'a, B, L> Environment for Traced<'_, 'p, 'a, B, L>
 where
     Port<'p, 'a, B, L>: Receive,
 {
+    fn before(&mut self, registers: &Registers, offset: u32, mask: u32) {
+        let Port { exec, kernel, thread, .. } = &mut *self.0;
+        let registers = registers.bytes();
+        let (kernel, thread) = (*kernel, *thread);
+        exec.emit(&Event::Instruction { kernel, thread, ip: offset, mask, registers });
+    }
+
     fn step(&mut self, offset: u32, mask: u32) -> Result<(), Fault> {
-        self.0.exec.emit(&Event::Instruction { kernel: self.0.kernel, ip: offset, mask });
         self.0.step(offset, mask)
     }
 

@@ -17,6 +17,8 @@ pub struct Port<'p, 'a, B = Bindings, L = Local> {
     pub local: &'p mut L,
     /// Graphics address of the kernel, for events and errors.
     pub kernel: u64,
+    /// Number of the thread, for events.
+    pub thread: u32,
 }
 
 impl<B, L> Port<'_, '_, B, L> {

@@ -99,7 +99,7 @@ impl<B, L: Shared> Slots<B, L> {
         launch: &Launch,
     ) -> &mut Thread {
         let kernel = self.programs[program].kernel.address;
-        exec.emit(&Event::Thread { kernel, payload: &launch.payload });
+        exec.emit(&Event::Thread { kernel, thread: number, payload: &launch.payload });
         let thread = match self.spare.pop() {
             Some(mut thread) => {
                 thread.restart(launch);
@@ -177,6 +177,7 @@ impl<B, L: Shared> Slots<B, L> {
                 bindings: &mut program.bindings,
                 local: &mut self.local,
                 kernel: program.kernel.address,
+                thread: *number,
             };
             match port.resume(thread, &program.kernel) {
                 Ok(Stop::Decode(offset)) => cache::extend(exec, &mut program.kernel, offset),
@@ -190,7 +191,8 @@ impl<B, L: Shared> Slots<B, L> {
                 exec.stats.threads += 1;
                 exec.stats.instructions += thread.executed();
                 let kernel = program.kernel.address;
-                exec.emit(&Event::ThreadEnd { kernel, instructions: thread.executed() });
+                let instructions = thread.executed();
+                exec.emit(&Event::ThreadEnd { kernel, thread: *number, instructions });
                 let Resident { mut thread, number, .. } = self.residents.remove(index);
                 thread.ended(program.kernel.written());
                 let shared = self.local.shared();

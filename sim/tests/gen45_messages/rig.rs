@@ -179,7 +179,7 @@ impl Rig {
             device: &mut Device::default(),
             mode: Mode::default(),
         };
-        Port { exec: &mut exec, bindings, local, kernel: BASE }.send(registers, &message)
+        Port { exec: &mut exec, bindings, local, kernel: BASE, thread: 0 }.send(registers, &message)
     }
 
     /// Sends a message that must be refused, and returns the text of the fault.

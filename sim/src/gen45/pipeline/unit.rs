@@ -312,7 +312,13 @@ impl Unit {
         if let Some(debug) = debug {
             debug::dispatch::dispatch(exec, &mark.unwrap_or_default(), debug.exceptions, launch)?;
         }
-        exec.emit(&Event::Thread { kernel: kernel.address, payload: &launch.payload });
+        // One thread runs at a time.
+        let this = 0;
+        exec.emit(&Event::Thread {
+            kernel: kernel.address,
+            thread: this,
+            payload: &launch.payload,
+        });
         *number += 1;
         let thread = match thread {
             Some(thread) => {
@@ -324,7 +330,7 @@ impl Unit {
         let at = exec.at;
         let stop = loop {
             let address = kernel.address;
-            let mut port = Port { exec, bindings, local, kernel: address };
+            let mut port = Port { exec, bindings, local, kernel: address, thread: this };
             match port.resume(thread, kernel)? {
                 Stop::Decode(offset) => match debug.and_then(|it| it.breakpoints) {
                     Some(breakpoints) => {
@@ -343,7 +349,7 @@ impl Unit {
         match stop {
             Stop::End => {
                 let instructions = thread.executed();
-                exec.emit(&Event::ThreadEnd { kernel: kernel.address, instructions });
+                exec.emit(&Event::ThreadEnd { kernel: kernel.address, thread: this, instructions });
                 Ok(())
             }
             stop => {
