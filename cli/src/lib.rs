@@ -13,6 +13,7 @@
 
 pub mod asm;
 pub mod assembly;
+pub mod bisect;
 pub mod check;
 mod code;
 pub mod compress;

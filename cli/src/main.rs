@@ -1,7 +1,9 @@
 //! The `genx` command.
 
 use clap::{Parser, Subcommand};
-use genx::{asm, check, convert, decode, demo, diff, disasm, eu, new, query, run, shim, spec, why};
+use genx::{
+    asm, bisect, check, convert, decode, demo, diff, disasm, eu, new, query, run, shim, spec, why,
+};
 use std::process::ExitCode;
 
 /// Build, decode and execute batch buffers of Intel Broadwell (Gen8) graphics.
@@ -13,6 +15,7 @@ use std::process::ExitCode;
   genx run captures/gpgpu_fill       execute a capture, compare memory with what it expects
   genx run saxpy.aub.xz --stats      execute an AUB file, print tables of what ran
   genx why captures/kmscube --pixel 320,200   list everything that wrote or tested a pixel
+  genx bisect captures/good captures/bad      find the draw and instruction where they part
   genx decode captures/gpgpu_fill    print every packet, field, surface and kernel of a capture
   genx check captures/gpgpu_fill     check the manual's programming restrictions
   genx convert saxpy -o saxpy.aub.xz write a capture as an AUB file
@@ -40,6 +43,7 @@ enum Command {
     New(new::Args),
     Run(run::Args),
     Why(why::Args),
+    Bisect(bisect::Args),
     Decode(decode::Args),
     Check(check::Args),
     Convert(convert::Args),
@@ -59,6 +63,7 @@ fn main() -> ExitCode {
         Command::New(args) => new::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Why(args) => why::run(&args),
+        Command::Bisect(args) => bisect::run(&args),
         Command::Decode(args) => decode::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Convert(args) => convert::run(&args),

@@ -1,6 +1,7 @@
 //! Tests that run the command as a program. All of them are in one test program, so that it is
 //! linked once.
 
+mod bisect;
 mod common;
 mod convert;
 mod dumps;

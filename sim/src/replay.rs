@@ -122,6 +122,14 @@ impl<'a> Replay<'a> {
         self.buffers.iter().position(has).map(|index| ObjectId(index as u32))
     }
 
+    /// The submission that the next step runs; `None` if the next event is of another kind.
+    pub fn upcoming(&self) -> Option<&'a Exec> {
+        match self.capture.events().get(self.next)? {
+            Event::Exec(exec) => Some(exec),
+            _ => None,
+        }
+    }
+
     /// Runs the next event; `None` at the end.
     pub fn step(&mut self) -> Option<Step<'a>> {
         self.step_with(None)

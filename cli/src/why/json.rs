@@ -73,7 +73,7 @@ fn floats(values: &[f32]) -> Json {
     values.iter().map(|value| float(*value)).collect()
 }
 
-fn entry(probe: &Probe, entry: &Entry) -> Json {
+pub fn entry(probe: &Probe, entry: &Entry) -> Json {
     json!({
         "kind": entry.kind.name(),
         "submission": entry.submission,

@@ -2,8 +2,8 @@
 //!
 //! * this file: the options and the main sequence; `text` and `json`: the two formats.
 
-mod json;
-mod text;
+pub(crate) mod json;
+pub(crate) mod text;
 
 use crate::input::address;
 use crate::output::{Error, Exit, bad_input, stdout};

@@ -46,7 +46,7 @@ pub fn write(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
     writeln!(out, "value at the end: {}", optional(probe, answer.value.as_ref()))
 }
 
-fn entry(out: &mut dyn Write, probe: &Probe, number: usize, entry: &Entry) -> io::Result<()> {
+pub fn entry(out: &mut dyn Write, probe: &Probe, number: usize, entry: &Entry) -> io::Result<()> {
     write!(out, "{number}. ")?;
     match &entry.draw {
         Some(draw) => write!(out, "{} {}", kind_of_draw(entry.kind), draw.number)?,

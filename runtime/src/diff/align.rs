@@ -40,7 +40,7 @@ pub fn pairs(contents: (&[u32], &[u32]), kinds: (&[u32], &[u32])) -> Vec<Pair> {
 }
 
 /// Positions of the elements that the lists have in common, in order; as many as possible. If the
-/// lists have more than [`MOST`] differences, the result may have fewer elements than possible.
+/// lists have more than 2,000 differences, the result may have fewer elements than possible.
 pub fn common(a: &[u32], b: &[u32]) -> Vec<(usize, usize)> {
     cut(a, b, MAX_CUTS)
 }

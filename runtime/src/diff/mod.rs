@@ -28,6 +28,7 @@ mod packet;
 mod show;
 mod tree;
 
+pub use align::{Pair, common, pairs};
 pub use batch::{BatchDiff, Place, Step, batches};
 pub use dump::{Counts, DumpDiff, dumps};
 pub use packet::{Change, PacketDiff, Side, packets};

@@ -16,6 +16,7 @@
 //! 11. [`mistakes`]: common mistakes and their error messages
 //! 12. [`hangs`]: from the kernel's error state to the command that hung
 //! 13. [`pixels`]: from a wrong pixel to the draw, the primitive and the test
+//! 14. [`bisect`]: from two runs to the draw, the instruction and the value in which they part
 
 #[doc = include_str!("packets.md")]
 pub mod packets {}
@@ -65,6 +66,9 @@ pub mod hangs {}
 
 #[doc = include_str!("pixels.md")]
 pub mod pixels {}
+
+#[doc = include_str!("bisect.md")]
+pub mod bisect {}
 
 #[doc = include_str!("mistakes.md")]
 ///

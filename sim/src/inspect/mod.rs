@@ -7,8 +7,11 @@
 //! * [`tally`]: tables by engine, packet, kernel, message and coding standard; [`mod@words`]:
 //!   messages in words;
 //! * [`trace`]: a trace file for Perfetto;
-//! * [`history`]: everything that wrote or tested one pixel.
+//! * [`history`]: everything that wrote or tested one pixel; with the feature `dumps`, `bisect`:
+//!   where two runs part.
 
+#[cfg(feature = "dumps")]
+pub mod bisect;
 pub mod history;
 pub mod image;
 #[cfg(feature = "dumps")]

@@ -12,9 +12,10 @@ use crate::surface::format::{Format, Numeric};
 use crate::surface::{Codec, Layout, Level, Surface, SurfaceKind, TileMode};
 use genxml::gen8::state::SurfaceFormat;
 use std::cell::RefCell;
+use std::ops::Range;
 
 /// Maximum bytes of an element.
-const MOST_BYTES: usize = 16;
+pub const MOST_BYTES: usize = 16;
 /// Maximum number of slices that are searched for a pixel.
 const MOST_SLICES: u32 = 2048;
 
@@ -131,11 +132,59 @@ impl View {
     }
 
     /// All pairs of a slice of the view and a sample.
-    fn planes(&self) -> impl Iterator<Item = (u32, u32)> {
+    pub fn planes(&self) -> impl Iterator<Item = (u32, u32)> {
         let Surface { first_slice, slices, layout, .. } = self.surface;
         let samples = layout.samples;
         (first_slice..first_slice.saturating_add(slices.clamp(1, MOST_SLICES)))
             .flat_map(move |slice| (0..samples).map(move |sample| (slice, sample)))
+    }
+
+    /// Bytes of a value.
+    pub fn value_bytes(&self) -> usize {
+        match self.meaning {
+            Meaning::Stencil(_) => 1,
+            _ => (self.surface.element_bytes as usize).min(MOST_BYTES),
+        }
+    }
+
+    /// The auxiliary surface of the level, if it has one.
+    pub fn auxiliary(&self) -> Option<Auxiliary> {
+        match self.meaning {
+            Meaning::Color => Auxiliary::of(&self.surface, &self.level).ok().flatten(),
+            _ => None,
+        }
+    }
+
+    /// Reads the element of a sample into `out`. Returns the range of its bytes in `out`, and
+    /// whether they are those of the clear colour; `None` if `read` finds no memory.
+    pub fn element(
+        &self,
+        auxiliary: Option<&Auxiliary>,
+        slice: u32,
+        [x, y]: [u32; 2],
+        sample: u32,
+        read: &dyn Fn(u64, &mut [u8]) -> bool,
+        out: &mut [u8; MOST_BYTES],
+    ) -> Option<(Range<usize>, bool)> {
+        let View { surface, level, meaning, .. } = self;
+        let count = surface.element_bytes as usize;
+        let stored = auxiliary.map_or(Stored::Plane(sample), |auxiliary| {
+            auxiliary.stored(slice, [x, y], sample, read)
+        });
+        let element = out.get_mut(..count)?;
+        let Stored::Plane(plane) = stored else {
+            let one = if self.has_integers() { 1 } else { 1f32.to_bits() };
+            let clear = surface.clear.map(|set| if set { one } else { 0 });
+            surface.codec?.encode_one(clear, ALL, element);
+            return Some((0..count, true));
+        };
+        if !read(surface.texel(level, slice, x, y, plane), element) {
+            return None;
+        }
+        match *meaning {
+            Meaning::Stencil(byte) => (byte < count).then_some((byte..byte + 1, false)),
+            _ => Some((0..count, false)),
+        }
     }
 
     /// The column and row of the pixel that has the byte at the physical address `wanted`. `hint`
@@ -245,10 +294,7 @@ impl Probe {
             return Err(HistoryError::Sample { sample, samples });
         }
         let slice = surface.first_slice;
-        let auxiliary = match view.meaning {
-            Meaning::Color => Auxiliary::of(&surface, &level).ok().flatten(),
-            _ => None,
-        };
+        let auxiliary = view.auxiliary();
         let bytes = u64::from(surface.element_bytes);
         let reads = RefCell::new(Vec::<[u64; 2]>::new());
         let note = |address: u64, length: u64| {
@@ -278,29 +324,12 @@ impl Probe {
 
     /// The value in memory; `None` if the memory does not exist.
     pub fn value(&self, memory: &Memory) -> Option<Value> {
-        let read = |address, out: &mut [u8]| self.read(memory, address, out);
-        let View { surface, level, meaning, .. } = &self.view;
-        let ([x, y], count) = (self.at, surface.element_bytes as usize);
-        let stored = self.auxiliary.as_ref().map_or(Stored::Plane(self.sample), |auxiliary| {
-            auxiliary.stored(self.slice, self.at, self.sample, &read)
-        });
-        let mut bytes = [0; MOST_BYTES];
-        let Stored::Plane(plane) = stored else {
-            let codec = surface.codec?;
-            let one = if self.view.has_integers() { 1 } else { 1f32.to_bits() };
-            let clear = surface.clear.map(|set| if set { one } else { 0 });
-            codec.encode_one(clear, ALL, bytes.get_mut(..count)?);
-            return Some(Value { bytes: bytes[..count].to_vec(), cleared: true });
-        };
-        let element = bytes.get_mut(..count)?;
-        if !read(surface.texel(level, self.slice, x, y, plane), element) {
-            return None;
-        }
-        let bytes = match meaning {
-            Meaning::Stencil(byte) => element.get(*byte..byte + 1)?.to_vec(),
-            _ => element.to_vec(),
-        };
-        Some(Value { bytes, cleared: false })
+        let read = |address: u64, out: &mut [u8]| self.read(memory, address, out);
+        let mut element = [0; MOST_BYTES];
+        let (auxiliary, at) = (self.auxiliary.as_ref(), self.at);
+        let (range, cleared) =
+            self.view.element(auxiliary, self.slice, at, self.sample, &read, &mut element)?;
+        Some(Value { bytes: element.get(range)?.to_vec(), cleared })
     }
 
     fn read(&self, memory: &Memory, address: u64, out: &mut [u8]) -> bool {

@@ -182,11 +182,7 @@ impl History {
     /// Forgets everything: the memory of the pixel begins to exist now, with zeros.
     pub fn restart(&mut self) {
         self.entries.clear();
-        let View { meaning, surface, .. } = self.probe.view;
-        let bytes = match meaning {
-            Meaning::Stencil(_) => 1,
-            _ => surface.element_bytes as usize,
-        };
+        let bytes = self.probe.view.value_bytes();
         self.current = Some(Value { bytes: vec![0; bytes], cleared: false });
     }
 

@@ -1,0 +1,133 @@
+//! `genx bisect`: finds where two captures part that should give the same pictures.
+//!
+//! * this file: the options and the main sequence; `text` and `json`: the two formats.
+
+mod json;
+mod text;
+
+use crate::output::{Error, Exit, bad_input, stdout};
+use genxml::aub::Reader;
+use genxml::capture::Capture;
+use genxml_sim::Gpu;
+use genxml_sim::aub::AubReplay;
+use genxml_sim::bisect::{Input, Report, Verdict, find};
+use genxml_sim::pixel_history::WhyError;
+use std::path::{Path, PathBuf};
+
+/// Find the first draw, primitive, instruction and value in which two runs part that should give
+/// the same pictures: two captures, or two AUB files, for example of a good and a bad version of a
+/// driver.
+///
+/// Both inputs run several times on the model. Draws are paired by what they draw (topology, number
+/// of vertices, formats and sizes of the targets), so one run may have more draws than the other.
+/// The targets of each pair are compared value by value. For the first draw that leaves other
+/// values, the differences of its state are printed, and the history of a pixel that differs: the
+/// first primitive, and the stage of the pipeline in which the runs part. If this is the pixel
+/// shader or a stage before the rasteriser, its threads are compared instruction by instruction.
+/// The first instruction that writes other values is printed with the values.
+///
+/// If a target already differs before the draw, the history says what wrote it: the program, a
+/// clear, a blit, a copy or a dispatch.
+///
+/// If all draws leave the same values, dispatches are compared: the memory that each submission
+/// with dispatches changes. This needs captures, because an AUB file has no objects.
+///
+/// Exit code: 0 no difference; 1 a difference, or a draw that only one run has; 2 unusable input; 3
+/// no difference before a GPU fault, a hang, or something that the model does not implement.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  genx bisect captures/good captures/bad
+  genx bisect mesa-25.0/game mesa-25.1/game --format json | jq '.pixel.stage'
+  genx bisect good.aub.xz bad.aub.xz")]
+pub struct Args {
+    /// The good run: a capture directory, or an AUB file, plain or compressed (xz, gzip, zstd)
+    good: PathBuf,
+    /// The bad run
+    bad: PathBuf,
+    /// text or json
+    ///
+    /// Members of the JSON object: good, bad (paths), exit, draws (number in each run), stops (text
+    /// or null, for each run), unpaired (draws of only one run, for each run), result (same, draw
+    /// or compute), draw, pixel, threads, compute (null if they do not apply). In members with two
+    /// values, the first is that of the good run.
+    ///
+    /// Members of draw: draws (number, submission, exec, address, kind), target (name, format,
+    /// width, height, addresses), before, problem, samples, rectangle, state (packet, field, old,
+    /// new), only (names of packets). Members of pixel: pixel, sample, slice, histories (the
+    /// entries of genx why), entries, fragments (positions of what differs), stage. Members of
+    /// threads: stage, number, kernels, payload, instructions, values (register, values).
+    /// Members of compute: execs, dwords, objects, offset, values, writers (packet, address,
+    /// dispatch, kernel, value).
+    #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
+    format: Format,
+    /// Maximum work of a submission, as in genx run
+    #[arg(long, value_name = "UNITS", value_parser = clap::value_parser!(u64).range(1..))]
+    work_limit: Option<u64>,
+}
+
+/// The values of --format.
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+enum Format {
+    /// For people
+    Text,
+    /// For scripts
+    Json,
+}
+
+/// Runs the subcommand.
+pub fn run(args: &Args) -> Result<Exit, Error> {
+    let report = compare(args)?;
+    for (path, stop) in [&args.good, &args.bad].into_iter().zip(&report.stops) {
+        if let Some(stop) = stop {
+            eprintln!("genx: {}: {stop}; the comparison ends there", path.display());
+        }
+    }
+    let exit = match report.verdict {
+        Verdict::Draw(_) | Verdict::Compute(_) => Exit::Differs,
+        Verdict::Same if report.unpaired.iter().any(|works| !works.is_empty()) => Exit::Differs,
+        Verdict::Same if report.stops.iter().any(Option::is_some) => Exit::Fault,
+        Verdict::Same => Exit::Ok,
+    };
+    match args.format {
+        Format::Text => stdout(|out| text::write(out, [&args.good, &args.bad], &report))?,
+        Format::Json => {
+            let value = json::value([&args.good, &args.bad], exit, &report);
+            stdout(|out| writeln!(out, "{value:#}"))?;
+        }
+    }
+    Ok(exit)
+}
+
+fn compare(args: &Args) -> Result<Report, Error> {
+    let set_up = |gpu: &mut Gpu| {
+        if let Some(units) = args.work_limit {
+            gpu.set_work_limit(units);
+        }
+    };
+    let paths: [&Path; 2] = [&args.good, &args.bad];
+    if paths.contains(&Path::new("-")) {
+        return Err(bad_input(
+            "a comparison needs several runs, so an input cannot be standard input; write it to a \
+             file",
+        ));
+    }
+    let captures = paths.map(|path| match path.is_file() {
+        true => Ok(None),
+        false => Capture::open(path)
+            .map(Some)
+            .map_err(|error| bad_input(format!("{}: {error}", path.display()))),
+    });
+    let [good, bad] = captures;
+    let (good, bad) = (good?, bad?);
+    let mut opens = paths.map(|path| {
+        move || -> Result<AubReplay<'static>, WhyError> {
+            let reader = Reader::open(path)
+                .map_err(|error| WhyError::File(format!("{}: {error}", path.display())))?;
+            Ok(AubReplay::new(reader))
+        }
+    });
+    let [good_open, bad_open] = &mut opens;
+    let good = good.as_ref().map_or_else(|| Input::Aub(good_open), Input::Capture);
+    let bad = bad.as_ref().map_or_else(|| Input::Aub(bad_open), Input::Capture);
+    find([good, bad], &set_up).map_err(|error| bad_input(error.to_string()))
+}

@@ -1,0 +1,581 @@
+//! Finds the first draw, primitive, instruction and value in which two captures or AUB files part
+//! that should give the same pictures: runs both several times, see [`crate::inspect::bisect`].
+//!
+//! * [`find`]: all steps; [`Input`]: what runs;
+//! * `compute`: captures without a draw that differs: the first dispatch that writes other values.
+
+mod compute;
+
+pub use compute::{ComputeParted, Memory, Writer};
+
+use crate::aub::{AubReplay, Step as AubStep};
+use crate::gpu::Gpu;
+use crate::inspect::bisect::differ::{self, Difference, Parted, Stage};
+use crate::inspect::bisect::texels::Position;
+use crate::inspect::bisect::threads::Select;
+use crate::inspect::bisect::{Kernels, Look, Survey, Thread, Threads, Work, pair};
+use crate::inspect::history::{Fragment, Meaning};
+use crate::inspect::summary::ShaderSummary;
+use crate::machine::events::{Event, Now, Observer};
+use crate::machine::watched::WatchedPixel;
+use crate::pixel_history::{Answer, Question, Stop, Until, WhyError, of_aub, of_capture};
+use crate::replay::{Replay, Step};
+use genxml::capture::Capture;
+use genxml::decode::Tables;
+use genxml::diff::{PacketDiff, packets};
+use genxml_core::members::Value;
+use std::collections::BTreeSet;
+
+/// A function that opens an AUB file from its start.
+pub type Open<'a> = dyn FnMut() -> Result<AubReplay<'static>, WhyError> + 'a;
+
+/// One of the two inputs.
+pub enum Input<'a> {
+    /// A capture.
+    Capture(&'a Capture),
+    /// An AUB file.
+    Aub(&'a mut Open<'a>),
+}
+
+/// Prepares the GPU of each run.
+pub type SetUp<'a> = dyn Fn(&mut Gpu) + 'a;
+
+/// The result of a comparison.
+#[derive(Debug)]
+pub struct Report {
+    /// Number of draws of each run.
+    pub draws: [usize; 2],
+    /// What stopped each run before its end.
+    pub stops: [Option<Stop>; 2],
+    /// Draws that only one of the runs has, before the first difference, in order.
+    pub unpaired: [Vec<Work>; 2],
+    /// The first difference.
+    pub verdict: Verdict,
+}
+
+/// The first difference of two runs.
+#[derive(Debug)]
+pub enum Verdict {
+    /// All paired draws, and all dispatches that can be compared, leave the same values.
+    Same,
+    /// A draw.
+    Draw(Box<DrawParted>),
+    /// A dispatch.
+    Compute(Box<ComputeParted>),
+}
+
+/// A draw in which the runs part.
+#[derive(Debug)]
+pub struct DrawParted {
+    /// The draw of each run, with all values of its targets.
+    pub works: [Work; 2],
+    /// Index of the target that differs.
+    pub target: usize,
+    /// True if the target differs before the draw: something else has written it, such as the
+    /// program, a blit, a clear or a dispatch.
+    pub before: bool,
+    /// The difference after the draw, or before it; an error if the targets cannot be compared.
+    pub difference: Result<Difference, String>,
+    /// The packets with state that differ, without addresses.
+    pub state: Vec<PacketDiff>,
+    /// Names of packets that only one of the runs has sent.
+    pub only: [Vec<&'static str>; 2],
+    /// A pixel that differs.
+    pub pixel: Option<PixelParted>,
+}
+
+/// A pixel that differs.
+#[derive(Debug)]
+pub struct PixelParted {
+    /// The pixel.
+    pub at: Position,
+    /// The histories of the pixel in the two runs, up to the draw.
+    pub answers: [Answer; 2],
+    /// The positions in the histories of the first entries that differ.
+    pub entries: [Option<usize>; 2],
+    /// The positions of the first fragments of these entries that differ, and the stage.
+    pub fragments: Option<([Option<usize>; 2], Stage)>,
+    /// The threads of this stage.
+    pub threads: Option<ThreadsParted>,
+}
+
+/// Two threads that part.
+#[derive(Debug)]
+pub struct ThreadsParted {
+    /// `VS`, `PS` or another name of a stage.
+    pub stage: &'static str,
+    /// Number of the thread among those of its stage and draw, from 0 on; `None` for the thread
+    /// that shades the pixel.
+    pub number: Option<usize>,
+    /// The threads, with the instructions of the kernels.
+    pub threads: [(Thread, Kernels); 2],
+    /// The differences.
+    pub parted: Parted,
+}
+
+/// Finds the first difference of two runs.
+///
+/// # Errors
+/// [`WhyError`] if an input cannot be read.
+pub fn find(inputs: [Input<'_>; 2], set_up: &SetUp<'_>) -> Result<Report, WhyError> {
+    let mut inputs = inputs;
+    let mut stops = [None, None];
+    let mut lists = [Vec::new(), Vec::new()];
+    let mut dispatches = 0;
+    for (side, input) in inputs.iter_mut().enumerate() {
+        let (survey, stop) = survey(input, set_up, Look::State)?;
+        dispatches += survey.dispatches();
+        lists[side] = survey.into_works();
+        stops[side] = stop;
+    }
+    let draws = [lists[0].len(), lists[1].len()];
+    let [good, bad] = &lists;
+    let pairs = pair(good, bad);
+    let both: Vec<(usize, usize)> =
+        pairs.iter().filter_map(|(good, bad)| Some(((*good)?, (*bad)?))).collect();
+    let suspect = first_checkpoint(&mut inputs, set_up, good, &both)?;
+    let Some(suspects) = suspect else {
+        let verdict = match &inputs {
+            [Input::Capture(good), Input::Capture(bad)] if dispatches > 0 => {
+                compute::find([good, bad], set_up)
+                    .map_or(Verdict::Same, |parted| Verdict::Compute(Box::new(parted)))
+            }
+            _ => Verdict::Same,
+        };
+        let unpaired = unpaired(&pairs, &lists, usize::MAX);
+        return Ok(Report { draws, stops, unpaired, verdict });
+    };
+    let Some(((good_at, bad_at), before)) = first_draw(&mut inputs, set_up, &suspects)? else {
+        let unpaired = unpaired(&pairs, &lists, usize::MAX);
+        return Ok(Report { draws, stops, unpaired, verdict: Verdict::Same });
+    };
+    let unpaired = unpaired(&pairs, &lists, good_at);
+    let parted = parted(&mut inputs, set_up, [good_at, bad_at], before)?;
+    let verdict = Verdict::Draw(Box::new(parted));
+    Ok(Report { draws, stops, unpaired, verdict })
+}
+
+/// The draws of one run before draw `end` of the good run that have no partner in the other run.
+fn unpaired(
+    pairs: &[(Option<usize>, Option<usize>)],
+    lists: &[Vec<Work>; 2],
+    end: usize,
+) -> [Vec<Work>; 2] {
+    let before = pairs.iter().take_while(|(good, _)| good.is_none_or(|good| good < end));
+    let mut out = [Vec::new(), Vec::new()];
+    for pair in before {
+        match pair {
+            (Some(good), None) => out[0].extend(lists[0].get(*good).cloned()),
+            (None, Some(bad)) => out[1].extend(lists[1].get(*bad).cloned()),
+            _ => {}
+        }
+    }
+    out
+}
+
+/// The last draws to each group of targets in each submission are compared first, because a digest
+/// of a target takes time. Returns the pairs of the first submission with a difference.
+fn first_checkpoint(
+    inputs: &mut [Input<'_>; 2],
+    set_up: &SetUp<'_>,
+    good: &[Work],
+    both: &[(usize, usize)],
+) -> Result<Option<Vec<(usize, usize)>>, WhyError> {
+    let group = |pair: &(usize, usize)| {
+        let work = good.get(pair.0)?;
+        let bases: Vec<u64> = work.targets.iter().map(|target| target.view.surface.base).collect();
+        Some((work.submission, bases))
+    };
+    let mut seen = BTreeSet::new();
+    let mut checkpoints: Vec<(usize, usize)> =
+        both.iter().rev().copied().filter(|pair| seen.insert(group(pair))).collect();
+    checkpoints.reverse();
+    let digests = digests(inputs, set_up, &checkpoints, Look::After)?;
+    let first = checkpoints.iter().zip(&digests).find(|(_, [good, bad])| good.1 != bad.1);
+    let Some((&(at, _), _)) = first else { return Ok(None) };
+    let submission = |pair: &(usize, usize)| good.get(pair.0).map(|work| work.submission);
+    let wanted = good.get(at).map(|work| work.submission);
+    Ok(Some(both.iter().copied().filter(|pair| submission(pair) == wanted).collect()))
+}
+
+/// The indices of the draws of a pair, and whether their targets differ before the draws.
+type FirstDraw = ((usize, usize), bool);
+
+/// The first pair of draws after which, or before which, the targets differ.
+fn first_draw(
+    inputs: &mut [Input<'_>; 2],
+    set_up: &SetUp<'_>,
+    suspects: &[(usize, usize)],
+) -> Result<Option<FirstDraw>, WhyError> {
+    let digests = digests(inputs, set_up, suspects, Look::Around)?;
+    let mut all = suspects.iter().zip(&digests);
+    Ok(all.find_map(|(&pair, [good, bad])| {
+        (good.0 != bad.0).then_some((pair, true)).or((good.1 != bad.1).then_some((pair, false)))
+    }))
+}
+
+/// The digests of all targets before and after a draw.
+type Digests = (Vec<Option<u64>>, Vec<Option<u64>>);
+
+/// The digests of the two draws of each pair.
+fn digests(
+    inputs: &mut [Input<'_>; 2],
+    set_up: &SetUp<'_>,
+    pairs: &[(usize, usize)],
+    look: fn(BTreeSet<u64>) -> Look,
+) -> Result<Vec<[Digests; 2]>, WhyError> {
+    let numbers = [
+        pairs.iter().map(|(good, _)| *good as u64 + 1).collect::<BTreeSet<u64>>(),
+        pairs.iter().map(|(_, bad)| *bad as u64 + 1).collect(),
+    ];
+    let mut works = [Vec::new(), Vec::new()];
+    for ((input, numbers), works) in inputs.iter_mut().zip(numbers).zip(&mut works) {
+        *works = survey(input, set_up, look(numbers))?.0.into_works();
+    }
+    let of = |work: Option<&Work>| -> Digests {
+        let targets = work.map(|work| work.targets.as_slice()).unwrap_or_default();
+        let before = targets.iter().map(|target| target.before).collect();
+        (before, targets.iter().map(|target| target.after).collect())
+    };
+    let [good, bad] = &works;
+    Ok(pairs.iter().map(|(a, b)| [of(good.get(*a)), of(bad.get(*b))]).collect())
+}
+
+/// Compares the two draws of a pair.
+fn parted(
+    inputs: &mut [Input<'_>; 2],
+    set_up: &SetUp<'_>,
+    indices: [usize; 2],
+    before: bool,
+) -> Result<DrawParted, WhyError> {
+    let mut works = Vec::new();
+    for (input, index) in inputs.iter_mut().zip(indices) {
+        let all = survey(input, set_up, Look::Whole(index as u64 + 1))?.0.into_works();
+        works.extend(all.into_iter().nth(index));
+    }
+    let works: [Work; 2] = works.try_into().map_err(|_| changed())?;
+    let [good, bad] = &works;
+    let when = usize::from(!before);
+    let mut found = None;
+    for (index, (good, bad)) in good.targets.iter().zip(&bad.targets).enumerate() {
+        let (Some(good), Some(bad)) = (&good.texels, &bad.texels) else { continue };
+        match differ::compare(&good[when], &bad[when]) {
+            Ok(None) => {}
+            Ok(Some(difference)) => {
+                found = Some((index, Ok(difference)));
+                break;
+            }
+            Err(why) => {
+                found = Some((index, Err(why)));
+                break;
+            }
+        }
+    }
+    let (target, difference) = found.ok_or_else(changed)?;
+    let (state, only) = state(good, bad);
+    let mut pixel = None;
+    if let Ok(difference) = &difference {
+        for at in &difference.examples {
+            let next = self::pixel(inputs, set_up, &works, target, *at)?;
+            // The example whose first differing primitive is the earliest one.
+            let order = |parted: &PixelParted| {
+                let first = parted.fragment(0).or(parted.fragment(1));
+                (parted.entries, first.map(|fragment| fragment.primitive.number))
+            };
+            if let Some(next) = next
+                && pixel.as_ref().is_none_or(|best| order(&next) < order(best))
+            {
+                pixel = Some(next);
+            }
+        }
+    }
+    if let Some(parted) = &mut pixel {
+        parted.threads = threads(inputs, set_up, &works, parted)?;
+    }
+    Ok(DrawParted { works, target, before, difference, state, only, pixel })
+}
+
+impl PixelParted {
+    /// The first fragment of a run that differs.
+    pub fn fragment(&self, side: usize) -> Option<&Fragment> {
+        let (indices, _) = self.fragments?;
+        let entry = self.answers.get(side)?.entries.get(self.entries[side]?)?;
+        entry.draw.as_ref()?.fragments.get(indices[side]?)
+    }
+}
+
+/// An input gave other results in a later run.
+fn changed() -> WhyError {
+    WhyError::File("an input has changed during the comparison; compare again".into())
+}
+
+/// The differences of the packets with state, without addresses, and the names of the packets that
+/// only one run has sent.
+fn state(good: &Work, bad: &Work) -> (Vec<PacketDiff>, [Vec<&'static str>; 2]) {
+    let tables = Tables::gen8();
+    let mut out = Vec::new();
+    for (name, a) in &good.packets {
+        let Some(b) = bad.packets.get(name) else { continue };
+        let Some(container) = tables.container(name) else { continue };
+        let mut diff = packets(container, a, b);
+        diff.changes.retain(|change| {
+            let is_address = |side: &Option<genxml::diff::Side>| {
+                side.is_some_and(|side| matches!(side.value, Some(Value::Address(_))))
+            };
+            !is_address(&change.old) && !is_address(&change.new)
+        });
+        if !diff.is_empty() {
+            out.push(diff);
+        }
+    }
+    let only = |a: &Work, b: &Work| {
+        a.packets.keys().filter(|name| !b.packets.contains_key(*name)).copied().collect()
+    };
+    (out, [only(good, bad), only(bad, good)])
+}
+
+/// Compares the histories of a pixel; `None` if it has no history in one of the runs, or if the
+/// histories are equal.
+fn pixel(
+    inputs: &mut [Input<'_>; 2],
+    set_up: &SetUp<'_>,
+    works: &[Work; 2],
+    target: usize,
+    at: Position,
+) -> Result<Option<PixelParted>, WhyError> {
+    let mut answers = Vec::new();
+    for (input, work) in inputs.iter_mut().zip(works) {
+        let Some(target) = work.targets.get(target) else { return Ok(None) };
+        let question = Question {
+            at: [at.x, at.y],
+            sample: at.sample,
+            target: Some(target.view.surface.base),
+            until: Some(Until::Draw(work.number)),
+        };
+        let answer = match input {
+            Input::Capture(capture) => of_capture(capture, &question, set_up),
+            Input::Aub(open) => of_aub(&question, &mut || {
+                let mut replay = open()?;
+                set_up(replay.gpu());
+                Ok(replay)
+            }),
+        };
+        match answer {
+            Ok(answer) => answers.push(answer),
+            // The surface of a stencil or depth buffer can be one that has no history.
+            Err(WhyError::History(_)) => return Ok(None),
+            Err(other) => return Err(other),
+        }
+    }
+    let answers: [Answer; 2] = answers.try_into().map_err(|_| changed())?;
+    let [good, bad] = &answers;
+    let Some(entries) = differ::entries(&good.entries, &bad.entries) else { return Ok(None) };
+    let fragments = match entries {
+        [Some(a), Some(b)] => match (&good.entries[a].draw, &bad.entries[b].draw) {
+            (Some(a), Some(b)) => differ::fragments(&a.fragments, &b.fragments),
+            _ => None,
+        },
+        _ => None,
+    };
+    Ok(Some(PixelParted { at, answers, entries, fragments, threads: None }))
+}
+
+/// Compares the threads of the stage in which the fragments part.
+fn threads(
+    inputs: &mut [Input<'_>; 2],
+    set_up: &SetUp<'_>,
+    works: &[Work; 2],
+    pixel: &PixelParted,
+) -> Result<Option<ThreadsParted>, WhyError> {
+    let Some((_, stage)) = pixel.fragments else { return Ok(None) };
+    let draw = |side: usize| -> Option<(u64, u64)> {
+        let entry = pixel.answers[side].entries.get(pixel.entries[side]?)?;
+        Some((entry.draw.as_ref()?.number, entry.submission))
+    };
+    let (Some(good), Some(bad)) = (draw(0), draw(1)) else { return Ok(None) };
+    let draws = [good, bad];
+    match stage {
+        Stage::Shader => {
+            let mut recorded = Vec::new();
+            for (side, input) in inputs.iter_mut().enumerate() {
+                let Some(fragment) = pixel.fragment(side) else { return Ok(None) };
+                let entry =
+                    pixel.entries[side].and_then(|index| pixel.answers[side].entries.get(index));
+                let drawn = entry.and_then(|entry| entry.draw.as_ref()).and_then(|it| it.pixel);
+                let [x, y] = drawn.unwrap_or([pixel.at.x, pixel.at.y]);
+                let select = Select::Pixel {
+                    at: WatchedPixel { x, y },
+                    sample: pixel.at.sample,
+                    primitive: fragment.primitive.number,
+                };
+                let observer = Threads::new(draws[side].0, draws[side].1, select);
+                let (observer, _) = run(input, set_up, observer, &Threads::is_done)?;
+                recorded.extend(observer.into_thread());
+            }
+            Ok(compared("PS", None, recorded))
+        }
+        Stage::Vertices | Stage::Inputs | Stage::Missing => {
+            vertex_threads(inputs, set_up, works, draws)
+        }
+        _ => Ok(None),
+    }
+}
+
+fn compared(
+    stage: &'static str,
+    number: Option<usize>,
+    recorded: Vec<(Thread, Kernels)>,
+) -> Option<ThreadsParted> {
+    let threads: [(Thread, Kernels); 2] = recorded.try_into().ok()?;
+    let [(a, a_kernels), (b, b_kernels)] = &threads;
+    let parted = differ::threads((a, a_kernels), (b, b_kernels));
+    Some(ThreadsParted { stage, number, threads, parted })
+}
+
+/// Compares all threads of the stages before the rasteriser, stage by stage. Returns the first pair
+/// of threads that part.
+fn vertex_threads(
+    inputs: &mut [Input<'_>; 2],
+    set_up: &SetUp<'_>,
+    works: &[Work; 2],
+    draws: [(u64, u64); 2],
+) -> Result<Option<ThreadsParted>, WhyError> {
+    let mut stages: [Vec<ShaderSummary>; 2] = [Vec::new(), Vec::new()];
+    for ((input, stages), work) in inputs.iter_mut().zip(&mut stages).zip(works) {
+        let observer = Shaders { draw: work.number, draws: 0, shaders: Vec::new() };
+        *stages = run(input, set_up, observer, &Shaders::is_done)?.0.shaders;
+    }
+    let [good, bad] = &stages;
+    for shader in good.iter().filter(|shader| shader.stage != "PS") {
+        let Some(other) = bad.iter().find(|other| other.stage == shader.stage) else { continue };
+        let (Some(a), Some(b)) = (shader.kernels.first(), other.kernels.first()) else { continue };
+        let kernels = [a.address, b.address];
+        let mut digests = Vec::new();
+        for (side, input) in inputs.iter_mut().enumerate() {
+            let select = Select::Digests { kernel: kernels[side] };
+            let observer = Threads::new(draws[side].0, draws[side].1, select);
+            let (observer, _) = run(input, set_up, observer, &Threads::is_done)?;
+            digests.push(observer.digests().to_vec());
+        }
+        let [a, b] = &digests[..] else { return Err(changed()) };
+        let mut differing = a.iter().zip(b).enumerate().filter(|(_, (a, b))| a != b);
+        // Payloads can differ in addresses. A few threads are compared value by value.
+        for (number, _) in differing.by_ref().take(4) {
+            let mut recorded = Vec::new();
+            for (side, input) in inputs.iter_mut().enumerate() {
+                let select = Select::Number { kernel: kernels[side], number };
+                let observer = Threads::new(draws[side].0, draws[side].1, select);
+                let (observer, _) = run(input, set_up, observer, &Threads::is_done)?;
+                recorded.extend(observer.into_thread());
+            }
+            if let Some(compared) = compared(shader.stage, Some(number), recorded)
+                && compared.parted.first.is_some()
+            {
+                return Ok(Some(compared));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Remembers the shaders of a draw.
+struct Shaders {
+    draw: u64,
+    draws: u64,
+    shaders: Vec<ShaderSummary>,
+}
+
+impl Shaders {
+    fn is_done(&self) -> bool {
+        self.draws >= self.draw
+    }
+}
+
+impl Observer for Shaders {
+    fn event(&mut self, _: Now, event: &Event<'_>) {
+        if let Event::Draw(drawing) = event {
+            self.draws += 1;
+            if self.draws == self.draw {
+                self.shaders = drawing.summary().shaders;
+            }
+        }
+    }
+}
+
+fn survey(
+    input: &mut Input<'_>,
+    set_up: &SetUp<'_>,
+    look: Look,
+) -> Result<(Survey, Option<Stop>), WhyError> {
+    run(input, set_up, Survey::new(look), &Survey::is_done)
+}
+
+/// An observer that can use the numbers that a capture gives to its submissions.
+trait Labelled: Observer {
+    fn label(&mut self, _: u64) {}
+}
+
+impl Labelled for Survey {
+    fn label(&mut self, label: u64) {
+        Survey::label(self, label);
+    }
+}
+
+impl Labelled for Threads {}
+
+impl Labelled for Shaders {}
+
+/// Runs an input until `is_done` returns true after a submission. Returns what stopped the run.
+fn run<O: Labelled>(
+    input: &mut Input<'_>,
+    set_up: &SetUp<'_>,
+    mut observer: O,
+    is_done: &dyn Fn(&O) -> bool,
+) -> Result<(O, Option<Stop>), WhyError> {
+    match input {
+        Input::Capture(capture) => {
+            let mut replay = Replay::new(capture);
+            set_up(replay.gpu());
+            for event in capture.events() {
+                if let genxml::capture::Event::Exec(exec) = event {
+                    observer.label(exec.seq);
+                }
+                match replay.step_observed(&mut observer) {
+                    Some(Step::Exec { result: Err(fault), .. }) => {
+                        return Ok((observer, Some(Stop::Fault(fault))));
+                    }
+                    Some(_) if !is_done(&observer) => {}
+                    _ => break,
+                }
+            }
+            Ok((observer, None))
+        }
+        Input::Aub(open) => {
+            let mut replay = open()?;
+            set_up(replay.gpu());
+            while !is_done(&observer) {
+                match replay.step_observed(&mut observer) {
+                    Ok(None) => break,
+                    Ok(Some(AubStep::Ran { result: Err(fault), .. })) => {
+                        return Ok((observer, Some(Stop::Fault(fault))));
+                    }
+                    Ok(Some(AubStep::Stuck(stuck))) => {
+                        return Ok((observer, Some(Stop::Stuck(stuck))));
+                    }
+                    Ok(Some(_)) => {}
+                    Err(error) => return Ok((observer, Some(Stop::Broken(error)))),
+                }
+            }
+            Ok((observer, None))
+        }
+    }
+}
+
+/// The word for a target.
+pub fn target_name(meaning: Meaning) -> &'static str {
+    match meaning {
+        Meaning::Color => "render target",
+        Meaning::Depth(_) => "depth buffer",
+        Meaning::Stencil(_) => "stencil buffer",
+    }
+}
