@@ -66,6 +66,7 @@ const CRATES: &[Layers] = &[
             &["gpu"],
             &["aub", "error_state", "replay"],
             &["pixel_history"],
+            &["bisect"],
         ],
     },
     Layers { src: "sim/drm-shim/src", layers: &[&["device"], &["tree"], &["edge"]] },

@@ -3,7 +3,7 @@
 //! Objects of the two captures are paired by their addresses; objects without a partner are paired
 //! by size, in order. Only memory that the submission changes is compared.
 
-use super::SetUp;
+use crate::gpu::Gpu;
 use crate::machine::events::{Event, Now, Observer};
 use crate::machine::place::Place;
 use crate::mem::Memory as Physical;
@@ -53,7 +53,7 @@ pub struct ComputeParted {
 }
 
 /// Finds the first difference; `None` if all dispatches write the same values.
-pub fn find(captures: [&Capture; 2], set_up: &SetUp<'_>) -> Option<ComputeParted> {
+pub fn find(captures: [&Capture; 2], set_up: &dyn Fn(&mut Gpu)) -> Option<ComputeParted> {
     let frames = captures.map(|capture| frames(capture, set_up));
     let [mut good, mut bad] = [0, 1].map(|side| Run::new(captures[side], &frames[side], set_up));
     while let (Some(a), Some(b)) = (good.advance(), bad.advance()) {
@@ -88,7 +88,7 @@ type Frames = BTreeMap<u64, Vec<(ObjectId, u64, Range<u64>)>>;
 
 /// Runs a capture to learn which submissions dispatch threads, and where their objects are. A later
 /// run uses the same physical addresses.
-fn frames(capture: &Capture, set_up: &SetUp<'_>) -> Frames {
+fn frames(capture: &Capture, set_up: &dyn Fn(&mut Gpu)) -> Frames {
     let mut replay = Replay::new(capture);
     set_up(replay.gpu());
     let mut out = Frames::new();
@@ -128,7 +128,7 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(capture: &'a Capture, frames: &'a Frames, set_up: &SetUp<'_>) -> Run<'a> {
+    fn new(capture: &'a Capture, frames: &'a Frames, set_up: &dyn Fn(&mut Gpu)) -> Run<'a> {
         let mut replay = Replay::new(capture);
         set_up(replay.gpu());
         Run { replay, frames, changed: BTreeMap::new(), failed: false }
@@ -271,7 +271,12 @@ fn physical(frames: &Frames, exec: u64, memory: &Memory, side: usize) -> Option<
 }
 
 /// The changes of a dword during a submission.
-fn writers(capture: &Capture, set_up: &SetUp<'_>, exec: u64, physical: Option<u64>) -> Vec<Writer> {
+fn writers(
+    capture: &Capture,
+    set_up: &dyn Fn(&mut Gpu),
+    exec: u64,
+    physical: Option<u64>,
+) -> Vec<Writer> {
     let Some(physical) = physical else { return Vec::new() };
     let mut replay = Replay::new(capture);
     set_up(replay.gpu());
