@@ -167,7 +167,10 @@ impl Plane {
                 None => vm.page(piece.address)?,
             };
             let part = &mut row[done..done + piece.length];
-            self.runs(at, y, &piece, |from, to| page.read(from.start, &mut part[to]));
+            self.runs(at, y, &piece, |from, to| {
+                vm.record(piece.address & !(PAGE - 1) | from.start as u64, from.len(), false);
+                page.read(from.start, &mut part[to]);
+            });
             done += piece.length;
         }
         Ok(())
@@ -193,6 +196,9 @@ impl Plane {
             let mut page = vm.page_mut(piece.address)?;
             let part = &row[done..done + piece.length];
             self.runs(at, y, &piece, |to, from| page.write(to.start, &part[from]));
+            self.runs(at, y, &piece, |to, _| {
+                vm.record(piece.address & !(PAGE - 1) | to.start as u64, to.len(), true);
+            });
             done += piece.length;
         }
         Ok(())

@@ -7,8 +7,8 @@ use crate::machine::fault::Fault;
 use crate::machine::memory;
 use crate::machine::state::InterfaceDescriptors;
 use crate::media;
-use crate::mem::PAGE;
 use crate::mem::coherence::Cache;
+use crate::mem::{Client, PAGE};
 use genxml::gen8::media::{GpgpuWalker, MediaCurbeLoad, MediaInterfaceDescriptorLoad};
 use genxml::gen8::mi::{
     PipeControl, PipeControlDestinationAddressType, PipeControlLriPostSyncOperation,
@@ -203,6 +203,7 @@ pub fn media_interface_descriptor_load(
     let offset = packet.interface_descriptor_data_start_address.get();
     let address = exec.state.base.dynamic.wrapping_add(offset);
     let mut entries = Vec::with_capacity((length / SIZE) as usize);
+    let _client = exec.vm.client(Client::State);
     for index in 0..length / SIZE {
         let mut dwords = [0; InterfaceDescriptorData::DWORDS];
         exec.vm

@@ -19,7 +19,7 @@ use crate::machine::fault::{Fault, Place};
 use crate::machine::wait::Wait;
 use crate::machine::watchdog;
 use crate::media;
-use crate::mem::ADDRESS_MASK;
+use crate::mem::{ADDRESS_MASK, Client};
 use crate::video;
 use genxml::core::{Shifted, U};
 use genxml::engine::EngineId;
@@ -180,6 +180,17 @@ struct Position {
     wait: Option<Wait>,
 }
 
+/// The client of accesses for which no unit sets another client.
+fn client(exec: &Exec<'_>) -> Client {
+    match exec.engine {
+        _ if exec.at.packet.starts_with("MI_") => Client::CommandStreamer,
+        EngineId::Render => Client::CommandStreamer,
+        EngineId::Blitter => Client::Blitter,
+        EngineId::Video => Client::Video,
+        EngineId::VideoEnhance => Client::VideoEnhance,
+    }
+}
+
 impl Streamer {
     /// A streamer at the start of a batch without a ring.
     ///
@@ -336,7 +347,10 @@ impl Streamer {
         exec.emit(&Event::Packet { at: exec.at, dwords: &self.dwords });
         exec.stats.packets += 1;
         exec.stats.engine_packets[exec.engine as usize] += 1;
+        let client = exec.vm.log().map_or(Client::CommandStreamer, |_| client(exec));
+        let acting = exec.vm.client(client);
         let flow = (self.commands.execute)(exec, &self.dwords);
+        drop(acting);
         exec.emit_memory(Some(exec.at));
         let flow = flow?;
         self.advance(exec)?;

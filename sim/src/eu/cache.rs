@@ -5,7 +5,7 @@ use crate::eu::decode;
 use crate::eu::decode::Fetched;
 use crate::machine::exec::Exec;
 use crate::machine::slots::UnitState;
-use crate::mem::{PageFault, Vm};
+use crate::mem::{Client, PageFault, Vm};
 use genxml::eu::Generation;
 use genxml::eu::decode::{decode_on as decode_instruction, length};
 use std::sync::Arc;
@@ -101,6 +101,7 @@ pub fn decode_on(
     address: u64,
     ip_base: u32,
 ) -> Arc<Kernel> {
+    let _client = exec.vm.client(Client::Instructions);
     let vm = &exec.vm;
     let cache = &mut exec.state.slots.get_mut::<KernelCache>().0;
     let same = |kernel: &Kernel| {
@@ -124,6 +125,7 @@ pub fn decode_on(
 /// Decodes the code that a thread reaches by a computed jump to byte `offset`.
 pub fn extend(exec: &mut Exec<'_>, kernel: &mut Arc<Kernel>, offset: i32) {
     exec.vm.keep_order();
+    let _client = exec.vm.client(Client::Instructions);
     let cache = &mut exec.state.slots.get_mut::<KernelCache>().0;
     let known = cache.iter().position(|entry| Arc::ptr_eq(&entry.kernel, kernel));
     // Take the caller's reference away, so that `Arc::make_mut` does not have to copy the kernel.

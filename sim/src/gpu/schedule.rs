@@ -17,6 +17,7 @@ use crate::machine::state::State;
 use crate::machine::stats::Stats;
 use crate::machine::wait::Wait;
 use crate::machine::watchdog::{Budget, ticks};
+use crate::mem::access::AccessLog;
 use crate::mem::{AddressSpace, Vm};
 use genxml::core::Address;
 use genxml::engine::EngineId;
@@ -290,10 +291,14 @@ impl Gpu {
             true => (&mut self.ggtt, &mut self.nothing),
             false => (&mut context.space, &mut self.ggtt),
         };
+        let log = listener.wants_accesses().then(AccessLog::default);
         let mut exec = Exec {
             engine: id,
             ggtt,
-            vm: Vm::new(&mut self.memory, space),
+            vm: match &log {
+                Some(log) => Vm::logged(&mut self.memory, log, space),
+                None => Vm::new(&mut self.memory, space),
+            },
             state: &mut context.state,
             stats,
             budget: &mut active.budget,

@@ -11,8 +11,8 @@ use super::device::Interrupt;
 use super::drawing::Drawing;
 use super::watched::{PixelEvent, WatchedPixel};
 use crate::machine::fault::Place;
-use crate::mem::Memory;
 use crate::mem::coherence::Cache;
+use crate::mem::{Access, Memory};
 use genxml::engine::EngineId;
 use genxml::eu::Generation;
 use genxml::eu::instruction::SharedFunction;
@@ -199,6 +199,16 @@ pub enum Event<'a> {
         /// The message descriptor, all 32 bits.
         descriptor: u32,
     },
+    /// Memory was accessed, by the packet or by the message of a thread. Emitted before the next
+    /// event of another kind.
+    Accesses {
+        /// The packet, and the instruction if a thread sent a message since the packet began.
+        at: Place,
+        /// Number of the thread, if the accesses are those of its message.
+        thread: Option<u32>,
+        /// The accesses, in order.
+        list: &'a [Access],
+    },
 }
 
 /// An answer to [`Event::Attention`].
@@ -241,6 +251,12 @@ pub trait Observer {
         false
     }
 
+    /// Whether the observer receives [`Event::Accesses`]. The model then uses the general path of
+    /// each unit, which is slower.
+    fn wants_accesses(&self) -> bool {
+        false
+    }
+
     /// The pixel of the draw of the latest [`Event::Draw`] whose events the observer receives
     /// ([`Event::Pixel`]). Called once for each draw. For the threads that shade the pixel, the
     /// observer also receives [`Event::Instruction`].
@@ -265,6 +281,32 @@ impl<T: Observer> Observer for WithInstructions<T> {
     }
 
     fn wants_instructions(&self) -> bool {
+        true
+    }
+
+    fn wants_accesses(&self) -> bool {
+        self.0.wants_accesses()
+    }
+
+    fn watches(&self) -> Option<WatchedPixel> {
+        self.0.watches()
+    }
+}
+
+/// Makes an observer receive [`Event::Accesses`] as well.
+#[derive(Debug)]
+pub struct WithAccesses<T>(pub T);
+
+impl<T: Observer> Observer for WithAccesses<T> {
+    fn event(&mut self, now: Now, event: &Event<'_>) {
+        self.0.event(now, event);
+    }
+
+    fn wants_instructions(&self) -> bool {
+        self.0.wants_instructions()
+    }
+
+    fn wants_accesses(&self) -> bool {
         true
     }
 
@@ -305,6 +347,11 @@ impl<'a> Listener<'a> {
     /// Whether the observer receives [`Event::Instruction`].
     pub fn wants_instructions(&self) -> bool {
         self.instructions
+    }
+
+    /// Whether the observer receives [`Event::Accesses`].
+    pub fn wants_accesses(&self) -> bool {
+        self.observer.as_ref().is_some_and(|observer| observer.wants_accesses())
     }
 
     /// The pixel of the current draw whose events the observer receives.

@@ -12,6 +12,7 @@ use super::stats::Stats;
 use super::watchdog::{Budget, Exhausted};
 use super::watched::PixelEvent;
 use crate::assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE;
+use crate::mem::access::AccessLog;
 use crate::mem::{AddressSpace, PageFault, Vm};
 use genxml::engine::EngineId;
 use genxml::gen8::structures::HardwareDetectedErrorBitDefinitions as Errors;
@@ -68,7 +69,28 @@ impl Exec<'_> {
     #[inline(always)]
     pub fn emit(&mut self, event: &Event<'_>) {
         if self.listener.is_some() {
+            self.emit_accesses(None);
+            let _own = self.vm.unrecorded();
             self.listener.event(Now { engine: self.engine, clock: self.budget.clock() }, event);
+        }
+    }
+
+    /// Emits [`Event::Accesses`] if memory was accessed since the latest event. `thread` is the
+    /// number of the thread whose message made the accesses.
+    #[inline(always)]
+    pub(crate) fn emit_accesses(&mut self, thread: Option<u32>) {
+        if let Some(log) = self.vm.log() {
+            self.report_accesses(log, thread);
+        }
+    }
+
+    #[cold]
+    fn report_accesses(&mut self, log: &AccessLog, thread: Option<u32>) {
+        let mut list = Vec::new();
+        if log.drain(&mut list) {
+            let now = Now { engine: self.engine, clock: self.budget.clock() };
+            self.listener.event(now, &Event::Accesses { at: self.at, thread, list: &list });
+            log.reuse(list);
         }
     }
 
@@ -78,6 +100,8 @@ impl Exec<'_> {
         if !self.listener.is_some() {
             return;
         }
+        self.emit_accesses(None);
+        let _own = self.vm.unrecorded();
         let Exec { vm, state, stats, budget, listener, engine, at, .. } = self;
         let read = |address: u64, out: &mut [u8]| vm.read(address, out).is_ok();
         let translate = |address: u64| vm.physical(address);
@@ -94,6 +118,7 @@ impl Exec<'_> {
         if !self.listener.is_some() {
             return;
         }
+        self.emit_accesses(None);
         let now = Now { engine: self.engine, clock: self.budget.clock() };
         if let Some((memory, _)) = self.vm.memory() {
             self.listener.event(now, &Event::Memory { after, memory });
@@ -103,6 +128,7 @@ impl Exec<'_> {
     /// Emits the event of a blit.
     #[cold]
     pub(crate) fn emit_blit(&mut self, blit: &Blitting<'_>) {
+        self.emit_accesses(None);
         let Exec { vm, budget, listener, engine, .. } = self;
         let translate = |address: u64| vm.physical(address);
         let now = Now { engine: *engine, clock: budget.clock() };
@@ -111,6 +137,7 @@ impl Exec<'_> {
 
     /// Emits an event of the watched pixel.
     pub(crate) fn emit_pixel(&mut self, event: &PixelEvent<'_>) {
+        self.emit_accesses(None);
         let now = Now { engine: self.engine, clock: self.budget.clock() };
         if let Some((memory, _)) = self.vm.memory() {
             self.listener.event(now, &Event::Pixel { event, memory });

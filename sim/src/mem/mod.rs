@@ -6,9 +6,11 @@
 //!   three levels, stored in frames, or global;
 //! * [`Vm`]: memory through page tables: reads and writes at graphics addresses;
 //! * [`overlay`]: records what the parts of a walker or draw that run in parallel read and wrote;
+//! * [`access`]: records each access, for observers;
 //! * [`fault`]: page faults and their causes;
 //! * [`coherence`]: records when each cache was flushed.
 
+pub mod access;
 pub mod coherence;
 mod entry;
 pub mod fault;
@@ -22,6 +24,7 @@ mod tests;
 mod va;
 mod vm;
 
+pub use access::{Access, Acting, Client};
 pub use coherence::Coherence;
 pub use fault::{Cause, Nearby, PageFault, Tables};
 pub use page::{Page, PageMut};

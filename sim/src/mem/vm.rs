@@ -1,5 +1,6 @@
 //! Memory as a context accesses it: through page tables.
 
+use super::access::{AccessLog, Acting, Client};
 use super::overlay::Overlay;
 use super::page::{Page, PageMut};
 use super::{ADDRESS_MASK, AddressSpace, Cause, Memory, Nearby, PAGE, PageFault};
@@ -19,6 +20,8 @@ enum Target<'a> {
     Memory(&'a mut Memory),
     /// Memory that is only read; writes go to the overlay.
     Overlay(&'a Memory, &'a mut Overlay),
+    /// As `Memory`, and every access is recorded.
+    Logged(&'a mut Memory, &'a AccessLog),
 }
 
 macro_rules! scalars {
@@ -55,10 +58,48 @@ impl<'a> Vm<'a> {
         Vm { target: Target::Overlay(mem, overlay), space }
     }
 
+    /// Accesses `mem` through page tables, and records every access in `log`.
+    pub fn logged(mem: &'a mut Memory, log: &'a AccessLog, space: &'a mut AddressSpace) -> Self {
+        Vm { target: Target::Logged(mem, log), space }
+    }
+
+    /// The record of accesses, if there is one.
+    #[inline(always)]
+    pub fn log(&self) -> Option<&'a AccessLog> {
+        match self.target {
+            Target::Logged(_, log) => Some(log),
+            Target::Memory(_) | Target::Overlay(..) => None,
+        }
+    }
+
+    /// Accesses count as those of `client` until the result is dropped.
+    #[inline(always)]
+    pub fn client(&self, client: Client) -> Acting<'a> {
+        Acting::new(self.log(), client)
+    }
+
+    /// Accesses are not recorded until the result is dropped: they are those of an observer.
+    #[inline(always)]
+    pub fn unrecorded(&self) -> Acting<'a> {
+        Acting::unrecorded(self.log())
+    }
+
+    /// Records an access to a page that [`page`](Self::page) or [`page_mut`](Self::page_mut)
+    /// returned: `length` bytes from `address` on, in one page.
+    #[inline(always)]
+    pub fn record(&self, address: u64, length: usize, write: bool) {
+        if let Target::Logged(mem, log) = &self.target
+            && let Ok(slot) = self.space.read(mem, address)
+        {
+            log.add(mem, self.space, slot, address, length, write);
+        }
+    }
+
     /// The same memory through other page tables.
     pub fn through<'b>(&'b mut self, space: &'b mut AddressSpace) -> Vm<'b> {
         let target = match &mut self.target {
             Target::Memory(mem) => Target::Memory(mem),
+            Target::Logged(mem, log) => Target::Logged(mem, log),
             Target::Overlay(mem, overlay) => {
                 // The overlay cannot commit translations of another space.
                 overlay.keep_order();
@@ -72,6 +113,7 @@ impl<'a> Vm<'a> {
     pub fn reborrow(&mut self) -> Vm<'_> {
         let target = match &mut self.target {
             Target::Memory(mem) => Target::Memory(mem),
+            Target::Logged(mem, log) => Target::Logged(mem, log),
             Target::Overlay(mem, overlay) => Target::Overlay(mem, overlay),
         };
         Vm { target, space: self.space }
@@ -80,7 +122,7 @@ impl<'a> Vm<'a> {
     /// The frames, with the page tables; `None` over an [`Overlay`].
     pub fn memory(&mut self) -> Option<(&mut Memory, &mut AddressSpace)> {
         match &mut self.target {
-            Target::Memory(mem) => Some((mem, self.space)),
+            Target::Memory(mem) | Target::Logged(mem, _) => Some((mem, self.space)),
             Target::Overlay(..) => None,
         }
     }
@@ -88,7 +130,7 @@ impl<'a> Vm<'a> {
     /// The physical address of the byte at `address`; `None` if it cannot be read.
     pub fn physical(&self, address: u64) -> Option<u64> {
         let memory: &Memory = match &self.target {
-            Target::Memory(memory) => memory,
+            Target::Memory(memory) | Target::Logged(memory, _) => memory,
             Target::Overlay(memory, _) => memory,
         };
         self.space.translate(memory, address, false).ok()
@@ -195,18 +237,24 @@ impl<'a> Vm<'a> {
         Ok(())
     }
 
-    /// The page that holds `address`, without a copy.
+    /// The page that holds `address`, without a copy. The caller [records](Self::record) which
+    /// bytes it reads.
     ///
     /// # Errors
     /// [`PageFault`] with `address` if it cannot be read.
     #[inline]
     pub fn page(&self, address: u64) -> Result<&Page, PageFault> {
-        self.page_to_read(address & !(PAGE - 1), PAGE as usize)
-            .map_err(|fault| PageFault { address: address & ADDRESS_MASK, ..fault })
+        let start = address & !(PAGE - 1);
+        let page = match &self.target {
+            Target::Logged(mem, _) => self.space.read(mem, start).map(|slot| mem.page(slot)),
+            _ => self.page_to_read(start, PAGE as usize),
+        };
+        page.map_err(|fault| PageFault { address: address & ADDRESS_MASK, ..fault })
     }
 
     /// Mutable access to the page that holds `address`, without a copy. All of the page counts as
-    /// read and written, so [`write`](Self::write) is better where threads may run in parallel.
+    /// read and written, so [`write`](Self::write) is better where threads may run in parallel. The
+    /// caller [records](Self::record) which bytes it writes.
     ///
     /// # Errors
     /// [`PageFault`] with `address` if it cannot be written.
@@ -215,7 +263,7 @@ impl<'a> Vm<'a> {
         let start = address & !(PAGE - 1);
         let of_address = |fault| PageFault { address: address & ADDRESS_MASK, ..fault };
         match &mut self.target {
-            Target::Memory(mem) => {
+            Target::Memory(mem) | Target::Logged(mem, _) => {
                 let slot = self.space.write(mem, start).map_err(of_address)?;
                 Ok(mem.page_mut(slot))
             }
@@ -230,7 +278,7 @@ impl<'a> Vm<'a> {
     #[cold]
     pub fn nearby(&self, fault: &PageFault) -> Option<Nearby> {
         let mem = match &self.target {
-            Target::Memory(mem) => mem,
+            Target::Memory(mem) | Target::Logged(mem, _) => mem,
             Target::Overlay(mem, _) => *mem,
         };
         match fault.cause {
@@ -249,7 +297,9 @@ impl<'a> Vm<'a> {
         let end = at.saturating_add(bytes);
         while at < end {
             match &self.target {
-                Target::Memory(mem) => self.space.probe(mem, at, write)?,
+                Target::Memory(mem) | Target::Logged(mem, _) => {
+                    self.space.probe(mem, at, write)?;
+                }
                 Target::Overlay(mem, overlay) => overlay.probe(mem, self.space, at, write)?,
             }
             at = (at | (PAGE - 1)) + 1;
@@ -264,6 +314,11 @@ impl<'a> Vm<'a> {
         match &self.target {
             Target::Memory(mem) => Ok(mem.page(self.space.read(mem, address)?)),
             Target::Overlay(mem, overlay) => overlay.read(mem, self.space, address, length),
+            Target::Logged(mem, log) => {
+                let slot = self.space.read(mem, address)?;
+                log.add(mem, self.space, slot, address, length, false);
+                Ok(mem.page(slot))
+            }
         }
     }
 
@@ -277,6 +332,11 @@ impl<'a> Vm<'a> {
                 Ok(mem.page_mut(slot))
             }
             Target::Overlay(mem, overlay) => overlay.write(mem, self.space, address, length),
+            Target::Logged(mem, log) => {
+                let slot = self.space.write(mem, address)?;
+                log.add(mem, self.space, slot, address, length, true);
+                Ok(mem.page_mut(slot))
+            }
         }
     }
 }

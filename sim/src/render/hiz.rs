@@ -11,7 +11,7 @@ use crate::assumptions::CLEARS_REACH_ONE_SLICE;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::watchdog::PIXEL;
-use crate::mem::{PageFault, Vm};
+use crate::mem::{Client, PageFault, Vm};
 use crate::surface::{BadSurface, square};
 use genxml::gen8::render3d_depth::{
     ThreeDStateClearParams, ThreeDStateDepthBuffer, ThreeDStateStencilBuffer, ThreeDStateWmHzOp,
@@ -177,6 +177,7 @@ impl Clear<'_> {
     fn fill(&self, exec: &mut Exec<'_>, plane: &Plane, element: &[u8]) -> Result<(), Fault> {
         let rectangle = Rectangle::of(self.operation, self.scissor, plane);
         exec.spend(rectangle.area() * u64::from(plane.surface.layout.samples) * PIXEL)?;
+        let _client = exec.vm.client(Client::Depth);
         match rectangle.fill(&mut exec.vm, plane, self.mask, element) {
             Ok(()) => Ok(()),
             Err(fault) => Err(exec.page(fault, "the buffer that is cleared")),

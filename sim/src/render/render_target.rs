@@ -9,7 +9,7 @@ use crate::assumptions::COLOR_DITHER;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
-use crate::mem::{PageFault, Vm};
+use crate::mem::{Client, PageFault, Vm};
 use crate::render::blend::{Blend, Blending, Colors};
 use crate::surface::format::codec::ALL;
 use crate::surface::format::value::Value;
@@ -270,6 +270,7 @@ impl RenderTarget {
         color: &Source,
         second: Option<&Source>,
     ) -> Result<(), Fault> {
+        let _client = exec.vm.client(Client::RenderTarget);
         match self.pixels(&mut exec.vm, cache, pixels, color, second) {
             Ok([pixels, samples, blocks]) => {
                 exec.stats.pixels += u64::from(pixels);

@@ -8,6 +8,7 @@ use super::topology::Reorder;
 use crate::assumptions::STREAM_OUTPUT_OVERFLOWS_BY_DECLARATIONS;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::mem::Client;
 use genxml::gen8::registers::{
     SoNumPrimsWritten0, SoNumPrimsWritten1, SoNumPrimsWritten2, SoNumPrimsWritten3,
     SoPrimStorageNeeded0, SoPrimStorageNeeded1, SoPrimStorageNeeded2, SoPrimStorageNeeded3,
@@ -293,6 +294,7 @@ impl StreamOut {
         stream: usize,
         vertices: &[&[u32]],
     ) -> Result<(), Fault> {
+        let _client = exec.vm.client(Client::StreamOut);
         let vm = &mut exec.vm;
         let written =
             self.primitive(stream, vertices, &mut |address, bytes| vm.write(address, bytes));
@@ -323,6 +325,7 @@ impl StreamOut {
         }
         (self.written, self.needed) = ([0; STREAMS], [0; STREAMS]);
         exec.stats.bytes_written += std::mem::take(&mut self.bytes);
+        let _client = exec.vm.client(Client::StreamOut);
         for n in 0..BUFFERS {
             let Some(packet) = state::entry::<ThreeDStateSoBuffer>(exec, n) else { continue };
             if packet.stream_output_buffer_offset_address_enable {

@@ -2,6 +2,7 @@
 
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::mem::Client;
 use genxml_core::latch::Latch;
 use genxml_core::packet::{Dwords, Fixed};
 
@@ -25,6 +26,7 @@ where
     T::Dwords: AsMut<[u32]>,
 {
     let mut dwords = T::Dwords::padded(&[]);
+    let _client = exec.vm.client(Client::State);
     exec.vm
         .read(address, bytemuck::cast_slice_mut(dwords.as_mut()))
         .map_err(|fault| exec.page(fault, T::NAME))?;

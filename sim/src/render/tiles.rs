@@ -12,6 +12,7 @@ use crate::machine::fault::Fault;
 use crate::machine::parallel::{Estimate, Work};
 use crate::machine::state::State;
 use crate::machine::watchdog;
+use crate::mem::Client;
 use crate::pixel::coordinates::Rect;
 use crate::pixel::interpolate::Attribute;
 use crate::unit::Program;
@@ -392,6 +393,7 @@ impl Work for Screen<'_> {
         pipe: &mut PixelPipe,
         tiles: Range<u64>,
     ) -> Result<(), Fault> {
+        let _client = exec.vm.client(Client::Depth);
         for tile in &self.bins.tiles()[tiles.start as usize..tiles.end as usize] {
             self.tile(exec, pipe, tile)?;
         }

@@ -18,6 +18,7 @@ use crate::machine::parallel::Estimate;
 use crate::machine::state::State;
 use crate::machine::watchdog;
 use crate::machine::watched::WatchedPixel;
+use crate::mem::Client;
 use crate::pixel::coordinates::Rect;
 use crate::pixel::interpolate::{Attribute, Position};
 use crate::pixel::raster;
@@ -170,11 +171,13 @@ impl Windower {
         // A pointer can have any value if the draw does not use the state, as in clears of depth
         // and stencil.
         let shades = shades(exec.state);
+        let client = exec.vm.client(Client::State);
         let blend = match blend_address(exec.state) {
             Some(address) => blend_state(address, |at, out| exec.vm.read(at, out))
                 .map_err(|fault| exec.page(fault, BlendState::NAME))?,
             None => BlendState::unpack_lossy(&[0; BlendState::DWORDS]),
         };
+        drop(client);
         let pointer: ThreeDStateCcStatePointers = state::packet(exec);
         let constants =
             match (shades || tests.stencil_test_enable) && pointer.color_calc_state_pointer_valid {

@@ -31,6 +31,7 @@ impl Rows {
                 return vm.read(address, &mut data[range]);
             }
             // A column of a Y tile: one page holds all its rows.
+            vm.record(address, (range.len() - 1) / width * next + next, false);
             let page = vm.page(address)?;
             for (row, start) in range.step_by(width).enumerate() {
                 let from = (address % PAGE) as usize + row * next;
@@ -59,6 +60,7 @@ impl Rows {
             if next == 0 {
                 return vm.write(address, &data[range]);
             }
+            vm.record(address, (range.len() - 1) / width * next + next, true);
             let mut page = vm.page_mut(address)?;
             for (row, start) in range.step_by(width).enumerate() {
                 let to = (address % PAGE) as usize + row * next;

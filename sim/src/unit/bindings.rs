@@ -2,6 +2,7 @@
 
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::mem::Client;
 use crate::surface::Surface;
 use crate::unit::by_index::ByIndex;
 use crate::unit::resource_streamer::tables::Table;
@@ -102,6 +103,7 @@ impl Bindings {
         exec: &Exec<'_>,
         index: u8,
     ) -> Result<[u32; N], Fault> {
+        let _client = exec.vm.client(Client::State);
         let pointer = self
             .table
             .entry(index, |address, bytes| exec.vm.read(address, bytes))

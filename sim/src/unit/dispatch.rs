@@ -10,6 +10,7 @@ use crate::machine::events::Event;
 use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
 use crate::machine::watchdog::Exhausted;
+use crate::mem::Client;
 use crate::unit::port::Port;
 use genxml::eu::Generation;
 use genxml::eu::instruction::SharedFunction;
@@ -51,6 +52,33 @@ where
             true => thread.resume(kernel, &mut Traced(self)),
         }
     }
+
+    /// Hands a message to its shared function, and reports the accesses that it makes.
+    #[cold]
+    fn receive_logged(
+        &mut self,
+        registers: &mut Registers,
+        message: &Message,
+    ) -> Result<(), Fault> {
+        let acting = self.exec.vm.client(client(message.function));
+        let done = self.receive(registers, message);
+        drop(acting);
+        self.exec.emit_accesses(Some(self.thread));
+        done
+    }
+}
+
+/// The client of the accesses that a message makes.
+fn client(function: SharedFunction) -> Client {
+    match function {
+        SharedFunction::DataPortConstant => Client::Constants,
+        SharedFunction::DataPortSampler
+        | SharedFunction::Sampler
+        | SharedFunction::MotionEstimation
+        | SharedFunction::CheckAndRefinement => Client::Sampler,
+        SharedFunction::DataPortRender => Client::RenderTarget,
+        _ => Client::Data,
+    }
 }
 
 impl Port<'_, '_> {
@@ -91,6 +119,10 @@ where
     }
 
     fn send(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault> {
+        let logged = self.exec.vm.log().is_some();
+        if logged {
+            self.exec.emit_accesses(None);
+        }
         self.arrive(message.ip);
         self.exec.stats.messages += 1;
         self.exec.emit(&Event::Message {
@@ -101,6 +133,9 @@ where
             function: message.function,
             descriptor: message.descriptor,
         });
+        if logged {
+            return self.receive_logged(registers, message);
+        }
         self.receive(registers, message)
     }
 

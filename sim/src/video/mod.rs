@@ -28,6 +28,7 @@ pub mod vp8;
 
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::mem::Client;
 use genxml::gen8::VideoPacket;
 use genxml::gen8::mfx_common::{MfxPipeModeSelect, MfxWait};
 use genxml_core::latch::Latch;
@@ -107,6 +108,7 @@ fn ends_picture(dwords: &[u32]) -> bool {
 /// [`Fault::Page`] if a buffer of the picture is not mapped; [`Fault::BadPacket`] for a size or
 /// state that the decoder does not support.
 pub fn finish(exec: &mut Exec<'_>) -> Result<(), Fault> {
+    let _video = exec.vm.client(Client::Video);
     avc::finish(exec)?;
     mpeg2::finish(exec)?;
     vc1::finish(exec)?;

@@ -23,6 +23,7 @@ impl DepthStencil {
         if self.is_idle() {
             return Vec::new();
         }
+        let _own = exec.vm.unrecorded();
         (0..8)
             .filter(|sample| mask >> sample & 1 == 1)
             .filter_map(|sample| {

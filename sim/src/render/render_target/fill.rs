@@ -3,7 +3,7 @@
 use super::{MOST_BYTES, Purpose, RenderTarget, SLOTS, Work};
 use crate::machine::exec::Exec;
 use crate::machine::observation::Counter;
-use crate::mem::PAGE;
+use crate::mem::{Client, PAGE};
 use crate::pixel::raster::Quad;
 use crate::surface::format::Class;
 use crate::surface::square::{self, SIDE};
@@ -121,6 +121,7 @@ impl RenderTarget {
         if writable.is_err() {
             return false;
         }
+        let _client = exec.vm.client(Client::RenderTarget);
         let mut write = |at: u64, length: usize| exec.vm.write(at, &pattern[..length]);
         if self.surface.square(corner, &area.rows, &mut write).is_err() {
             return false;

@@ -27,6 +27,7 @@ impl RenderTarget {
             // Rotated targets have the pixel at another position.
             self.turn.is_none() && x < self.level.width && y < self.level.height
         });
+        let _own = exec.vm.unrecorded();
         let read = |at: u64, out: &mut [u8]| exec.vm.read(at, out).is_ok();
         for (sample, blended) in (0..self.surface.layout.samples).zip(&mut blends) {
             let Some(equations) = &equations else { break };

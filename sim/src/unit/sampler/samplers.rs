@@ -5,6 +5,7 @@ use super::view::View;
 use crate::assumptions::SAMPLERS_PAST_DYNAMIC_STATE_ARE_ZERO;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::mem::Client;
 
 /// Bytes of a sampler state.
 const STATE: u64 = 16;
@@ -60,6 +61,7 @@ impl Samplers {
     /// A page fault, except past the end of Dynamic State
     /// (assumptions::SAMPLERS_PAST_DYNAMIC_STATE_ARE_ZERO).
     pub(super) fn read(exec: &Exec<'_>, address: u64, dwords: &mut [u32]) -> Result<(), Fault> {
+        let _client = exec.vm.client(Client::State);
         let base = exec.state.base;
         let end = address.wrapping_sub(base.dynamic).saturating_add(4 * dwords.len() as u64);
         let past_end = base.dynamic_size != 0 && end > base.dynamic_size;

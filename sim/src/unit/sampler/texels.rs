@@ -36,7 +36,7 @@ impl<'v, 'a> Pages<'v, 'a> {
         Pages { vm, pages: [(NO_PAGE, &NOWHERE); 4] }
     }
 
-    /// The page that holds `address`.
+    /// The page that holds `address`. Reads of it are not recorded for observers of accesses.
     ///
     /// # Errors
     /// A page fault.
@@ -58,7 +58,10 @@ impl<'v, 'a> Pages<'v, 'a> {
     pub fn bytes<const N: usize>(&mut self, address: u64) -> Result<[u8; N], PageFault> {
         let page = self.page(address)?;
         match page.load((address % PAGE) as usize) {
-            Some(bytes) => Ok(bytes),
+            Some(bytes) => {
+                self.vm.record(address, N, false);
+                Ok(bytes)
+            }
             None => self.vm.read_array(address),
         }
     }

@@ -92,7 +92,9 @@ pub fn sample(
     sample: Sample,
 ) -> Option<u64> {
     let vector = view.vector?;
-    if sample.reduce != Reduce::Mean || sample.compares || request.simd == Simd::Pair {
+    // The texels of lanes that are not active are read too, but an observer must not see them.
+    let observed = vm.log().is_some();
+    if observed || sample.reduce != Reduce::Mean || sample.compares || request.simd == Simd::Pair {
         return None;
     }
     vector.level.vectorize(

@@ -11,6 +11,7 @@ use super::view::{Extras, FACES, View};
 use crate::assumptions::RESOURCE_MIN_LOD_BOUNDS_LEVELS;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::mem::Client;
 use crate::surface::Dimension;
 use crate::surface::format::value::Value;
 use crate::surface::format::{Codec, Letter};
@@ -89,6 +90,7 @@ impl Bindings {
         if address.is_some() && View::has_border(extras.faces, &surface, &sampler) {
             let mut dwords = [0; SamplerIndirectState::DWORDS];
             let at = self.samplers.base.wrapping_add(sampler.border);
+            let _client = exec.vm.client(Client::State);
             exec.vm
                 .read(at, bytemuck::must_cast_slice_mut(&mut dwords))
                 .map_err(|fault| exec.page(fault, "border colour"))?;
