@@ -1,6 +1,7 @@
 //! The options of `genx run`.
 
 use genxml_sim::Gpu;
+use genxml_sim::inspect::sanitize;
 use std::num::NonZero;
 use std::path::PathBuf;
 
@@ -16,8 +17,8 @@ use std::path::PathBuf;
 /// Results do not depend on the number of host threads. With --stats, --observe or a trace, thread
 /// groups and screen tiles run one after the other.
 ///
-/// Exit code: 0 success; 1 an expectation differs, or --check finds an error; 2 unusable input; 3 a
-/// GPU fault, a hang, or something that the model does not implement.
+/// Exit code: 0 success; 1 an expectation differs, or --check or --sanitize finds an error; 2
+/// unusable input; 3 a GPU fault, a hang, or something that the model does not implement.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx run captures/gpgpu_fill
@@ -26,6 +27,7 @@ use std::path::PathBuf;
   genx run captures/gpgpu_fill --trace fill.json      open it in ui.perfetto.dev
   genx run captures/kmscube --observe draw --dump out   each draw, with its targets before and after
   genx run captures/video --observe frame --dump out    each decoded or encoded picture, as text, PNG, YUV
+  genx run captures/kmscube --sanitize flush          data that passes caches without a flush
   genx run captures/hang --error-state hang.error     write the state after a hang, for genx decode
   genx run saxpy.aub.xz --stats                       a recording of intel_dump_gpu or NEO")]
 pub struct Args {
@@ -36,6 +38,13 @@ pub struct Args {
     /// as `genx check` does. Not for AUB files
     #[arg(long)]
     pub(super) check: bool,
+    /// Find mistakes that the model does not feel: NAMES are separated by commas
+    ///
+    /// flush: data that passes from cache to cache without the flush or invalidation that it needs.
+    /// Each finding has the access that wrote, the access that read or wrote later, the rule and
+    /// its source. The run is slower, and uses one host thread. Only for Gen8.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = sanitizer)]
+    pub(super) sanitize: Vec<&'static str>,
     /// Write files to DIR: the memory of each expectation as NAME.bin, each displayed frame of a
     /// capture as frameN.png, with --observe draw the targets of draws as pictures, and with
     /// --observe frame the frames of decoded and encoded video
@@ -106,7 +115,9 @@ pub struct Args {
     ///
     /// Captures also have capture and submissions_in_capture. AUB files have aub (kind, pci_id,
     /// application), compared (number of stated values) and differences (messages). --check adds
-    /// check (the object of `genx check`), --observe adds draws or frames, and --stats adds tables
+    /// check (the object of `genx check`), --sanitize adds sanitize (sanitizers: names; findings:
+    /// sanitizer, rule, severity, message, remedy, source, count, first and second: action, engine,
+    /// packet, address, batch, kernel, ip, thread, memory, bytes), --observe adds draws or frames, and --stats adds tables
     /// (engines, packets, kernels, messages, and codecs if video was decoded). Times in tables are the model's, in units of about a
     /// nanosecond. Two runs of the same input differ only in seconds and instructions_per_second.
     #[arg(long)]
@@ -119,6 +130,11 @@ pub struct Args {
     /// 4294967296, less if the command is built without optimisation
     #[arg(long, value_name = "UNITS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) work_limit: Option<u64>,
+}
+
+/// Checks the name of a sanitizer.
+fn sanitizer(word: &str) -> Result<&'static str, sanitize::Unknown> {
+    sanitize::row(word).map(|row| row.name)
 }
 
 /// The values of --observe.

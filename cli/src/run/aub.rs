@@ -8,6 +8,7 @@ use super::report::{Input, Report, Stop};
 use crate::output::{Error, bad_input};
 use crate::progress;
 use genxml::aub::Reader;
+use genxml::eu::Generation;
 use genxml_sim::aub::{AubReplay, Step};
 use indicatif::ProgressBar;
 use std::fs::File;
@@ -48,6 +49,7 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
         |error: &dyn std::fmt::Display| bad_input(format!("{}: {error}", path.display()));
     let mut replay = AubReplay::new(Reader::new(input).map_err(|error| cannot_read(&error))?);
     args.set_up(replay.gpu());
+    listeners.sanitize(args, Generation::Gen8)?;
     let mut report = Report::new(&name, path, Input::Aub);
     while report.stop.is_none() {
         let step = match listeners.any() {

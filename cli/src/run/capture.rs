@@ -9,11 +9,17 @@ use crate::output::{Error, bad_input};
 use crate::progress;
 use genxml::capture::Capture;
 use genxml::check::{self as rules, Finding, Rules, Summary};
+use genxml::eu::Generation;
 use genxml_sim::replay::{Replay, Step};
 
 /// Runs the capture that the arguments name.
 pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
     let capture = Capture::open(&args.input).map_err(bad_input)?;
+    let generation = match capture.device().generation {
+        45 => Generation::Gen45,
+        _ => Generation::Gen8,
+    };
+    listeners.sanitize(args, generation)?;
     let mut replay = Replay::new(&capture);
     let mut dump = args.dump.as_deref().map(Dump::new).transpose()?;
     let mut report = Report::new(capture.name(), &args.input, Input::Capture);

@@ -6,6 +6,8 @@ use super::draws::Draws;
 use super::frames::Frames;
 use super::report::Report;
 use crate::output::{Error, bad_input};
+use genxml::eu::Generation;
+use genxml_sim::inspect::sanitize::Sanitizers;
 use genxml_sim::inspect::{Tally, Trace};
 use genxml_sim::machine::events::{Event, Now, Observer};
 use std::fs::File;
@@ -19,6 +21,7 @@ pub struct Listeners {
     frames: Option<Frames>,
     trace: Option<(PathBuf, Trace<BufWriter<File>>)>,
     text: Option<TextTrace>,
+    sanitizers: Option<Sanitizers>,
     instructions: bool,
 }
 
@@ -35,8 +38,18 @@ impl Listeners {
             frames: (args.observe == Some(Observed::Frame)).then(|| Frames::new(args.dump.clone())),
             trace: args.trace.as_ref().map(trace).transpose()?,
             text: args.trace_text.as_ref().map(text).transpose()?,
+            sanitizers: None,
             instructions: args.trace_instructions,
         })
+    }
+
+    /// Adds the sanitizers that the arguments name, for a GPU of `generation`.
+    pub fn sanitize(&mut self, args: &Args, generation: Generation) -> Result<(), Error> {
+        if !args.sanitize.is_empty() {
+            let names = args.sanitize.iter().copied();
+            self.sanitizers = Some(Sanitizers::new(names, generation).map_err(bad_input)?);
+        }
+        Ok(())
     }
 
     /// True if there is an observer. Without observers, the model runs at full speed.
@@ -46,6 +59,7 @@ impl Listeners {
             || self.frames.is_some()
             || self.trace.is_some()
             || self.text.is_some()
+            || self.sanitizers.is_some()
     }
 
     /// Finishes the files, and adds the tables, draws and frames to the report.
@@ -61,6 +75,7 @@ impl Listeners {
                 .and_then(|()| text.out.flush())
                 .map_err(|error| cannot_write(&text.path, &error))?;
         }
+        report.sanitized = self.sanitizers;
         report.tally = self.tally;
         report.draws = self.draws.map(Draws::finish).transpose()?;
         report.frames = self.frames.map(Frames::finish).transpose()?;
@@ -85,10 +100,17 @@ impl Observer for Listeners {
         if let Some(text) = &mut self.text {
             text.event(event);
         }
+        if let Some(sanitizers) = &mut self.sanitizers {
+            sanitizers.event(now, event);
+        }
     }
 
     fn wants_instructions(&self) -> bool {
-        self.instructions
+        self.instructions || self.sanitizers.as_ref().is_some_and(Sanitizers::wants_instructions)
+    }
+
+    fn wants_accesses(&self) -> bool {
+        self.sanitizers.as_ref().is_some_and(Sanitizers::wants_accesses)
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! * this file: the main sequence; `args`: the options;
 //! * `capture`: runs captures and compares their expectations; `aub`: runs AUB files;
-//! * `report`: the results as text and JSON; `tables`: the details of `--stats`;
+//! * `report`: the results as text and JSON; `tables`: the details of `--stats`; `sanitized`: the
+//!   findings of `--sanitize`;
 //! * `listen`: the observers; `draws` and `frames`: `--observe`; `dump`: `--dump`; `error_state`:
 //!   `--error-state`.
 
@@ -16,6 +17,7 @@ mod frames;
 mod listen;
 mod number;
 mod report;
+mod sanitized;
 mod tables;
 
 use crate::check;
@@ -47,8 +49,9 @@ fn finish(args: &Args, report: &Report) -> Result<Exit, Error> {
         Verdict::Broken => Exit::BadInput,
         Verdict::Stopped => Exit::Fault,
     };
-    let exit =
-        report.checked.as_ref().map_or(Exit::Ok, |(_, summary)| check::exit(summary)).max(ran);
+    let checked = report.checked.as_ref().map_or(Exit::Ok, |(_, summary)| check::exit(summary));
+    let sanitized = report.sanitized.as_ref().map_or(Exit::Ok, sanitized::exit);
+    let exit = ran.max(checked).max(sanitized);
     if args.json {
         let value = report.json(exit);
         stdout(|out| writeln!(out, "{value:#}"))?;

@@ -3,6 +3,7 @@
 use super::draws::Draws;
 use super::frames::Frames;
 use super::number::{bytes, counted};
+use super::sanitized;
 use super::tables;
 use crate::check;
 use crate::output::Exit;
@@ -12,6 +13,7 @@ use genxml::check::{Finding, Summary};
 use genxml::engine::EngineId;
 use genxml_sim::aub::{Difference, ReplayError, Stuck};
 use genxml_sim::inspect::Tally;
+use genxml_sim::inspect::sanitize::Sanitizers;
 use genxml_sim::mem::Va;
 use genxml_sim::{Fault, Place, Stats};
 use serde_json::{Map, Value, json};
@@ -58,6 +60,8 @@ pub struct Report {
     pub elapsed: Duration,
     /// The findings of the rules engine, with `--check`.
     pub checked: Option<(Vec<Finding>, Summary)>,
+    /// The sanitizers with their findings, with `--sanitize`.
+    pub sanitized: Option<Sanitizers>,
 }
 
 /// An expectation and its result.
@@ -167,6 +171,7 @@ impl Report {
             frames: None,
             elapsed: Duration::ZERO,
             checked: None,
+            sanitized: None,
         }
     }
 
@@ -213,6 +218,10 @@ impl Report {
         if let Some((findings, summary)) = &self.checked {
             findings.iter().try_for_each(|finding| check::write_finding(out, finding))?;
             writeln!(out, "{}: {}", self.name, check::verdict(summary))?;
+        }
+        if let Some(sanitizers) = &self.sanitized {
+            sanitized::text(out, sanitizers)?;
+            writeln!(out, "{}: {}", self.name, sanitized::verdict(sanitizers))?;
         }
         if let Some(draws) = &self.draws {
             draws.text(out)?;
@@ -354,6 +363,9 @@ impl Report {
         }
         if let Some((findings, summary)) = &self.checked {
             value["check"] = check::as_json(findings, summary);
+        }
+        if let Some(sanitizers) = &self.sanitized {
+            value["sanitize"] = sanitized::json(sanitizers);
         }
         if let Some(draws) = &self.draws {
             value["draws"] = draws.json();

@@ -8,7 +8,8 @@
 //!   messages in words;
 //! * [`trace`]: a trace file for Perfetto;
 //! * [`history`]: everything that wrote or tested one pixel; with the feature `dumps`, `bisect`:
-//!   where two runs part.
+//!   where two runs part;
+//! * [`sanitize`]: observers that find mistakes which the model does not feel.
 
 #[cfg(feature = "dumps")]
 pub mod bisect;
@@ -18,6 +19,7 @@ pub mod image;
 pub mod page;
 #[cfg(feature = "dumps")]
 pub mod picture;
+pub mod sanitize;
 pub mod summary;
 pub mod tally;
 pub mod trace;
