@@ -13,6 +13,7 @@ mod mi;
 mod parallel;
 mod pixels;
 mod sampler;
+mod sanitize;
 mod screen;
 mod streamer;
 mod surfaces;

@@ -23,7 +23,7 @@ mod lines;
 mod observed;
 mod resources;
 mod samples;
-mod scene;
+pub mod scene;
 mod streams;
 mod surfaces;
 mod targets;
