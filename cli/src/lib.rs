@@ -33,6 +33,7 @@ pub mod output;
 mod progress;
 pub mod query;
 pub mod run;
+mod sanitizer;
 pub mod sarif;
 pub mod shim;
 pub mod source;

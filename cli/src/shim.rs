@@ -1,6 +1,7 @@
 //! `genx shim`: runs a command with the model as its GPU.
 
 use crate::output::{Error, Exit, bad_input, stdout};
+use crate::sanitizer;
 use genxml::error_state::Platform;
 use std::env;
 use std::ffi::OsString;
@@ -41,6 +42,7 @@ const LIBRARY: &str = "libgenxml_drm_shim.so";
   genx shim --capture out -- kmscube -c 10     then: genx decode out/kmscube.*
   genx shim --mode 320x240 --frames out -- kmscube -c 10     pictures in out/kmscube.*/frame*.png
   genx shim --check -- clinfo                  check every batch with the rules engine
+  genx shim --sanitize flush -- kmscube -c 10  data that passes caches without a flush
   genx shim --device GT3 --stats -- ./compute
   genx shim --device g45 -- eglinfo -B         crocus, OpenGL 2.1
   genx shim -- env LIBVA_DRIVER_NAME=iHD ffmpeg -hwaccel vaapi \\
@@ -66,6 +68,13 @@ pub struct Args {
     /// findings of each rule to standard error, and the number of findings at the end
     #[arg(long)]
     check: bool,
+    /// Find mistakes that the model does not feel: LIST has names separated by commas. Print the
+    /// first three findings of each rule to standard error, and the number of findings at the end
+    ///
+    /// flush: data that passes from cache to cache without the flush or invalidation that it needs.
+    /// The model is slower, and uses one host thread. Only for Broadwell.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = sanitizer::name)]
+    sanitize: Vec<&'static str>,
     /// Print counts of packets and kernels, and the time of the model, to standard error at the end
     #[arg(long)]
     stats: bool,
@@ -232,6 +241,9 @@ fn options(args: &Args, command: &mut Command) -> Result<(), Error> {
         if is_set {
             command.env(name, "1");
         }
+    }
+    if !args.sanitize.is_empty() {
+        command.env("GENX_SHIM_SANITIZE", args.sanitize.join(","));
     }
     if let Some(threads) = args.threads {
         command.env("GENX_SHIM_THREADS", threads.to_string());

@@ -1,7 +1,7 @@
 //! The options of `genx run`.
 
+use crate::sanitizer;
 use genxml_sim::Gpu;
-use genxml_sim::inspect::sanitize;
 use std::num::NonZero;
 use std::path::PathBuf;
 
@@ -38,12 +38,12 @@ pub struct Args {
     /// as `genx check` does. Not for AUB files
     #[arg(long)]
     pub(super) check: bool,
-    /// Find mistakes that the model does not feel: NAMES are separated by commas
+    /// Find mistakes that the model does not feel: LIST has names separated by commas
     ///
     /// flush: data that passes from cache to cache without the flush or invalidation that it needs.
     /// Each finding has the access that wrote, the access that read or wrote later, the rule and
     /// its source. The run is slower, and uses one host thread. Only for Gen8.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = sanitizer)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = sanitizer::name)]
     pub(super) sanitize: Vec<&'static str>,
     /// Write files to DIR: the memory of each expectation as NAME.bin, each displayed frame of a
     /// capture as frameN.png, with --observe draw the targets of draws as pictures, and with
@@ -130,11 +130,6 @@ pub struct Args {
     /// 4294967296, less if the command is built without optimisation
     #[arg(long, value_name = "UNITS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) work_limit: Option<u64>,
-}
-
-/// Checks the name of a sanitizer.
-fn sanitizer(word: &str) -> Result<&'static str, sanitize::Unknown> {
-    sanitize::row(word).map(|row| row.name)
 }
 
 /// The values of --observe.

@@ -1,4 +1,4 @@
-//! The guide: from a first packet to a checked batch, in thirteen chapters. The code in it is tested,
+//! The guide: from a first packet to a checked batch, in fourteen chapters. The code in it is tested,
 //! and so are the error messages.
 //!
 //! 1. [`packets`]: what a batch buffer is; packets and fields; literals, run-time values,
@@ -17,6 +17,7 @@
 //! 12. [`hangs`]: from the kernel's error state to the command that hung
 //! 13. [`pixels`]: from a wrong pixel to the draw, the primitive and the test
 //! 14. [`bisect`]: from two runs to the draw, the instruction and the value in which they part
+//! 15. [`flushes`]: from data that is stale on hardware to the missing flush
 
 #[doc = include_str!("packets.md")]
 pub mod packets {}
@@ -69,6 +70,9 @@ pub mod pixels {}
 
 #[doc = include_str!("bisect.md")]
 pub mod bisect {}
+
+#[doc = include_str!("flushes.md")]
+pub mod flushes {}
 
 #[doc = include_str!("mistakes.md")]
 ///

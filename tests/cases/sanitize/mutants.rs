@@ -11,8 +11,8 @@ use genxml::gen8::mi::{MiFlushDw, PipeControl};
 use genxml_core::Fixed;
 use genxml_sim::inspect::sanitize::Sanitizers;
 use genxml_sim::mem::{Frames, Memory};
-use genxml_sim::{ContextId, Event, Gpu, Now, Observer};
-use genxml_testkit::corpus;
+use genxml_sim::{ContextId, Event, Gpu, Now, Observer, Place};
+use genxml_testkit::{Random, corpus};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A bit of PIPE_CONTROL: its name, whether it is set, and what clears it.
@@ -45,13 +45,14 @@ struct Found {
     dwords: Vec<u32>,
 }
 
-/// Another packet at the same place, for one submission.
+/// Other packets at the places of some packets of a submission.
 struct Patch<'f> {
-    found: &'f Found,
-    dwords: Vec<u32>,
+    exec: u64,
+    packets: Vec<(&'f Found, Vec<u32>)>,
 }
 
-/// A run of a capture in which one packet can be another one.
+/// Runs a capture. With a patch, only the submission with the patch is observed: at its end all
+/// caches are clean. `each` gets the number of each submission.
 fn run(
     capture: &Capture,
     patch: Option<&Patch<'_>>,
@@ -102,19 +103,22 @@ fn submit(
     patch: Option<&Patch<'_>>,
     observer: &mut dyn Observer,
 ) {
-    let patch = patch.filter(|patch| patch.found.exec == exec.seq);
-    let put = |gpu: &mut Gpu, dwords: &[u32]| {
-        let address = patch.map_or(0, |patch| patch.found.address);
-        gpu.vm(context).write(address, bytemuck::cast_slice(dwords)).expect("the batch is mapped");
+    let own = patch.filter(|patch| patch.exec == exec.seq);
+    let put = |gpu: &mut Gpu, found: &Found, dwords: &[u32]| {
+        let bytes = bytemuck::cast_slice(dwords);
+        gpu.vm(context).write(found.address, bytes).expect("the batch is mapped");
     };
-    if let Some(patch) = patch {
-        put(gpu, &patch.dwords);
+    for (found, dwords) in own.iter().flat_map(|patch| &patch.packets) {
+        put(gpu, found, dwords);
     }
     let (address, length) = (exec.batch_address, exec.batch_length);
-    let ran = gpu.submit_observed(context, exec.engine, address, length, observer);
+    let ran = match patch.is_some() && own.is_none() {
+        true => gpu.submit(context, exec.engine, address, length),
+        false => gpu.submit_observed(context, exec.engine, address, length, observer),
+    };
     ran.unwrap_or_else(|fault| panic!("exec {}: {fault}", exec.seq));
-    if let Some(patch) = patch {
-        put(gpu, &patch.found.dwords);
+    for (found, _) in own.iter().flat_map(|patch| &patch.packets) {
+        put(gpu, found, &found.dwords);
     }
 }
 
@@ -134,27 +138,43 @@ fn packets(capture: &Capture) -> BTreeSet<Found> {
     found
 }
 
-/// The names and dwords of packets that lack one bit of this one.
-fn mutants(found: &Found) -> Vec<(&'static str, Vec<u32>)> {
-    let length = found.dwords.len();
-    if let Ok((VideoPacket::MiFlushDw(packet), _)) = VideoPacket::parse(&found.dwords) {
-        let packet = packet.unpack_lossy();
-        if !packet.video_pipeline_cache_invalidate {
-            return Vec::new();
-        }
-        let mut dwords = vec![0; length];
-        let mutant = MiFlushDw { video_pipeline_cache_invalidate: false, ..packet };
-        mutant.pack_into(&mut dwords).expect("as long as before");
-        return vec![("video_pipeline_cache_invalidate", dwords)];
+/// The bits of a packet that flush or invalidate.
+fn bits(found: &Found) -> Vec<&'static str> {
+    if let Some(packet) = flush_dw(found) {
+        return match packet.video_pipeline_cache_invalidate {
+            true => vec![VIDEO],
+            false => Vec::new(),
+        };
     }
     let packet = PipeControl::read_lossy(&found.dwords);
-    let set = BITS.into_iter().filter(|(_, is_set, _)| is_set(&packet));
-    set.map(|(name, _, clear)| {
-        let mut mutant = packet;
-        clear(&mut mutant);
-        (name, mutant.pack()[..length].to_vec())
-    })
-    .collect()
+    BITS.into_iter().filter(|(_, is_set, _)| is_set(&packet)).map(|(name, ..)| name).collect()
+}
+
+/// The packet without these bits.
+fn without(found: &Found, bits: &[&str]) -> Vec<u32> {
+    let length = found.dwords.len();
+    if let Some(packet) = flush_dw(found) {
+        let mut dwords = vec![0; length];
+        let on = packet.video_pipeline_cache_invalidate && !bits.contains(&VIDEO);
+        let mutant = MiFlushDw { video_pipeline_cache_invalidate: on, ..packet };
+        mutant.pack_into(&mut dwords).expect("as long as before");
+        return dwords;
+    }
+    let mut packet = PipeControl::read_lossy(&found.dwords);
+    for (_, _, clear) in BITS.into_iter().filter(|(name, ..)| bits.contains(name)) {
+        clear(&mut packet);
+    }
+    packet.pack()[..length].to_vec()
+}
+
+/// The bit of MI_FLUSH_DW.
+const VIDEO: &str = "video_pipeline_cache_invalidate";
+
+fn flush_dw(found: &Found) -> Option<MiFlushDw<'_>> {
+    match VideoPacket::parse(&found.dwords) {
+        Ok((VideoPacket::MiFlushDw(packet), _)) => Some(packet.unpack_lossy()),
+        _ => None,
+    }
 }
 
 /// Runs the sanitizer and the oracle.
@@ -173,9 +193,7 @@ impl Both {
 impl Observer for Both {
     fn event(&mut self, now: Now, event: &Event<'_>) {
         self.sanitizers.event(now, event);
-        if self.oracle.stale.is_none() {
-            self.oracle.event(now, event);
-        }
+        self.oracle.event(now, event);
     }
 
     fn wants_accesses(&self) -> bool {
@@ -183,9 +201,47 @@ impl Observer for Both {
     }
 }
 
+/// Number of mutants, and what was found in them.
+#[derive(Debug, Default)]
+struct Counts {
+    mutants: usize,
+    /// Mutants in which a read is stale, and those of them with a finding.
+    observable: usize,
+    reported: usize,
+    /// Mutants with findings in which no read is stale.
+    others: usize,
+    /// Packets and instructions that read a stale byte, and those of them that are a side of a
+    /// finding.
+    readers: usize,
+    named: usize,
+}
+
+impl Counts {
+    /// Runs a mutant.
+    fn run(&mut self, capture: &Capture, patch: &Patch<'_>) {
+        let mut both = Both::new();
+        run(capture, Some(patch), &mut |_| {}, &mut both);
+        let findings: Vec<_> = both.sanitizers.findings().map(|(_, finding)| finding).collect();
+        let stale = &both.oracle.stale;
+        self.mutants += 1;
+        self.observable += usize::from(!stale.is_empty());
+        self.reported += usize::from(!stale.is_empty() && !findings.is_empty());
+        self.others += usize::from(stale.is_empty() && !findings.is_empty());
+        self.readers += stale.len();
+        let is_named = |place: &Place| findings.iter().any(|finding| finding.second.at == *place);
+        self.named += stale.iter().filter(|(place, _)| is_named(place)).count();
+        if stale.is_empty() != findings.is_empty() {
+            let rules: BTreeSet<_> = findings.iter().map(|finding| finding.rule.id).collect();
+            eprintln!("{} exec {}: stale {stale:?}, {rules:?}", capture.name(), patch.exec);
+        }
+    }
+}
+
 #[test]
 fn a_missing_flush_is_reported_where_a_stale_byte_is_read() {
-    let (mut count, mut observable, mut reported, mut more) = (0, 0, 0, 0);
+    let (mut single, mut kinds, mut mixed) =
+        (Counts::default(), Counts::default(), Counts::default());
+    let mut random = Random::new(7);
     for path in corpus::captures() {
         let capture = Capture::open(&path).unwrap();
         // This capture takes ten times as long as all others.
@@ -195,38 +251,51 @@ fn a_missing_flush_is_reported_where_a_stale_byte_is_read() {
         let mut both = Both::new();
         run(&capture, None, &mut |_| {}, &mut both);
         let name = capture.name();
-        assert_eq!(both.oracle.stale, None, "{name}: a stale read as recorded");
+        assert_eq!(both.oracle.stale, [], "{name}: stale reads as recorded");
         let findings: Vec<_> = both.sanitizers.findings().map(|(_, f)| f.to_string()).collect();
         assert_eq!(findings, [""; 0], "{name}: findings as recorded");
-        for found in packets(&capture) {
-            for (bit, dwords) in mutants(&found) {
-                let mut both = Both::new();
-                let patch = Patch { found: &found, dwords };
-                run(&capture, Some(&patch), &mut |_| {}, &mut both);
-                let (stale, found_it) =
-                    (both.oracle.stale, both.sanitizers.findings().next().is_some());
-                count += 1;
-                observable += usize::from(stale.is_some());
-                reported += usize::from(stale.is_some() && found_it);
-                more += usize::from(stale.is_none() && found_it);
-                if stale.is_some() != found_it {
-                    let rules: BTreeSet<_> =
-                        both.sanitizers.findings().map(|(_, f)| f.rule.id).collect();
-                    eprintln!(
-                        "{name} exec {} {:#x} {bit}: stale {stale:?}, rules {rules:?}",
-                        found.exec, found.address
-                    );
+        let found = packets(&capture);
+        let execs: BTreeSet<u64> = found.iter().map(|found| found.exec).collect();
+        for exec in execs {
+            let own: Vec<&Found> = found.iter().filter(|found| found.exec == exec).collect();
+            // Each bit of each packet.
+            for packet in &own {
+                for bit in bits(packet) {
+                    let packets = vec![(*packet, without(packet, &[bit]))];
+                    single.run(&capture, &Patch { exec, packets });
                 }
+            }
+            // All bits of a kind. Drivers often flush more than once, and then a single bit more or
+            // less makes no difference.
+            for (bit, ..) in BITS {
+                let has = own.iter().filter(|packet| bits(packet).contains(&bit));
+                let packets: Vec<_> =
+                    has.map(|packet| (*packet, without(packet, &[bit]))).collect();
+                if !packets.is_empty() {
+                    kinds.run(&capture, &Patch { exec, packets });
+                }
+            }
+            // Random bits, more and more of them.
+            for round in 2..10 {
+                let mut patch = Patch { exec, packets: Vec::new() };
+                for packet in &own {
+                    let less: Vec<&str> =
+                        bits(packet).into_iter().filter(|_| random.below(10) < round).collect();
+                    patch.packets.push((*packet, without(packet, &less)));
+                }
+                mixed.run(&capture, &patch);
             }
         }
     }
-    if count == 0 {
+    if single.mutants == 0 {
         return;
     }
-    eprintln!(
-        "{count} mutants, {observable} observable, {reported} of them reported, {more} more reported"
-    );
-    assert!(count >= 300, "{count} mutants");
-    assert!(reported * 100 >= observable * 95, "{reported} of {observable} reported");
-    assert!(observable > 0);
+    eprintln!("one bit: {single:?}\nall bits of a kind: {kinds:?}\nrandom bits: {mixed:?}");
+    assert!(single.mutants >= 300, "{single:?}");
+    for counts in [&single, &kinds, &mixed] {
+        assert!(counts.observable > 0 && counts.readers > 0, "{counts:?}");
+        assert!(counts.reported * 100 >= counts.observable * 95, "{counts:?}");
+        assert!(counts.named * 100 >= counts.readers * 95, "{counts:?}");
+        assert_eq!(counts.others, 0, "findings without a stale read: {counts:?}");
+    }
 }

@@ -11,7 +11,7 @@ use genxml::gen8::mi::PipeControl;
 use genxml_core::Fixed;
 use genxml_sim::mem::coherence::Cache;
 use genxml_sim::mem::{Access, Client};
-use genxml_sim::{Event, Now, Observer};
+use genxml_sim::{Event, Now, Observer, Place};
 use std::collections::HashMap;
 
 /// Versions of the bytes of a line; 0 before the first write.
@@ -40,8 +40,9 @@ pub struct Oracle {
     newest: HashMap<u64, Bytes>,
     caches: HashMap<(EngineId, Client), Level>,
     version: u32,
-    /// The first stale read: client, engine, packet, graphics address.
-    pub stale: Option<(Client, EngineId, &'static str, u64)>,
+    /// The packets and instructions that read a stale byte, each with the client of the first such
+    /// read.
+    pub stale: Vec<(Place, Client)>,
 }
 
 /// Where the accesses of a client go; `None` for memory.
@@ -76,8 +77,9 @@ impl Oracle {
         }
     }
 
-    fn access(&mut self, engine: EngineId, packet: &'static str, access: &Access) {
-        let Access { address, physical, bytes, write, client } = *access;
+    fn access(&mut self, place: &Place, access: &Access) {
+        let Access { physical, bytes, write, client, .. } = *access;
+        let engine = place.engine;
         let mut at = physical;
         let end = physical + u64::from(bytes);
         while at < end {
@@ -86,8 +88,9 @@ impl Oracle {
             match write {
                 true => self.write(engine, client, line, first..last),
                 false if self.is_stale(engine, client, line, first..last) => {
-                    let address = address + (at - physical);
-                    self.stale.get_or_insert((client, engine, packet, address));
+                    if self.stale.iter().all(|(known, _)| known != place) {
+                        self.stale.push((*place, client));
+                    }
                 }
                 false => {}
             }
@@ -153,7 +156,7 @@ impl Observer for Oracle {
         match event {
             Event::Accesses { at, list, .. } => {
                 for access in *list {
-                    self.access(engine, at.packet, access);
+                    self.access(at, access);
                 }
             }
             Event::Packet { at, dwords } if at.packet == PipeControl::NAME => {

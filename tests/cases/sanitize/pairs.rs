@@ -408,14 +408,16 @@ fn a_blit_read_by_its_command_streamer() {
 /// Another engine and another context wait for a semaphore, which is written before the data is.
 #[test]
 fn between_engines_and_contexts() {
-    let semaphore = SCRATCH + 0x100;
-    let wait = packets![MiSemaphoreWait {
-        wait_mode: MiSemaphoreWaitWaitMode::POLLING_MODE,
-        compare_operation: MiSemaphoreWaitCompareOperation::SAD_EQUAL_SDD,
-        semaphore_data_dword: u(1),
-        semaphore_address: at(semaphore),
-        ..MiSemaphoreWait::new()
-    }];
+    let (written, read) = (SCRATCH + 0x100, SCRATCH + 0x200);
+    let wait = |address| {
+        packets![MiSemaphoreWait {
+            wait_mode: MiSemaphoreWaitWaitMode::POLLING_MODE,
+            compare_operation: MiSemaphoreWaitCompareOperation::SAD_EQUAL_SDD,
+            semaphore_data_dword: u(1),
+            semaphore_address: at(address),
+            ..MiSemaphoreWait::new()
+        }]
+    };
     for flushes in [false, true] {
         let mut gpu = Gpu::new();
         let contexts = [(); 2].map(|()| gpu.create_context().unwrap());
@@ -427,8 +429,9 @@ fn between_engines_and_contexts() {
             }
         }
         let flush = if flushes { packets![MiFlushDw::new()] } else { Vec::new() };
-        let mut writer = [fill(), flush, store(semaphore, 1)].concat();
-        let mut reader = [wait.clone(), copy(DATA)].concat();
+        // The writer ends after the read: the kernel flushes at its end.
+        let mut writer = [fill(), flush, store(written, 1), wait(read)].concat();
+        let mut reader = [wait(written), copy(DATA), store(read, 1)].concat();
         for (batch, address) in [(&mut writer, BATCH), (&mut reader, BATCH + 4096)] {
             push(batch, &MiBatchBufferEnd::new());
             gpu.vm(contexts[0]).write(address, bytemuck::cast_slice(batch)).unwrap();

@@ -5,6 +5,9 @@ mod chip;
 
 pub use chip::Chip;
 
+use genxml::eu::Generation as EuGeneration;
+use genxml_sim::gpu::Generation;
+use genxml_sim::inspect::sanitize;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -27,6 +30,8 @@ pub struct Config {
     pub capture: Option<PathBuf>,
     /// True to check every batch with the rules engine.
     pub check: bool,
+    /// Names of the sanitizers that observe every batch.
+    pub sanitize: Vec<&'static str>,
     /// True to print statistics when the process ends.
     pub stats: bool,
     /// True to print each ioctl.
@@ -55,6 +60,7 @@ impl Default for Config {
             mode: None,
             capture: None,
             check: false,
+            sanitize: Vec::new(),
             stats: false,
             log: false,
             trace: None,
@@ -126,7 +132,11 @@ pub fn device(word: &str) -> Option<u32> {
 impl Config {
     /// True if something is written when the process ends.
     pub fn reports_at_end(&self) -> bool {
-        self.capture.is_some() || self.trace.is_some() || self.check || self.stats
+        self.capture.is_some()
+            || self.trace.is_some()
+            || self.check
+            || self.stats
+            || !self.sanitize.is_empty()
     }
 
     /// Reads the options. `variable` returns the value of an environment variable. Also returns
@@ -165,6 +175,18 @@ impl Config {
                 wrong.push(format!("GENX_SHIM_CLOCK={word} is not a clock: use work or wall"));
             }
         }
+        for name in variable("SANITIZE").iter().flat_map(|names| names.split(',')) {
+            match sanitize::row(name) {
+                Ok(row) if row.generations.contains(&config.generation()) => {
+                    config.sanitize.push(row.name);
+                }
+                Ok(row) => wrong.push(format!(
+                    "GENX_SHIM_SANITIZE={}: the sanitizer has no rules for this device",
+                    row.name
+                )),
+                Err(unknown) => wrong.push(format!("GENX_SHIM_SANITIZE: {unknown}")),
+            }
+        }
         config.threads = std::thread::available_parallelism().map_or(1, NonZero::get);
         let mut number = |name: &str| {
             let word = variable(name)?;
@@ -192,6 +214,14 @@ impl Config {
             config.errors = errors;
         }
         (config, wrong)
+    }
+
+    /// The generation of the device's execution units.
+    pub fn generation(&self) -> EuGeneration {
+        match self.chip().generation {
+            Generation::Gen8 => EuGeneration::Gen8,
+            _ => EuGeneration::Gen45,
+        }
     }
 
     /// What the kind of device decides.

@@ -13,8 +13,9 @@ use genxml::error_state::{self, Spelling};
 use genxml_sim::error_state::Ran;
 use genxml_sim::gpu::{Generation, Progress};
 use genxml_sim::inspect::picture;
+use genxml_sim::inspect::sanitize::Sanitizers;
 use genxml_sim::inspect::{Tally, Trace};
-use genxml_sim::machine::events::{Event, Now};
+use genxml_sim::machine::events::{Event, Now, Observer};
 use genxml_sim::mem::Frames;
 use genxml_sim::{ContextId, EngineId, Fault, Gpu, Stats};
 use std::cell::OnceCell;
@@ -81,6 +82,7 @@ pub struct Reporter {
     capture: Option<Capturing>,
     frames: Option<ImageFiles>,
     check: Option<Checking>,
+    sanitize: Option<Sanitizing>,
     trace: Option<Trace<BufWriter<File>>>,
     stats: Option<Box<Tally>>,
     total: Stats,
@@ -127,6 +129,79 @@ struct Capturing {
 struct ImageFiles {
     directory: PathBuf,
     number: u64,
+}
+
+/// The sanitizers, and what was printed of them.
+struct Sanitizing {
+    sanitizers: Sanitizers,
+    /// Number of findings that were looked at.
+    seen: usize,
+    /// Number of findings of each rule that were printed.
+    printed: BTreeMap<&'static str, u32>,
+}
+
+impl Sanitizing {
+    /// The sanitizers that the options name; `None` if they name none.
+    fn new(config: &Config) -> Option<Sanitizing> {
+        // The names were checked when the options were read.
+        let sanitizers =
+            Sanitizers::new(config.sanitize.iter().copied(), config.generation()).ok()?;
+        let some = !config.sanitize.is_empty();
+        some.then(|| Sanitizing { sanitizers, seen: 0, printed: BTreeMap::new() })
+    }
+
+    /// Prints the first findings of each rule that are new.
+    fn print(&mut self) {
+        for (row, finding) in self.sanitizers.findings().skip(self.seen) {
+            self.seen += 1;
+            let times = self.printed.entry(finding.rule.id).or_default();
+            *times += 1;
+            if *times <= MOST_FINDINGS {
+                say(&format!("{}: {finding}", row.name));
+            }
+        }
+    }
+
+    /// Prints the number of findings of each sanitizer.
+    fn summary(&self, program: &str) {
+        for name in self.sanitizers.names() {
+            let all = self.sanitizers.findings();
+            let count = all.filter(|(row, _)| row.name == name).count();
+            say(&format!(
+                "{program}: {name}: {count} finding{}",
+                if count == 1 { "" } else { "s" }
+            ));
+        }
+    }
+}
+
+/// The observers of a run.
+struct Observers<'r> {
+    trace: Option<&'r mut Trace<BufWriter<File>>>,
+    stats: Option<&'r mut Tally>,
+    sanitizers: Option<&'r mut Sanitizers>,
+}
+
+impl Observer for Observers<'_> {
+    fn event(&mut self, now: Now, event: &Event<'_>) {
+        if let Some(trace) = &mut self.trace {
+            trace.event(now, event);
+        }
+        if let Some(stats) = &mut self.stats {
+            stats.event(now, event);
+        }
+        if let Some(sanitizers) = &mut self.sanitizers {
+            sanitizers.event(now, event);
+        }
+    }
+
+    fn wants_instructions(&self) -> bool {
+        self.sanitizers.as_ref().is_some_and(|sanitizers| sanitizers.wants_instructions())
+    }
+
+    fn wants_accesses(&self) -> bool {
+        self.sanitizers.as_ref().is_some_and(|sanitizers| sanitizers.wants_accesses())
+    }
 }
 
 /// The rules engine with its state.
@@ -271,6 +346,7 @@ impl Reporter {
             capture,
             frames,
             check: config.check.then(|| Checking::new(config)),
+            sanitize: Sanitizing::new(config),
             trace,
             stats: config.stats.then(Box::default),
             total: Stats::default(),
@@ -321,20 +397,20 @@ impl Reporter {
     /// Runs the submission that was enqueued or resumed, for about `units` units of work.
     pub fn run(&mut self, gpu: &mut Gpu, units: u64) -> Result<Progress, Fault> {
         let start = Instant::now();
-        let result = match (&mut self.trace, &mut self.stats) {
-            (None, None) => gpu.advance_for(units, None),
-            (trace, stats) => {
-                let mut listener = |now: Now, event: &Event<'_>| {
-                    if let Some(trace) = trace {
-                        trace.event(now, event);
-                    }
-                    if let Some(stats) = stats {
-                        stats.event(now, event);
-                    }
+        let result = match (&mut self.trace, &mut self.stats, &mut self.sanitize) {
+            (None, None, None) => gpu.advance_for(units, None),
+            (trace, stats, sanitize) => {
+                let mut observers = Observers {
+                    trace: trace.as_mut(),
+                    stats: stats.as_deref_mut(),
+                    sanitizers: sanitize.as_mut().map(|sanitize| &mut sanitize.sanitizers),
                 };
-                gpu.advance_for(units, Some(&mut listener))
+                gpu.advance_for(units, Some(&mut observers))
             }
         };
+        if let Some(sanitize) = &mut self.sanitize {
+            sanitize.print();
+        }
         self.spent += start.elapsed();
         self.total += gpu.last_stats();
         result
@@ -505,6 +581,9 @@ impl Reporter {
                 summary.warnings,
                 summary.workarounds
             ));
+        }
+        if let Some(sanitize) = &self.sanitize {
+            sanitize.summary(&self.program);
         }
         if let Some(tally) = self.stats.take() {
             self.tables(&tally);

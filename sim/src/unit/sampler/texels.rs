@@ -36,7 +36,7 @@ impl<'v, 'a> Pages<'v, 'a> {
         Pages { vm, pages: [(NO_PAGE, &NOWHERE); 4] }
     }
 
-    /// The page that holds `address`. Reads of it are not recorded for observers of accesses.
+    /// The page that holds `address`. The caller [records](Self::record) its reads.
     ///
     /// # Errors
     /// A page fault.
@@ -50,6 +50,18 @@ impl<'v, 'a> Pages<'v, 'a> {
         Ok(memo.1)
     }
 
+    /// True if an observer wants accesses.
+    #[inline(always)]
+    pub fn are_recorded(&self) -> bool {
+        self.vm.log().is_some()
+    }
+
+    /// Records a read of `length` bytes, in one page, if an observer wants accesses.
+    #[inline(always)]
+    pub fn record(&self, address: u64, length: usize) {
+        self.vm.record(address, length, false);
+    }
+
     /// The bytes from `address` on.
     ///
     /// # Errors
@@ -59,7 +71,7 @@ impl<'v, 'a> Pages<'v, 'a> {
         let page = self.page(address)?;
         match page.load((address % PAGE) as usize) {
             Some(bytes) => {
-                self.vm.record(address, N, false);
+                self.record(address, N);
                 Ok(bytes)
             }
             None => self.vm.read_array(address),

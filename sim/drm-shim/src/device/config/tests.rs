@@ -20,6 +20,18 @@ fn options() {
         Config::new(|name| (name == "GENX_SHIM_CLOCK").then(|| "sundial".to_owned()));
     assert!(!config.wall_clock);
     assert_eq!(wrong, ["GENX_SHIM_CLOCK=sundial is not a clock: use work or wall"]);
+    let (config, wrong) =
+        Config::new(|name| (name == "GENX_SHIM_SANITIZE").then(|| "flush,rays".to_owned()));
+    assert_eq!(config.sanitize, ["flush"]);
+    assert!(config.reports_at_end());
+    assert_eq!(wrong, ["GENX_SHIM_SANITIZE: there is no sanitizer \"rays\": use flush"]);
+    let (config, wrong) = Config::new(|name| match name {
+        "GENX_SHIM_DEVICE" => Some("g45".to_owned()),
+        "GENX_SHIM_SANITIZE" => Some("flush".to_owned()),
+        _ => None,
+    });
+    assert!(config.sanitize.is_empty());
+    assert_eq!(wrong, ["GENX_SHIM_SANITIZE=flush: the sanitizer has no rules for this device"]);
     assert_eq!("320x240".parse(), Ok(Mode { width: 320, height: 240, hz: 60 }));
     assert_eq!("8192x1@144".parse(), Ok(Mode { width: 8192, height: 1, hz: 144 }));
     for wrong in

@@ -167,12 +167,14 @@ struct Record {
 pub struct Caches {
     now: Time,
     records: Vec<Record>,
+    /// The engines that execute a submission.
+    active: [bool; EngineId::ALL.len()],
 }
 
 impl Default for Caches {
     fn default() -> Caches {
         let count = EngineId::ALL.len() * HOLDERS.len();
-        Caches { now: 0, records: vec![Record::default(); count] }
+        Caches { now: 0, records: vec![Record::default(); count], active: Default::default() }
     }
 }
 
@@ -180,6 +182,11 @@ impl Caches {
     /// A new point in time, after all earlier ones.
     pub fn tick(&mut self) -> Time {
         self.now += 1;
+        self.now
+    }
+
+    /// The latest point in time.
+    pub fn now(&self) -> Time {
         self.now
     }
 
@@ -238,6 +245,7 @@ impl Caches {
     /// A submission begins: the kernel invalidates all caches of the engine before it (Linux i915
     /// gen8_emit_flush_rcs with EMIT_INVALIDATE). Captures do not have this command.
     pub fn begin(&mut self, engine: EngineId) {
+        self.active[engine as usize] = true;
         for holder in HOLDERS.into_iter().filter(|holder| !holder.keeps_writes()) {
             self.invalidate(engine, holder);
         }
@@ -246,10 +254,18 @@ impl Caches {
 
     /// A submission ends: the kernel flushes all caches of the engine after it (Linux i915
     /// gen8_emit_fini_breadcrumb_rcs and gen8_emit_flush_xcs). Captures do not have this command.
-    pub fn end(&mut self, engine: EngineId) {
+    /// Returns true if no engine executes a submission now. Then all writes are in memory, and no
+    /// cache will hold a line when the next submission begins.
+    pub fn end(&mut self, engine: EngineId) -> bool {
         for holder in HOLDERS.into_iter().filter(|holder| holder.keeps_writes()) {
             self.flush(engine, holder);
         }
+        self.active[engine as usize] = false;
+        let idle = self.active == [false; EngineId::ALL.len()];
+        if idle {
+            self.records.iter_mut().for_each(|record| record.flushes.clear());
+        }
+        idle
     }
 
     fn flush(&mut self, engine: EngineId, holder: Holder) {

@@ -49,27 +49,37 @@ pub struct Lines {
     /// Index of each page in `pages`.
     index: HashMap<u64, usize>,
     pages: Vec<Box<[Line; LINES]>>,
-    /// The page of the latest access, and its index.
-    latest: Option<(u64, usize)>,
+    /// Pages of recent accesses, each with its index. The low bits of a page select the entry.
+    recent: Vec<(u64, usize)>,
 }
+
+/// Number of pages in `Lines::recent`.
+const RECENT: usize = 256;
 
 impl Lines {
     /// The line that contains the byte at a physical address.
     pub fn line(&mut self, physical: u64) -> &mut Line {
         let (page, line) = (physical / (LINE * LINES as u64), (physical / LINE) as usize % LINES);
-        let index = match self.latest {
-            Some((latest, index)) if latest == page => index,
-            _ => {
-                let pages = &mut self.pages;
-                let index = *self.index.entry(page).or_insert_with(|| {
-                    pages.push(Box::new(std::array::from_fn(|_| Line::default())));
-                    pages.len() - 1
-                });
-                self.latest = Some((page, index));
-                index
-            }
-        };
-        &mut self.pages[index][line]
+        if self.recent.is_empty() {
+            self.recent = vec![(u64::MAX, 0); RECENT];
+        }
+        let recent = &mut self.recent[page as usize % RECENT];
+        if recent.0 != page {
+            let pages = &mut self.pages;
+            let index = *self.index.entry(page).or_insert_with(|| {
+                pages.push(Box::new(std::array::from_fn(|_| Line::default())));
+                pages.len() - 1
+            });
+            *recent = (page, index);
+        }
+        &mut self.pages[recent.1][line]
+    }
+}
+
+impl Lines {
+    /// Forgets all lines.
+    pub fn clear(&mut self) {
+        *self = Lines::default();
     }
 }
 

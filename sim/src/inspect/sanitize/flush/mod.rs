@@ -32,7 +32,7 @@ use super::finding::{Finding, Rule, Side};
 use crate::machine::events::{Event, Now};
 use crate::machine::fault::Place;
 use crate::mem::Access;
-use caches::{Caches, Holder, Path};
+use caches::{Caches, Holder, Path, Time};
 use genxml::core::Fixed as _;
 use genxml::engine::EngineId;
 use genxml::gen8::mi::PipeControl;
@@ -56,6 +56,8 @@ pub struct Flush {
     numbers: HashMap<Key, Author>,
     /// The place of the latest access.
     latest: Option<(Place, Author)>,
+    /// The latest read: number of the line, path, and the time after it.
+    latest_read: Option<(u64, Path, Time)>,
     findings: Vec<Finding>,
     /// Index of a finding by rule, first side and second side.
     known: HashMap<(&'static str, Author, Author), usize>,
@@ -78,7 +80,11 @@ impl Sanitize for Flush {
                 }
             }
             Event::Submission { .. } => self.caches.begin(now.engine),
-            Event::SubmissionEnd => self.caches.end(now.engine),
+            Event::SubmissionEnd => {
+                if self.caches.end(now.engine) {
+                    self.lines.clear();
+                }
+            }
             _ => {}
         }
     }
@@ -118,6 +124,12 @@ impl Flush {
     fn read(&mut self, piece: &Piece, at: &Place) {
         let mask = lines::mask(piece.physical, piece.bytes);
         let (path, caches) = (piece.path, &mut self.caches);
+        // Texels and elements are often neighbours. Nothing can have changed since then if no line
+        // has writes: a line with writes is looked at each time.
+        let number = piece.physical / LINE;
+        if self.latest_read == Some((number, path, caches.now())) {
+            return;
+        }
         let line = self.lines.line(piece.physical);
         let filled = line.fills.iter_mut().find(|fill| fill.path == path);
         let filled = match filled {
@@ -146,6 +158,8 @@ impl Flush {
             };
             broken = Some((rule, *write));
         }
+        let plain = line.writes.is_empty();
+        self.latest_read = plain.then(|| (number, path, self.caches.now()));
         if let Some((rule, write)) = broken {
             self.report(rule, &write, mask, piece, "read", at);
         }
