@@ -4,9 +4,12 @@ use crate::common::{
     EXPECTATION, batch_capture, fill_capture, fill_picture, finish, genx, read_png,
 };
 use genx::demo::Name;
-use genxml::core::{Address, U};
-use genxml::engine::Render;
-use genxml::gen8::mi::{MiSemaphoreSignal, MiSemaphoreSignalTargetEngineSelect, MiStoreDataImm};
+use genxml::core::{Address, S, U};
+use genxml::engine::{Blitter, Render};
+use genxml::gen8::blitter::{BlitByteMask, BlitColorDepth, BlitRasterOperation, XyColorBlt};
+use genxml::gen8::mi::{
+    MiCopyMemMem, MiFlushDw, MiSemaphoreSignal, MiSemaphoreSignalTargetEngineSelect, MiStoreDataImm,
+};
 use genxml_sim::Gpu;
 use genxml_sim::machine::events::{Event, Now};
 use genxml_testkit::aub::AubFile;
@@ -98,6 +101,61 @@ fn what_is_not_implemented_is_3_and_named() {
     assert!(err.contains("0x0000_0002_0000"), "{err}");
     let at = "  stopped at    render engine, MI_SEMAPHORE_SIGNAL, batch 0x0000_0002_0000 +0x0\n";
     assert!(out.contains(at), "{out}");
+}
+
+/// A blit whose result the command streamer reads. MI_FLUSH_DW must be between them.
+#[test]
+fn sanitizers_report_both_sides() {
+    let capture = |flushes: bool| {
+        let capture = tempdir().unwrap();
+        batch_capture::<Blitter>(capture.path(), |batch| {
+            let fill = XyColorBlt {
+                _32bpp_byte_mask: BlitByteMask::WRITE_RGBA,
+                destination_pitch: S::new(64).unwrap(),
+                raster_operation: BlitRasterOperation::PATTERN_COPY,
+                color_depth: BlitColorDepth::_32BPP,
+                destination_x2_coordinate_right: S::new(16).unwrap(),
+                destination_y2_coordinate_bottom: S::new(1).unwrap(),
+                destination_base_address: Address::new(0x1_0000).unwrap(),
+                ..XyColorBlt::new()
+            };
+            batch.emit(&fill).unwrap();
+            if flushes {
+                batch.emit(&MiFlushDw::new()).unwrap();
+            }
+            let copy = MiCopyMemMem {
+                source_memory_address: Address::new(0x1_0004).unwrap(),
+                destination_memory_address: Address::new(0x1_0800).unwrap(),
+                ..MiCopyMemMem::new()
+            };
+            batch.emit(&copy).unwrap();
+        });
+        capture
+    };
+    let good = capture(true);
+    let (code, out, err) = run(good.path(), &["--sanitize", "flush"]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(out.starts_with("batch: flush: 0 findings\n"), "{out}");
+    let bad = capture(false);
+    let (code, out, err) = run(bad.path(), &["--sanitize", "flush"]);
+    assert_eq!((code, err.as_str()), (1, ""), "{out}");
+    let first = "flush: error: FLUSH-BLITTER: the blitter has not written the data to memory yet\n\
+        \x20 written through the blitter: 4 bytes at 0x0000_0001_0004, by XY_COLOR_BLT at \
+        0x0000_0002_0000 (blitter batch +0x0)\n\
+        \x20 read through the command streamer: 4 bytes at 0x0000_0001_0004, by MI_COPY_MEM_MEM at \
+        0x0000_0002_001c (blitter batch +0x1c)\n\
+        \x20 between them, use MI_FLUSH_DW on the blitter (facts: Linux i915 gen8_emit_flush_xcs)\n\n\
+        batch: flush: 1 finding\n";
+    assert!(out.starts_with(first), "{out}");
+    let (code, out, _) = run(bad.path(), &["--sanitize", "flush", "--json"]);
+    let value: Value = serde_json::from_str(&out).unwrap();
+    let finding = &value["sanitize"]["findings"][0];
+    assert_eq!((code, finding["rule"].as_str()), (1, Some("FLUSH-BLITTER")), "{out}");
+    assert_eq!(finding["first"]["packet"], "XY_COLOR_BLT");
+    assert_eq!((&finding["second"]["memory"], &finding["count"]), (&"0x10004".into(), &1.into()));
+    let (code, out, err) = run(bad.path(), &["--sanitize", "flush,rays"]);
+    assert_eq!((code, out.as_str()), (2, ""), "{err}");
+    assert!(err.contains("there is no sanitizer \"rays\": use flush"), "{err}");
 }
 
 /// The message about the work limit names the option --work-limit. A limit of 0 is refused.
