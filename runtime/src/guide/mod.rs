@@ -1,4 +1,4 @@
-//! The guide: from a first packet to a checked batch, in fourteen chapters. The code in it is tested,
+//! The guide: from a first packet to a checked batch, in several chapters. The code in it is tested,
 //! and so are the error messages.
 //!
 //! 1. [`packets`]: what a batch buffer is; packets and fields; literals, run-time values,
