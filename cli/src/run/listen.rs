@@ -138,7 +138,7 @@ impl TextTrace {
             return;
         }
         self.result = match event {
-            Event::Packet { at, dwords } => {
+            Event::Packet { at, dwords, .. } => {
                 write!(self.out, "packet {:#014x} {}", at.address, at.packet)
                     .and_then(|()| {
                         dwords.iter().try_for_each(|dword| write!(self.out, " {dword:08x}"))

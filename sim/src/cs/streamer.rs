@@ -344,7 +344,7 @@ impl Streamer {
         exec.mode.resource_streamer = batch.resource_streamer;
         self.fetch(exec, &batch)?;
         exec.device.command(exec.engine, batch.next, self.dwords[0]);
-        exec.emit(&Event::Packet { at: exec.at, dwords: &self.dwords });
+        exec.emit_packet(&self.dwords)?;
         exec.stats.packets += 1;
         exec.stats.engine_packets[exec.engine as usize] += 1;
         let client = exec.vm.log().map_or(Client::CommandStreamer, |_| client(exec));

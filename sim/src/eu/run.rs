@@ -423,7 +423,7 @@ impl Thread {
             mask &= self.predicate(u);
         }
         if counted {
-            world.before(&self.regs, u.offset, mask);
+            world.before(self, u.offset, mask);
             world.step(u.offset, mask)?;
         }
         if let Some(level) = level

@@ -69,8 +69,8 @@ pub struct Message {
 
 /// The environment of a thread.
 pub trait Environment {
-    /// Called before each instruction, and before [`step`](Self::step), with the registers.
-    fn before(&mut self, _registers: &Registers, _offset: u32, _mask: u32) {}
+    /// Called before each instruction, and before [`step`](Self::step), with the thread.
+    fn before(&mut self, _thread: &Thread, _offset: u32, _mask: u32) {}
 
     /// Called before each instruction with its byte offset and the mask of its enabled channels.
     ///

@@ -107,7 +107,7 @@ impl<W: Write> Trace<W> {
                 })
             }
             Event::BatchEnd { level } => self.close(now, Slice::Batch(level)),
-            Event::Packet { at, dwords } => {
+            Event::Packet { at, dwords, .. } => {
                 self.close(now, Slice::Packet)?;
                 let (address, length) = (Va(at.address), dwords.len());
                 self.open(now, Slice::Packet, at.packet, |out| {

@@ -28,6 +28,7 @@ use crate::assumptions::PS_INVOCATIONS_OF_A_PIXEL;
 use crate::machine::place::Place;
 use crate::machine::state::State;
 use crate::machine::stats::Stats;
+use crate::machine::view::View;
 use genxml::gen8::registers::{
     ClInvocationCount, ClPrimitivesCount, DsInvocationCount, GsInvocationCount, GsPrimitivesCount,
     HsInvocationCount, IaPrimitivesCount, IaVerticesCount, PsDepthCount, PsInvocationCount,
@@ -80,7 +81,35 @@ impl fmt::Debug for Drawing<'_> {
     }
 }
 
+impl View for Drawing<'_> {
+    fn read(&self, address: u64, out: &mut [u8]) -> bool {
+        (self.read)(address, out)
+    }
+
+    fn physical(&self, address: u64) -> Option<u64> {
+        (self.translate)(address)
+    }
+
+    fn state(&self) -> &State {
+        self.state
+    }
+}
+
 impl Drawing<'_> {
+    /// Passes the draw of `packet` to `inspect`, as seen from `view`, during an event of the draw.
+    /// The counts of the submission are zero.
+    pub fn seen_from<R>(
+        view: &dyn View,
+        at: Place,
+        packet: Primitive<'_>,
+        inspect: impl FnOnce(&Drawing<'_>) -> R,
+    ) -> R {
+        let read = |address: u64, out: &mut [u8]| view.read(address, out);
+        let translate = |address: u64| view.physical(address);
+        let (state, stats) = (view.state(), Stats::default());
+        inspect(&Drawing { at, packet, state, stats, read: &read, translate: &translate })
+    }
+
     /// The newest packet of type `T` of Broadwell; of types with several entries, that of entry 0.
     /// All zero if there was none.
     pub fn latched<T: Latch + Fixed>(&self) -> T {

@@ -9,6 +9,7 @@ use super::blitting::Blitting;
 use super::coded::CodedPicture;
 use super::device::Interrupt;
 use super::drawing::Drawing;
+use super::view::View;
 use super::watched::{PixelEvent, WatchedPixel};
 use crate::machine::fault::Place;
 use crate::mem::coherence::Cache;
@@ -29,6 +30,8 @@ pub enum Event<'a> {
         at: Place,
         /// All dwords of the packet.
         dwords: &'a [u32],
+        /// Memory and state before the packet.
+        view: &'a dyn View,
     },
     /// No packet is being executed. Emitted when an engine starts or continues to execute packets,
     /// after every packet, and when the engine stops or pauses. An observer can compare memory with
@@ -88,6 +91,8 @@ pub enum Event<'a> {
         mask: u32,
         /// The register file of the thread before the instruction (see [`crate::eu::regions`]).
         registers: &'a [u8],
+        /// Memory, state, and what else the thread has.
+        view: &'a dyn View,
     },
     /// An engine starts to execute something: a submitted batch, or the ring of a context.
     Submission {
@@ -257,6 +262,19 @@ pub trait Observer {
         false
     }
 
+    /// Whether the observer receives [`Event::Instruction`] of one thread. The model asks each time
+    /// the thread starts or continues. `kernel` is the address of its first instruction.
+    fn wants_instructions_of(&self, _kernel: u64, _thread: u32) -> bool {
+        self.wants_instructions()
+    }
+
+    /// True if the run is to end here: the submission ends with
+    /// [`Fault::Cancelled`](crate::Fault::Cancelled). The model asks before and after it emits
+    /// [`Event::Packet`], and after [`Event::Instruction`].
+    fn cancels(&self) -> bool {
+        false
+    }
+
     /// The pixel of the draw of the latest [`Event::Draw`] whose events the observer receives
     /// ([`Event::Pixel`]). Called once for each draw. For the threads that shade the pixel, the
     /// observer also receives [`Event::Instruction`].
@@ -288,6 +306,10 @@ impl<T: Observer> Observer for WithInstructions<T> {
         self.0.wants_accesses()
     }
 
+    fn cancels(&self) -> bool {
+        self.0.cancels()
+    }
+
     fn watches(&self) -> Option<WatchedPixel> {
         self.0.watches()
     }
@@ -306,8 +328,16 @@ impl<T: Observer> Observer for WithAccesses<T> {
         self.0.wants_instructions()
     }
 
+    fn wants_instructions_of(&self, kernel: u64, thread: u32) -> bool {
+        self.0.wants_instructions_of(kernel, thread)
+    }
+
     fn wants_accesses(&self) -> bool {
         true
+    }
+
+    fn cancels(&self) -> bool {
+        self.0.cancels()
     }
 
     fn watches(&self) -> Option<WatchedPixel> {
@@ -352,6 +382,21 @@ impl<'a> Listener<'a> {
     /// Whether the observer receives [`Event::Accesses`].
     pub fn wants_accesses(&self) -> bool {
         self.observer.as_ref().is_some_and(|observer| observer.wants_accesses())
+    }
+
+    /// Whether the observer receives [`Event::Instruction`] of a thread.
+    #[inline]
+    pub fn wants_instructions_of(&self, kernel: u64, thread: u32) -> bool {
+        let wanted = |observer: &&mut dyn Observer| {
+            self.instructions || observer.wants_instructions_of(kernel, thread)
+        };
+        self.observer.as_ref().is_some_and(wanted)
+    }
+
+    /// Whether the observer ends the run.
+    #[inline]
+    pub fn cancels(&self) -> bool {
+        self.observer.as_ref().is_some_and(|observer| observer.cancels())
     }
 
     /// The pixel of the current draw whose events the observer receives.

@@ -9,6 +9,7 @@ use super::fault::{Fault, Place, Waiting};
 use super::registers::{Home, mmio_base, rule};
 use super::state::State;
 use super::stats::Stats;
+use super::view::PacketView;
 use super::watchdog::{Budget, Exhausted};
 use super::watched::PixelEvent;
 use crate::assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE;
@@ -92,6 +93,28 @@ impl Exec<'_> {
             self.listener.event(now, &Event::Accesses { at: self.at, thread, list: &list });
             log.reuse(list);
         }
+    }
+
+    /// Emits [`Event::Packet`] for the packet at `at`.
+    ///
+    /// # Errors
+    /// [`Fault::Cancelled`] if the observer ends the run here.
+    #[inline(always)]
+    pub(crate) fn emit_packet(&mut self, dwords: &[u32]) -> Result<(), Fault> {
+        if self.listener.is_some() { self.observed_packet(dwords) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn observed_packet(&mut self, dwords: &[u32]) -> Result<(), Fault> {
+        self.emit_accesses(None);
+        let Exec { vm, state, budget, listener, engine, at, .. } = self;
+        let _own = vm.unrecorded();
+        if !listener.cancels() {
+            let now = Now { engine: *engine, clock: budget.clock() };
+            let view = PacketView { vm, state };
+            listener.event(now, &Event::Packet { at: *at, dwords, view: &view });
+        }
+        if listener.cancels() { Err(Fault::Cancelled { at: *at }) } else { Ok(()) }
     }
 
     /// Emits the event that a draw begins, or with `over` that it has ended.

@@ -131,6 +131,12 @@ pub enum Fault {
         /// The packet.
         at: Place,
     },
+    /// The observer ended the run ([`Observer::cancels`](crate::Observer::cancels)).
+    #[error("{at}: the observer ended the run")]
+    Cancelled {
+        /// The packet, or the instruction, that was about to be executed.
+        at: Place,
+    },
     /// The model's memory is used up.
     #[error("out of memory: {0}")]
     Memory(#[from] crate::mem::OutOfMemory),
@@ -214,6 +220,7 @@ impl Fault {
             Fault::Page { at, .. }
             | Fault::Unimplemented { at, .. }
             | Fault::Hang { at, .. }
+            | Fault::Cancelled { at }
             | Fault::Stuck { at, .. }
             | Fault::IllegalInstruction { at, .. }
             | Fault::Exception { at, .. }

@@ -9,7 +9,7 @@
 //! * [`memory`]: operands of commands in memory; [`mod@wait`], [`semaphore`]: waits for a dword in
 //!   memory;
 //! * [`stats`]: counts; [`observation`]: counters of performance reports; [`events`]: events and
-//!   their observers; [`drawing`], [`blitting`], [`coded`], [`watched`]: the data in events of
+//!   their observers; [`view`]: what observers can read; [`drawing`], [`blitting`], [`coded`], [`watched`]: the data in events of
 //!   draws, of blits, of decoded pictures and of a watched pixel;
 //! * [`fault`]: everything that ends a submission early; [`place`]: where it was;
 //!   [`watchdog`]: the limit of work;
@@ -34,6 +34,7 @@ pub mod semaphore;
 pub mod slots;
 pub mod state;
 pub mod stats;
+pub mod view;
 pub mod wait;
 pub mod watchdog;
 pub mod watched;

@@ -1,12 +1,15 @@
 //! Executes a thread: hands each of its messages to the shared function that receives it.
 
+use super::local::Shared;
+use super::view::ThreadView;
 use super::{dataport, gateway, pixel_interpolator, render_cache, sampler, spawner, urb, vme};
 use crate::eu::Kernel;
 use crate::eu::regions::{GRF_BYTES, REGISTER, Registers};
 use crate::eu::stop::{Stop, Trap};
 use crate::eu::thread::{Environment, Message, Thread};
 use crate::eu::transfer::{Tally, Transfer};
-use crate::machine::events::Event;
+use crate::machine::events::{Event, Now};
+use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
 use crate::machine::watchdog::Exhausted;
@@ -38,7 +41,7 @@ pub trait Receive {
     }
 }
 
-impl<B, L> Port<'_, '_, B, L>
+impl<B, L: Shared> Port<'_, '_, B, L>
 where
     Self: Receive,
 {
@@ -47,7 +50,7 @@ where
     /// # Errors
     /// Any [`Fault`] that an instruction or a message causes.
     pub fn resume(&mut self, thread: &mut Thread, kernel: &Kernel) -> Result<Stop, Fault> {
-        match self.exec.listener.wants_instructions() {
+        match self.exec.listener.wants_instructions_of(self.kernel, self.thread) {
             false => thread.resume(kernel, self),
             true => thread.resume(kernel, &mut Traced(self)),
         }
@@ -243,18 +246,26 @@ impl Receive for Port<'_, '_> {
 /// does not check for each instruction whether an observer wants these events.
 struct Traced<'t, 'p, 'a, B, L>(&'t mut Port<'p, 'a, B, L>);
 
-impl<'p, 'a, B, L> Environment for Traced<'_, 'p, 'a, B, L>
+impl<'p, 'a, B, L: Shared> Environment for Traced<'_, 'p, 'a, B, L>
 where
     Port<'p, 'a, B, L>: Receive,
 {
-    fn before(&mut self, registers: &Registers, offset: u32, mask: u32) {
-        let Port { exec, kernel, thread, .. } = &mut *self.0;
-        let registers = registers.bytes();
-        let (kernel, thread) = (*kernel, *thread);
-        exec.emit(&Event::Instruction { kernel, thread, ip: offset, mask, registers });
+    fn before(&mut self, thread: &Thread, ip: u32, mask: u32) {
+        let Port { exec, kernel, thread: number, local, .. } = &mut *self.0;
+        let Exec { vm, state, budget, listener, engine, .. } = &mut **exec;
+        let view = ThreadView { vm, state, thread, local: local.shared() };
+        let (kernel, registers) = (*kernel, &thread.regs.bytes()[..]);
+        let now = Now { engine: *engine, clock: budget.clock() };
+        let thread = *number;
+        let event = Event::Instruction { kernel, thread, ip, mask, registers, view: &view };
+        listener.event(now, &event);
     }
 
     fn step(&mut self, offset: u32, mask: u32) -> Result<(), Fault> {
+        if self.0.exec.listener.cancels() {
+            self.0.arrive(offset);
+            return Err(Fault::Cancelled { at: self.0.exec.at });
+        }
         self.0.step(offset, mask)
     }
 

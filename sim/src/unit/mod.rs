@@ -28,6 +28,7 @@ pub mod slots;
 pub mod spawner;
 pub mod stage;
 pub mod urb;
+mod view;
 pub mod vme;
 
 #[cfg(test)]

@@ -60,6 +60,11 @@ impl Urb {
         }
     }
 
+    /// The bytes up to the last one that was written. All others are 0.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Reads the bytes from `offset` on.
     ///
     /// # Errors
