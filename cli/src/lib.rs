@@ -18,6 +18,7 @@ pub mod check;
 mod code;
 pub mod compress;
 pub mod convert;
+pub mod debug;
 pub mod decode;
 pub mod demo;
 pub mod diff;

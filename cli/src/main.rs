@@ -2,7 +2,8 @@
 
 use clap::{Parser, Subcommand};
 use genx::{
-    asm, bisect, check, convert, decode, demo, diff, disasm, eu, new, query, run, shim, spec, why,
+    asm, bisect, check, convert, debug, decode, demo, diff, disasm, eu, new, query, run, shim, spec,
+    why,
 };
 use std::process::ExitCode;
 
@@ -16,6 +17,7 @@ use std::process::ExitCode;
   genx run saxpy.aub.xz --stats      execute an AUB file, print tables of what ran
   genx why captures/kmscube --pixel 320,200   list everything that wrote or tested a pixel
   genx bisect captures/good captures/bad      find the draw and instruction where they part
+  genx debug captures/kmscube        step through packets and kernels, forward and backward
   genx decode captures/gpgpu_fill    print every packet, field, surface and kernel of a capture
   genx check captures/gpgpu_fill     check the manual's programming restrictions
   genx convert saxpy -o saxpy.aub.xz write a capture as an AUB file
@@ -44,6 +46,7 @@ enum Command {
     Run(run::Args),
     Why(why::Args),
     Bisect(bisect::Args),
+    Debug(debug::Args),
     Decode(decode::Args),
     Check(check::Args),
     Convert(convert::Args),
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Why(args) => why::run(&args),
         Command::Bisect(args) => bisect::run(&args),
+        Command::Debug(args) => debug::run(&args),
         Command::Decode(args) => decode::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Convert(args) => convert::run(&args),

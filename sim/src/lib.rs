@@ -34,15 +34,16 @@
 //!
 //! On top of them, with the feature `dumps`, `replay` runs captures of real drivers, `aub` runs AUB
 //! files, `pixel_history` runs both to find everything that wrote a pixel, `bisect` runs two of them
-//! to find where they part, and `error_state` turns a fault into the error state that the kernel
-//! would report.
+//! to find where they part, `debugger` runs both step by step, and `error_state` turns a fault into
+//! the error state that the kernel would report.
 //!
 //! # Features
 //!
 //! `dumps` and `fast` are on by default. Without them, a first build takes less time.
 //!
-//! * `dumps`: the modules `replay`, `aub`, `pixel_history`, `bisect`, `error_state`,
-//!   `inspect::bisect` and `inspect::picture`, and the feature `std` of `genxml`, which has the decoder.
+//! * `dumps`: the modules `replay`, `aub`, `pixel_history`, `bisect`, `debugger`, `error_state`,
+//!   `inspect::bisect` and `inspect::picture`, and the feature `std` of `genxml`, which has the
+//!   decoder.
 //! * `fast`: the fast path for the most frequent instructions of the execution units
 //!   ([`eu::fast`]), and machine code for kernels that run for long. Both run several times as
 //!   fast. Results are the same without them. The environment variable `GENX_EU` can turn the
@@ -56,6 +57,8 @@ pub mod aub;
 pub mod bisect;
 pub mod blt;
 pub mod cs;
+#[cfg(feature = "dumps")]
+pub mod debugger;
 #[cfg(feature = "dumps")]
 pub mod error_state;
 pub mod eu;

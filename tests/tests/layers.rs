@@ -65,7 +65,7 @@ const CRATES: &[Layers] = &[
             &["inspect"],
             &["gpu"],
             &["aub", "error_state", "replay"],
-            &["pixel_history"],
+            &["debugger", "pixel_history"],
             &["bisect"],
         ],
     },

@@ -14,6 +14,7 @@ use genxml_sim::eu::decode::{Fetched, fetch_on};
 use genxml_sim::eu::regions::{FLAGS, GRF_BYTES, MASK0, MRF, MSD0, REGISTER};
 use genxml_sim::eu::uop::Type;
 use genxml_sim::eu::{Launch, Message, Stop, Thread};
+use genxml_sim::inspect::debugger::register::{self as names, type_name, type_of};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -537,34 +538,7 @@ fn dwords(register: usize, values: &[u32]) -> String {
 
 /// The value of an element as text.
 fn number(written: &Written) -> String {
-    let bits = written.bits;
-    match written.ty {
-        Type::F => format!("{:?}", f32::from_bits(bits as u32)),
-        Type::Df => format!("{:?}", f64::from_bits(bits)),
-        Type::B => (bits as i8).to_string(),
-        Type::W => (bits as i16).to_string(),
-        Type::D => (bits as i32).to_string(),
-        Type::Q => (bits as i64).to_string(),
-        Type::Hf | Type::Ub | Type::Uw | Type::Ud | Type::Uq => format!("{bits:#x}"),
-    }
-}
-
-const TYPES: [(&str, Type); 11] = [
-    ("ub", Type::Ub),
-    ("b", Type::B),
-    ("uw", Type::Uw),
-    ("w", Type::W),
-    ("ud", Type::Ud),
-    ("d", Type::D),
-    ("uq", Type::Uq),
-    ("q", Type::Q),
-    ("hf", Type::Hf),
-    ("f", Type::F),
-    ("df", Type::Df),
-];
-
-fn type_name(ty: Type) -> &'static str {
-    TYPES.iter().find(|(_, known)| *known == ty).map_or("?", |(name, _)| name)
+    names::number(written.ty, written.bits)
 }
 
 /// Bytes that one `--grf` sets, from byte `first` of the general registers on.
@@ -581,16 +555,14 @@ impl FromStr for Load {
         let form = || format!("`{text}`: write it as r1=1,2 or r1.4:uw=1,2");
         let (place, values) = text.split_once('=').ok_or_else(form)?;
         let (place, ty) = place.split_once(':').unwrap_or((place, "ud"));
-        let ty = TYPES.iter().find(|(name, _)| *name == ty).ok_or_else(|| {
-            format!("`{ty}` is not a type; use one of {}", TYPES.map(|(name, _)| name).join(" "))
-        })?;
-        let size = ty.1.size();
+        let ty = type_of(ty)?;
+        let size = ty.size();
         let (number, element) = place.split_once('.').unwrap_or((place, "0"));
         let element: usize = element.parse().map_err(|_| form())?;
         let first = register(number)? * REGISTER + element.checked_mul(size).ok_or_else(form)?;
         let mut bytes = Vec::new();
         for value in values.split(',') {
-            let bits = element_bits(value.trim(), ty.1)?;
+            let bits = element_bits(value.trim(), ty)?;
             bytes.extend_from_slice(&bits.to_le_bytes()[..size]);
         }
         if first + bytes.len() > GRF_BYTES {

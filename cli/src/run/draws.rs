@@ -121,15 +121,43 @@ impl Draws {
     }
 }
 
+/// Writes the state of a draw, as `--observe draw` prints it. Draws and submissions count from 1 on.
+pub(crate) fn write_state(
+    out: &mut dyn Write,
+    drawing: &Drawing<'_>,
+    number: u64,
+    submission: u64,
+) -> io::Result<()> {
+    let draw = Draw {
+        number: number as usize,
+        submission,
+        at: drawing.at,
+        summary: drawing.summary(),
+        before: Counters::default(),
+        done: None,
+        pictures: Vec::new(),
+    };
+    draw.state(out)
+}
+
+/// Writes a line; nothing if `text` is empty.
+fn line(out: &mut dyn Write, name: &str, text: String) -> io::Result<()> {
+    if text.is_empty() { Ok(()) } else { writeln!(out, "  {name:<13} {text}") }
+}
+
 impl Draw {
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.state(out)?;
+        line(out, "did", self.counts())?;
+        line(out, "pictures", self.pictures.join(" "))
+    }
+
+    /// Writes the state.
+    fn state(&self, out: &mut dyn Write) -> io::Result<()> {
         let Summary { targets, depth, stencil, .. } = &self.summary;
         let (number, submission, address) = (self.number, self.submission, Va(self.at.address));
         writeln!(out, "draw {number}: submission {submission}, 3DPRIMITIVE at {address}")?;
-        let mut line = |name: &str, text: String| match text.is_empty() {
-            true => Ok(()),
-            false => writeln!(out, "  {name:<13} {text}"),
-        };
+        let mut line = |name: &str, text: String| line(out, name, text);
         line("draws", self.range())?;
         line("shaders", self.shaders())?;
         for (number, target) in targets.iter().enumerate() {
@@ -155,8 +183,7 @@ impl Draw {
         for problem in &self.summary.problems {
             line("problem", problem.clone())?;
         }
-        line("did", self.counts())?;
-        line("pictures", self.pictures.join(" "))
+        Ok(())
     }
 
     /// Formats the vertices: `TRILIST of 36 vertices by WORD index, 2 instances`

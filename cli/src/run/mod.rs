@@ -10,7 +10,7 @@
 mod args;
 mod aub;
 mod capture;
-mod draws;
+pub(crate) mod draws;
 mod dump;
 mod error_state;
 mod frames;

@@ -9,10 +9,12 @@
 //! * [`trace`]: a trace file for Perfetto;
 //! * [`history`]: everything that wrote or tested one pixel; with the feature `dumps`, `bisect`:
 //!   where two runs part;
+//! * [`debugger`]: stops at packets and instructions, and reads everything there;
 //! * [`sanitize`]: observers that find mistakes which the model does not feel.
 
 #[cfg(feature = "dumps")]
 pub mod bisect;
+pub mod debugger;
 pub mod history;
 pub mod image;
 #[cfg(feature = "dumps")]

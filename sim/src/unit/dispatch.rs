@@ -55,7 +55,12 @@ where
             true => thread.resume(kernel, &mut Traced(self)),
         }
     }
+}
 
+impl<B, L> Port<'_, '_, B, L>
+where
+    Self: Receive,
+{
     /// Hands a message to its shared function, and reports the accesses that it makes.
     #[cold]
     fn receive_logged(

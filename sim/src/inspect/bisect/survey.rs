@@ -184,12 +184,12 @@ impl Observer for Survey {
     fn event(&mut self, _: Now, event: &Event<'_>) {
         match event {
             Event::Submission { .. } => self.submissions += 1,
-            Event::Packet { at, dwords }
+            Event::Packet { at, dwords, .. }
                 if matches!(self.look, Look::Whole(_)) && at.packet.contains("STATE_") =>
             {
                 self.packets.insert(at.packet, dwords.to_vec());
             }
-            Event::Packet { at, dwords }
+            Event::Packet { at, dwords, .. }
                 if matches!(self.look, Look::Whole(_)) && at.packet == "3DPRIMITIVE" =>
             {
                 self.packets.insert(at.packet, dwords.to_vec());

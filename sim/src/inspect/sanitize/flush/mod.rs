@@ -74,7 +74,7 @@ impl Sanitize for Flush {
             Event::Flush { cache, invalidates } => {
                 self.caches.command(now.engine, *cache, *invalidates);
             }
-            Event::Packet { at, dwords } if at.packet == PipeControl::NAME => {
+            Event::Packet { at, dwords, .. } if at.packet == PipeControl::NAME => {
                 if PipeControl::read_lossy(dwords).command_streamer_stall_enable {
                     self.caches.stalled(now.engine);
                 }
