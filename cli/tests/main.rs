@@ -4,6 +4,8 @@
 mod bisect;
 mod common;
 mod convert;
+mod dap;
+mod debug;
 mod dumps;
 mod error_state;
 mod eu;

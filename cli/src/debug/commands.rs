@@ -289,7 +289,7 @@ impl Session {
     }
 
     /// The channel of expressions.
-    fn channel(&self, stop: &Stop<'_>) -> u32 {
+    pub fn channel(&self, stop: &Stop<'_>) -> u32 {
         self.channel.unwrap_or_else(|| stop.channel())
     }
 }

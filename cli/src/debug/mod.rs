@@ -1,9 +1,11 @@
 //! `genx debug`: a debugger for what the GPU executes.
 //!
 //! * this file: the options and the main sequence;
-//! * `terminal`: reads commands; `commands`: executes them; `show`: what is at a stop, as text.
+//! * `terminal`: reads commands; `commands`: executes them; `show`: what is at a stop, as text;
+//! * `dap`: the Debug Adapter Protocol.
 
 mod commands;
+mod dap;
 mod show;
 mod terminal;
 
@@ -41,7 +43,8 @@ Commands to start with:
   regs r2:f; print r2.3:f + 1; disassemble; state; surface 0 target.png")]
 pub struct Args {
     /// A capture directory, or an AUB file, plain or compressed (xz, gzip, zstd)
-    input: PathBuf,
+    #[arg(required_unless_present = "dap")]
+    input: Option<PathBuf>,
     /// Execute the commands of a file, a command in each line, before those of standard input. May
     /// be repeated
     #[arg(short = 'x', long = "command", value_name = "FILE")]
@@ -52,6 +55,13 @@ pub struct Args {
     /// Quit after the commands of --command and --eval-command
     #[arg(long)]
     batch: bool,
+    /// Speak the Debug Adapter Protocol on standard input and output, for editors. The launch
+    /// request has: program (the path of the input), stopOnEntry, syntax, workLimit
+    #[arg(long, conflicts_with_all = ["commands", "evaluate", "batch"])]
+    dap: bool,
+    /// Speak the protocol at a TCP port of 127.0.0.1, with one client; 0 for any free port
+    #[arg(long, value_name = "PORT", requires = "dap")]
+    dap_port: Option<u16>,
     /// The language of disassembly
     #[arg(long, value_name = "LANGUAGE", default_value = "iga")]
     syntax: crate::assembly::Language,
@@ -62,8 +72,12 @@ pub struct Args {
 
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Result<Exit, Error> {
+    if args.dap {
+        return dap::run(args);
+    }
+    let Some(input) = &args.input else { return Err(bad_input("there is no input")) };
     let mut terminal = Terminal::new(args)?;
-    debug(&args.input, args.work_limit, &mut terminal)?;
+    debug(input, args.work_limit, Breakpoints::default(), &mut terminal)?;
     Ok(terminal.exit())
 }
 
@@ -71,6 +85,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
 fn debug(
     path: &Path,
     work_limit: Option<u64>,
+    breakpoints: Breakpoints,
     controller: &mut dyn Controller,
 ) -> Result<(), Error> {
     let set_up = |gpu: &mut Gpu| {
@@ -84,7 +99,6 @@ fn debug(
              file",
         ));
     }
-    let breakpoints = Breakpoints::default();
     if !path.is_file() {
         let capture = Capture::open(path)
             .map_err(|error| bad_input(format!("{}: {error}", path.display())))?;

@@ -1,8 +1,7 @@
 //! What is at a stop, as text.
 
 use crate::run::draws;
-use genxml::decode::Sink;
-use genxml::decode::{Decoder, Options, State, Tables, TextWriter};
+use genxml::decode::{Decoder, Options, Record, Sink, State, Tables, TextWriter};
 use genxml_eu::Generation;
 use genxml_eu::syntax::Syntax;
 use genxml_sim::eu::regions::{FLAGS, REGISTER};
@@ -13,6 +12,7 @@ use genxml_sim::inspect::debugger::register::{self, Register, type_name};
 use genxml_sim::inspect::debugger::{Breakpoints, Reason, Stop, StoppedThread};
 use genxml_sim::mem::Va;
 use std::fmt::Write;
+use std::io;
 
 /// Why and where the debugger stopped.
 pub fn stop(stop: &Stop<'_>, syntax: Syntax) -> String {
@@ -178,7 +178,7 @@ pub fn packet_fields(stop: &Stop<'_>) -> Result<String, String> {
     let bytes: Vec<u8> = packet.dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect();
     let options = Options { follow: false, ..Options::default() };
     let mut text = Vec::new();
-    let mut writer = TextWriter::new(&mut text, &options);
+    let mut records = Records(TextWriter::new(&mut text, &options));
     let address = packet.at.address;
     let mut decode = || {
         Decoder::new(tables, options.clone()).batch(
@@ -187,13 +187,22 @@ pub fn packet_fields(stop: &Stop<'_>) -> Result<String, String> {
             &(address, &bytes[..]),
             address,
             bytes.len() as u64,
-            &mut writer,
+            &mut records,
         )?;
-        writer.finish()
+        records.0.finish()
     };
     decode().map_err(|error| error.to_string())?;
-    drop(writer);
+    drop(records);
     Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Writes records only. Notes are about the batch, and a single packet is not one.
+struct Records<W: io::Write>(TextWriter<W>);
+
+impl<W: io::Write> Sink for Records<W> {
+    fn record(&mut self, record: &Record) -> io::Result<()> {
+        self.0.record(record)
+    }
 }
 
 /// The state of the newest draw.

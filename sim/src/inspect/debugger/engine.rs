@@ -638,11 +638,12 @@ impl Observer for Engine<'_> {
         let Some(live) = self.live.get(&slot) else { return self.cancel.is_some() };
         live.resumed.set(true);
         match &self.goal {
-            _ if self.cancel.is_some() || self.pause => return true,
+            _ if self.cancel.is_some() => return true,
             Goal::Reach { moment: Moment::Instruction { thread, .. }, .. } => {
                 return *thread == live.id;
             }
             Goal::Reach { .. } => return false,
+            _ if self.pause => return true,
             Goal::Any | Goal::Thread | Goal::Fault { .. } => return true,
             Goal::Next(thread) | Goal::Last(thread) if *thread == live.id => return true,
             Goal::Search { before: Moment::Instruction { thread, .. }, .. }
