@@ -5,6 +5,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use genx::demo::Name;
 use genxml::capture::CaptureWriter;
+use genxml_eu::gen8::eu_registers::ControlRegister;
 use genxml_testkit::corpus;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -235,9 +236,15 @@ fn step_through(program: &Path, pixel: &str) -> usize {
     std::fs::write(path("kernel.bin"), &kernel).unwrap();
     std::fs::write(path("grf.bin"), &bytes).unwrap();
     let (kernel, grf) = (path("kernel.bin"), path("grf.bin"));
-    // The mask of the first instruction can be that of a NoMask instruction; the payload of a pixel
-    // shader has the dispatch mask in r1.7.
-    let mask = format!("{:#x}", first.0[8 + 7] & 0xffff);
+    // The channels that the thread starts with.
+    let mut dword = |name: &str| {
+        let body = client.ask("evaluate", json!({ "expression": name, "frameId": 0 }));
+        let text = body["result"].as_str().unwrap();
+        text.split(' ').next().unwrap().parse::<u32>().unwrap()
+    };
+    let control = dword("cr0.0");
+    let by_vector = ControlRegister::unpack_lossy(&[control, 0, 0, 0]).vector_mask_enable;
+    let mask = format!("{:#x}", dword(if by_vector { "sr0.3" } else { "sr0.2" }));
     let args = ["eu", "run", &kernel, "--grf-file", &grf, "--mask", &mask, "--trace", "--json"];
     let (code, out, err) = finish(genx(args));
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
@@ -317,14 +324,19 @@ fn a_pixel_shader_of_a_demo() {
     assert_eq!(step_through(capture.path(), "256,256"), 4);
 }
 
-/// A pixel shader of a test of IGT, and one of a Vulkan driver.
+/// Pixel shaders of a test of IGT and of drivers for OpenGL and Vulkan, with compact instructions
+/// and flags.
 #[test]
 fn pixel_shaders_of_real_captures() {
     let Some(folder) = corpus::folder() else { return };
-    let compared = step_through(&folder.join("images/igt_render_copy"), "200,300");
-    assert!(compared > 0, "{compared}");
-    let compared = step_through(&folder.join("aub/vk_triangle.aub.xz"), "40,30");
-    assert!(compared > 0, "{compared}");
+    for (input, pixel, instructions) in [
+        ("images/igt_render_copy", "256,256", 4),
+        ("drivers/pg_gs_clip", "40,40", 5),
+        ("drivers/pg_depthstencil", "50,50", 4),
+        ("aub/vk_triangle.aub.xz", "40,30", 1),
+    ] {
+        assert_eq!(step_through(&folder.join(input), pixel), instructions, "{input}");
+    }
 }
 
 /// Packets, draws, data, conditions and the end of the run.

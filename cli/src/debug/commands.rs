@@ -722,11 +722,11 @@ fn dump(session: &mut Session, call: &Call<'_>, _: &mut Breakpoints) -> Result<O
             let code = stop.code()?;
             (file, stop.memory(code.address, code.bytes() as usize)?)
         }
-        ["memory", file, place, length] => {
+        ["memory", file, ref place @ .., length] if !place.is_empty() => {
             let length = address(length)?;
             let length = usize::try_from(length).ok().filter(|length| *length <= 1 << 30);
             let length = length.ok_or("more than 1 GiB")?;
-            (file, stop.memory(session.evaluate_address(call, place)?, length)?)
+            (file, stop.memory(session.evaluate_address(call, &place.join(" "))?, length)?)
         }
         _ => return Err(usage(call.name)),
     };

@@ -410,10 +410,10 @@ impl<'a> Parser<'a> {
         let digits = rest[..length].replace('_', "");
         let parsed = match is_hex {
             true => i128::from_str_radix(&digits[2..], 16).ok().map(Value::Integer),
-            false => {
-                let integer = digits.parse().ok().map(Value::Integer);
-                integer.or_else(|| digits.parse().ok().map(Value::Float))
+            false if digits.bytes().all(|digit| digit.is_ascii_digit()) => {
+                digits.parse().ok().map(Value::Integer)
             }
+            false => digits.parse().ok().map(Value::Float),
         };
         match parsed {
             Some(value) => {
