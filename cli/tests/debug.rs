@@ -2,13 +2,19 @@
 
 use crate::common::{batch_capture, corpus, fill_capture, finish, genx, read_png};
 use genx::demo::{Name, cube, fill};
-use genxml::capture::CaptureWriter;
+use genxml::capture::{Capture, CaptureWriter};
 use genxml::core::{Address, U};
 use genxml::engine::Render;
 use genxml::gen8::mi::MiStoreDataImm;
+use genxml_sim::debugger::{Options, of_capture};
+use genxml_sim::inspect::debugger::{
+    Breakpoints, Command as Debug, Controller, Moment, Reason, Stop, What,
+};
+use genxml_testkit::Random;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 use tempfile::tempdir;
 
 /// Runs commands, each of which must succeed. Returns what they print.
@@ -543,4 +549,79 @@ fn shared_local_memory() {
     let capture = folder.join("drivers/pg_cs_shared_atomics");
     let out = script(&capture, &["break message", "continue", "slm 0 64", "urb"]);
     assert!(lines(&out, "0x00000000: ").len() == 1 || out.contains("slm has"), "{out}");
+}
+
+/// A controller that executes random commands and records what it sees at each stop.
+struct Wanderer {
+    random: Random,
+    left: u32,
+    seen: Vec<(Moment, Vec<Reason>, Vec<u8>)>,
+}
+
+impl Controller for Wanderer {
+    fn stopped(&mut self, stop: &Stop<'_>, breakpoints: &mut Breakpoints) -> Debug {
+        let mut bytes = stop.thread.map_or_else(Vec::new, |thread| thread.registers.to_vec());
+        if let Ok(dwords) = stop.memory(Name::Triangle.demo().target, 512) {
+            bytes.extend(dwords);
+        }
+        bytes.extend(stop.position.draws.to_le_bytes());
+        bytes.extend(stop.position.submissions.to_le_bytes());
+        bytes.extend(stop.urb().unwrap_or_default().iter().take(4096));
+        self.seen.push((stop.moment, stop.reasons.clone(), bytes));
+        if self.left == 0 {
+            return Debug::Quit;
+        }
+        self.left -= 1;
+        if self.left == 50 {
+            breakpoints.delete(1);
+        }
+        let packet = stop.position.packets;
+        match self.random.below(12) {
+            0 | 1 => Debug::Continue,
+            2 => Debug::Step,
+            3 => Debug::StepPacket,
+            4 => Debug::StepThread,
+            5 => Debug::Finish,
+            6 | 7 => Debug::StepBack,
+            8 => Debug::PacketBack,
+            9 | 10 => Debug::ContinueBack,
+            _ => Debug::GoTo(Moment::Packet(packet / 2 + 1)),
+        }
+    }
+}
+
+/// Oracle: runs from the beginning. Checkpoints before each submission must not change anything.
+#[test]
+fn checkpoints() {
+    let capture = tempdir().unwrap();
+    let mut writer = CaptureWriter::new("several");
+    for name in [Name::Triangle, Name::Triangle, Name::Triangle, Name::Triangle] {
+        (name.demo().submission)().unwrap().write(1, &mut writer);
+    }
+    writer.finish(capture.path()).unwrap();
+    let capture = Capture::open(capture.path()).unwrap();
+    assert_eq!(capture.execs().count(), 4);
+    let wander = |seed: u64, interval: Duration| {
+        let mut breakpoints = Breakpoints::default();
+        let mut add = |text: &str| drop(breakpoints.add(What::parse(text, None).unwrap(), None));
+        add("packet 3DSTATE_*");
+        add("draw 3");
+        add("pixel 256,256");
+        let mut wanderer = Wanderer { random: Random::new(seed), left: 100, seen: Vec::new() };
+        let options = Options { interval, ..Options::default() };
+        of_capture(&capture, breakpoints, &options, &mut wanderer);
+        assert_eq!(wanderer.seen.len(), 101);
+        wanderer.seen
+    };
+    let mut all = Vec::new();
+    for seed in 1..4 {
+        let (found, expected) = (wander(seed, Duration::ZERO), wander(seed, Duration::MAX));
+        for (found, expected) in found.iter().zip(&expected) {
+            assert_eq!((found.0, &found.1), (expected.0, &expected.1), "seed {seed}");
+            assert!(found.2 == expected.2, "seed {seed}, {}", found.0);
+        }
+        all.extend(found.into_iter().map(|(moment, _, _)| moment));
+    }
+    let instructions = all.iter().filter(|it| matches!(it, Moment::Instruction { .. }));
+    assert!(instructions.count() > 30 && all.contains(&Moment::End), "{all:?}");
 }

@@ -10,7 +10,7 @@ use crate::gpu::{ContextId, Generation, Gpu};
 use crate::machine::events::Observer;
 use crate::machine::fault::Fault;
 use crate::machine::stats::Stats;
-use crate::mem::{Frames, Memory};
+use crate::mem::{Frames, Memory, OutOfMemory};
 use genxml::capture::{Capture, Event, Exec, Expectation, Frame, MAX_OBJECTS, Mismatch, ObjectId};
 use std::collections::BTreeMap;
 
@@ -86,6 +86,26 @@ impl<'a> Replay<'a> {
             mapped: BTreeMap::new(),
             buffers: vec![None; capture.object_count()],
         }
+    }
+
+    /// A copy of the run, which continues from the same event.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if the host has no memory for the copy.
+    pub fn duplicate(&self) -> Result<Replay<'a>, OutOfMemory> {
+        Ok(Replay {
+            capture: self.capture,
+            next: self.next,
+            gpu: self.gpu.duplicate()?,
+            contexts: self.contexts.clone(),
+            mapped: self.mapped.clone(),
+            buffers: self.buffers.clone(),
+        })
+    }
+
+    /// Number of events that have run.
+    pub fn events_done(&self) -> usize {
+        self.next
     }
 
     /// The GPU, to set limits or to look at its contexts.

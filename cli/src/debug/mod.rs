@@ -14,7 +14,7 @@ use genxml::aub::Reader;
 use genxml::capture::Capture;
 use genxml_sim::Gpu;
 use genxml_sim::aub::AubReplay;
-use genxml_sim::debugger::{AubProblem, of_aub, of_capture};
+use genxml_sim::debugger::{AubProblem, Options, of_aub, of_capture};
 use genxml_sim::inspect::debugger::{Breakpoints, Controller};
 use std::path::{Path, PathBuf};
 use terminal::Terminal;
@@ -102,7 +102,8 @@ fn debug(
     if !path.is_file() {
         let capture = Capture::open(path)
             .map_err(|error| bad_input(format!("{}: {error}", path.display())))?;
-        of_capture(&capture, breakpoints, &set_up, controller);
+        let options = Options { set_up: &set_up, ..Options::default() };
+        of_capture(&capture, breakpoints, &options, controller);
         return Ok(());
     }
     let mut open = || {

@@ -25,7 +25,7 @@ impl ContextId {
 }
 
 /// A hardware context.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Context {
     /// The context's page tables.
     pub space: AddressSpace,

@@ -80,6 +80,26 @@ impl Gpu {
         }
     }
 
+    /// A copy of the GPU: what runs on the copy does not change this one.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if the host has no memory for the copy.
+    pub fn duplicate(&self) -> Result<Gpu, OutOfMemory> {
+        Ok(Gpu {
+            generation: self.generation,
+            memory: self.memory.duplicate()?,
+            ggtt: self.ggtt.clone(),
+            contexts: self.contexts.clone(),
+            images: self.images.clone(),
+            engines: self.engines.clone(),
+            device: self.device.clone(),
+            nothing: self.nothing.clone(),
+            work_limit: self.work_limit,
+            clock: self.clock,
+            stats: self.stats,
+        })
+    }
+
     /// The generation of the GPU.
     pub fn generation(&self) -> Generation {
         self.generation

@@ -17,7 +17,7 @@ impl Slot {
 }
 
 /// A map from frame numbers (36 bits) to slots.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct FrameMap {
     /// Inner nodes; the root comes first. An entry is the index of a child node, or 0 if there is
     /// no child. In the lowest level of inner nodes, an entry is the index of a leaf plus 1, or 0.

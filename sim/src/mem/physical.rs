@@ -227,6 +227,48 @@ impl Memory {
         }
     }
 
+    /// A copy of the memory, with the same frame numbers. Memory that the host supplies is copied,
+    /// too: the copy no longer shares it. Pages of zeros cost nothing.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if the host has no memory for the copy.
+    pub fn duplicate(&self) -> Result<Memory, OutOfMemory> {
+        let mut blocks = Vec::with_capacity(self.blocks.len());
+        for block in &self.blocks {
+            let count = block.count();
+            let refused = OutOfMemory { asked: count, used: self.used, limit: self.limit };
+            let pages = usize::try_from(count).ok().and_then(|n| try_zeroed_slice_box(n).ok());
+            let mut pages: Box<[Page]> = pages.ok_or(refused)?;
+            let mut bytes = [0; PAGE as usize];
+            for (copy, index) in pages.iter_mut().zip(0..) {
+                if let Some(page) = block.page(index) {
+                    page.read(0, &mut bytes);
+                    if bytes.iter().any(|byte| *byte != 0) {
+                        copy.bytes_mut().copy_from_slice(&bytes);
+                    }
+                }
+            }
+            blocks.push(Block::Own(pages));
+        }
+        Ok(Memory {
+            blocks,
+            free: self.free.clone(),
+            frames: self.frames.clone(),
+            holes: self.holes.clone(),
+            next: self.next,
+            pool: self.pool,
+            used: self.used,
+            limit: self.limit,
+            installed: self.installed,
+            nowhere: Box::new(Page::zeros()),
+        })
+    }
+
+    /// Bytes of the frames in use, without those that the host supplies.
+    pub fn bytes_in_use(&self) -> u64 {
+        self.used * PAGE
+    }
+
     /// Makes all physical addresses below `bytes` memory, as in a machine, but at most 512 GiB. A
     /// frame that was never written reads as zeros and is allocated on the first write, within the
     /// limit. Without this call, page tables can lead only to frames that were written, allocated

@@ -76,7 +76,7 @@ genxml_core::debug_as_display!(NoGlobalEntry);
 /// after [`forget`](Self::forget), which is what a TLB invalidation does. [`map`](Self::map),
 /// [`unmap`](Self::unmap) and [`write_global_entry`](Self::write_global_entry) drop the
 /// translations that they change.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct AddressSpace {
     root: Root,
     /// Tables that this space allocated; [`destroy`](Self::destroy) frees them.

@@ -117,6 +117,8 @@ pub struct Engine<'c> {
     goal: Goal,
     cancel: Option<Cancel>,
     position: Position,
+    /// Number of packets before the start of the run.
+    start: u64,
     live: BTreeMap<u32, Live>,
     /// The watched pixel and its channel, if the thread that starts next shades it.
     shading: Option<(WatchedPixel, u8)>,
@@ -159,6 +161,7 @@ impl<'c> Engine<'c> {
             goal: Goal::Start,
             cancel: None,
             position: Position::default(),
+            start: 0,
             live: BTreeMap::new(),
             shading: None,
             codes: BTreeMap::new(),
@@ -173,8 +176,11 @@ impl<'c> Engine<'c> {
         }
     }
 
-    /// Call before each run, with the position at its start.
+    /// Call before each run, with the position at its start. A run need not start at the beginning
+    /// of the input, but it must start before the packet that [`starts_before`](Self::starts_before)
+    /// returns.
     pub fn begin(&mut self, position: Position) {
+        self.start = position.packets;
         self.position = position;
         self.cancel = None;
         self.live.clear();
@@ -194,11 +200,16 @@ impl<'c> Engine<'c> {
         self.position.exec = Some(exec);
     }
 
-    /// The moment that a run looks for, if it only has to pass everything before it.
-    pub fn target(&self) -> Option<Moment> {
+    /// The number of the packet before which the next run has to start: the nearer, the faster.
+    pub fn starts_before(&self) -> u64 {
+        let watches = |breakpoint: &Breakpoint| matches!(breakpoint.what, What::Memory { .. });
         match &self.goal {
-            Goal::Reach { moment, .. } => Some(*moment),
-            _ => None,
+            Goal::Reach { moment, .. } => moment.packet().unwrap_or(u64::MAX),
+            // The first packet of a run cannot show whether memory has changed before it.
+            Goal::Search { .. } if self.breakpoints.enabled().any(watches) => 0,
+            Goal::Search { before, .. } => before.packet().unwrap_or(u64::MAX),
+            Goal::Fault { .. } => self.position.packets,
+            _ => 0,
         }
     }
 
@@ -256,8 +267,17 @@ impl<'c> Engine<'c> {
 
     /// Sets the goal of the run after a search.
     fn found(&mut self, best: Option<(Moment, Vec<Reason>)>) {
-        let (moment, reasons) = best.unwrap_or((Moment::Packet(1), vec![Reason::Beginning]));
-        self.goal = Goal::Reach { moment, reasons };
+        self.goal = match best {
+            Some((moment, reasons)) => Goal::Reach { moment, reasons },
+            // The search continues in what was run before this run started.
+            None if self.start > 0 => {
+                Goal::Search { before: Moment::Packet(self.start + 1), best: None }
+            }
+            None => {
+                let reasons = vec![Reason::Beginning];
+                Goal::Reach { moment: Moment::Packet(1), reasons }
+            }
+        };
     }
 
     fn stop(
