@@ -18,6 +18,7 @@
 //! differs on G45: decoding, control flow with mask stacks, and some operations.
 
 pub mod acc;
+pub mod access;
 pub mod branch;
 pub mod cache;
 #[cfg(feature = "fast")]

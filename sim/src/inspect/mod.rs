@@ -9,6 +9,7 @@
 //! * [`trace`]: a trace file for Perfetto;
 //! * [`history`]: everything that wrote or tested one pixel; with the feature `dumps`, `bisect`:
 //!   where two runs part;
+//! * [`slice`]: the instructions of a thread that made a value;
 //! * [`debugger`]: stops at packets and instructions, and reads everything there;
 //! * [`sanitize`]: observers that find mistakes which the model does not feel.
 
@@ -22,6 +23,7 @@ pub mod page;
 #[cfg(feature = "dumps")]
 pub mod picture;
 pub mod sanitize;
+pub mod slice;
 pub mod summary;
 pub mod tally;
 pub mod trace;

@@ -111,6 +111,14 @@ impl Shape {
     }
 }
 
+/// The slots and colours of a render target write, by its descriptor; `None` for messages that
+/// [`parse`] refuses.
+pub fn shape(descriptor: u32) -> Option<(Shape, bool)> {
+    let descriptor = MsdRtw::unpack_lossy(&[descriptor]);
+    let upper = descriptor.slot_group_select == MsdRtwSlotGroupSelect::SLOTGRP_HI;
+    supported(&descriptor).ok().map(|shape| (shape, upper))
+}
+
 /// Reads the parts of a message's payload one after the other.
 struct Reader<'r> {
     registers: &'r Registers,

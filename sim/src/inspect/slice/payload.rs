@@ -1,0 +1,185 @@
+//! What the payload of a pixel shader has in each register (2a, 3DSTATE_PS; gen8_facts 3.6). The
+//! order is that of [`crate::render::ps`].
+
+use crate::eu::regions::{GRF_BYTES, REGISTER};
+use crate::machine::drawing::Drawing;
+use crate::render::ps::{MAX_SPANS, PsKernel};
+use genxml::gen8::registers::Instpm;
+use genxml::gen8::render3d_constants::{ThreeDStateConstantBody, ThreeDStateConstantPs};
+use genxml::gen8::render3d_pixel::{
+    ThreeDStatePs, ThreeDStatePsExtra, ThreeDStatePsPositionXyOffsetSelect as OffsetSelect,
+    ThreeDStateWm,
+};
+use genxml::gen8::render3d_raster::ThreeDStateSbe;
+use std::ops::Range;
+
+/// The source of a register of the payload.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// r0: state pointers, topology, and facing.
+    Header,
+    /// r1, and r2 for 32 pixels: positions of the quads, and the mask of pixels.
+    Positions,
+    /// A weight of a vertex.
+    Barycentric {
+        /// Where it is evaluated, and whether with perspective.
+        mode: &'static str,
+        /// The vertex: 1 or 2.
+        vertex: u8,
+    },
+    /// The depth of the primitive at the pixel.
+    Depth,
+    /// The w of the primitive at the pixel.
+    W,
+    /// The offset of the sample or centroid.
+    Offset,
+    /// The mask of covered samples.
+    Coverage,
+    /// A push constant.
+    Constant {
+        /// Constant buffer 0 to 3 of 3DSTATE_CONSTANT_PS.
+        buffer: u8,
+        /// Graphics address of the dword.
+        address: u64,
+    },
+    /// Setup data of an attribute.
+    Attribute {
+        /// Number of the attribute, from 0 on.
+        number: u8,
+        /// Component: 0 to 3 for x to w.
+        component: u8,
+        /// The difference of vertices 1 and 0 (`c1`) or 2 and 0 (`c2`), or the value at vertex 0
+        /// (`a0`).
+        term: &'static str,
+    },
+    /// A register that is 0 when the thread starts.
+    Zero,
+    /// An architecture register: `sr0`, `cr0`...
+    Machine,
+}
+
+/// The barycentrics in the order of the payload.
+const MODES: [&str; 6] = [
+    "perspective, pixel",
+    "perspective, centroid",
+    "perspective, sample",
+    "linear, pixel",
+    "linear, centroid",
+    "linear, sample",
+];
+
+/// The payload of a kernel.
+#[derive(Clone, Debug, Default)]
+pub struct Map {
+    parts: Vec<(Range<usize>, Source)>,
+}
+
+impl Map {
+    /// The payload of the threads of `kernel` in a draw.
+    pub fn of(drawing: &Drawing<'_>, kernel: &PsKernel) -> Map {
+        let ps: ThreeDStatePs = drawing.latched();
+        let extra: ThreeDStatePsExtra = drawing.latched();
+        let wm: ThreeDStateWm = drawing.latched();
+        let mut map = Map::default();
+        map.push(1, Source::Header);
+        map.push(if kernel.spans == MAX_SPANS { 2 } else { 1 }, Source::Positions);
+        for _ in (0..kernel.spans).step_by(4) {
+            let rows = if kernel.spans == 2 { 1 } else { 2 };
+            let modes = wm.barycentric_interpolation_mode.get();
+            for (_, mode) in MODES.into_iter().enumerate().filter(|(n, _)| modes >> n & 1 == 1) {
+                for _ in 0..rows {
+                    map.push(1, Source::Barycentric { mode, vertex: 1 });
+                    map.push(1, Source::Barycentric { mode, vertex: 2 });
+                }
+            }
+            if extra.pixel_shader_uses_source_depth {
+                map.push(rows, Source::Depth);
+            }
+            if extra.pixel_shader_uses_source_w {
+                map.push(rows, Source::W);
+            }
+            let offsets = [OffsetSelect::POSOFFSET_CENTROID, OffsetSelect::POSOFFSET_SAMPLE];
+            if offsets.contains(&ps.position_xy_offset_select) {
+                map.push(1, Source::Offset);
+            }
+            if extra.pixel_shader_uses_input_coverage_mask {
+                map.push(rows, Source::Coverage);
+            }
+        }
+        let start = kernel.start as usize * REGISTER;
+        map.parts.retain(|(range, _)| range.end <= start);
+        let end = map.end();
+        map.parts.push((end..start, Source::Zero));
+        if ps.push_constant_enable {
+            map.constants(drawing);
+        }
+        if extra.attribute_enable {
+            map.attributes(drawing);
+        }
+        map
+    }
+
+    fn end(&self) -> usize {
+        self.parts.last().map_or(0, |(range, _)| range.end)
+    }
+
+    fn push(&mut self, registers: usize, source: Source) {
+        let end = self.end();
+        self.parts.push((end..end + registers * REGISTER, source));
+    }
+
+    fn constants(&mut self, drawing: &Drawing<'_>) {
+        let ThreeDStateConstantPs { constant_body: body, .. } = drawing.latched();
+        let offset = drawing.state.registers.read(Instpm::OFFSET);
+        let absolute = Instpm::unpack_lossy(&[offset]).constant_buffer_address_offset_disable;
+        let base = if absolute { 0 } else { drawing.state.base.dynamic };
+        for (number, (registers, address)) in buffers(&body, base).into_iter().enumerate() {
+            for register in 0..registers {
+                let address = address.wrapping_add(register * REGISTER as u64);
+                self.push(1, Source::Constant { buffer: number as u8, address });
+            }
+        }
+    }
+
+    fn attributes(&mut self, drawing: &Drawing<'_>) {
+        let sbe: ThreeDStateSbe = drawing.latched();
+        for number in 0..sbe.number_of_sf_output_attributes.get() as u8 {
+            for component in 0..4 {
+                for term in ["c1", "c2", "", "a0"] {
+                    let end = self.end();
+                    let source = Source::Attribute { number, component, term };
+                    self.parts.push((end..end + 4, source));
+                }
+            }
+        }
+    }
+
+    /// The source of the register byte at an offset in the register file.
+    pub fn source(&self, at: usize) -> Source {
+        if at >= GRF_BYTES {
+            return Source::Machine;
+        }
+        let found = self.parts.iter().find(|(range, _)| range.contains(&at));
+        match found {
+            Some((range, Source::Constant { buffer, address })) => {
+                let address = address.wrapping_add((at - range.start) as u64);
+                Source::Constant { buffer: *buffer, address }
+            }
+            Some((_, source)) => *source,
+            None => Source::Zero,
+        }
+    }
+}
+
+/// The lengths in registers and the addresses of the constant buffers.
+fn buffers(body: &ThreeDStateConstantBody, base: u64) -> [(u64, u64); 4] {
+    [
+        (
+            body.constant_buffer_0_read_length.get(),
+            body.pointer_to_constant_buffer_0.va48().wrapping_add(base),
+        ),
+        (body.constant_buffer_1_read_length.get(), body.pointer_to_constant_buffer_1.va48()),
+        (body.constant_buffer_2_read_length.get(), body.pointer_to_constant_buffer_2.va48()),
+        (body.constant_buffer_3_read_length.get(), body.pointer_to_constant_buffer_3.va48()),
+    ]
+}
