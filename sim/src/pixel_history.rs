@@ -332,7 +332,7 @@ pub fn of_aub<'a>(
 }
 
 /// What stops the run at a step of an AUB file. Counts the steps that run work.
-fn stopped(step: AubStep, execs: &mut u64) -> Option<Stop> {
+pub(crate) fn stopped(step: AubStep, execs: &mut u64) -> Option<Stop> {
     match step {
         AubStep::Ran { result, .. } => {
             *execs += 1;

@@ -1,7 +1,6 @@
 //! The history as JSON.
 
 use super::text::tiling;
-use crate::output::Exit;
 use genxml_sim::inspect::history::fragment::{Coverage, Lost};
 use genxml_sim::inspect::history::{
     BlitTouch, Channels, DrawTouch, Entry, Fragment, Meaning, Probe, Shading, Value,
@@ -9,10 +8,9 @@ use genxml_sim::inspect::history::{
 use genxml_sim::machine::watched::{Blended, Output, TestTime, Tested};
 use genxml_sim::pixel_history::Answer;
 use serde_json::{Value as Json, json};
-use std::path::Path;
 
 /// The answer. Scripts depend on the names.
-pub fn value(input: &Path, exit: Exit, answer: &Answer) -> Json {
+pub fn value(answer: &Answer) -> Json {
     let probe = &answer.probe;
     let (view, level) = (&probe.view, &probe.view.level);
     let surface = &view.surface;
@@ -22,8 +20,6 @@ pub fn value(input: &Path, exit: Exit, answer: &Answer) -> Json {
         Meaning::Stencil(_) => "stencil",
     };
     json!({
-        "input": input.display().to_string(),
-        "exit": exit as u8,
         "pixel": probe.at,
         "sample": probe.sample,
         "surface": {
@@ -42,7 +38,6 @@ pub fn value(input: &Path, exit: Exit, answer: &Answer) -> Json {
         "address": hex(probe.address),
         "entries": answer.entries.iter().map(|entry| self::entry(probe, entry)).collect::<Vec<_>>(),
         "value": pixel(probe, answer.value.as_ref()),
-        "stop": answer.stop.as_ref().map(ToString::to_string),
     })
 }
 

@@ -1,8 +1,12 @@
 //! `genx why`: the history of a pixel.
 //!
-//! * this file: the options and the main sequence; `text` and `json`: the two formats.
+//! * this file: the options and the main sequence; `text` and `json`: the two formats;
+//! * `register`: registers on the command line; `slice_text` and `slice_json`: slices.
 
 pub(crate) mod json;
+mod register;
+mod slice_json;
+mod slice_text;
 pub(crate) mod text;
 
 use crate::input::address;
@@ -11,7 +15,10 @@ use genxml::aub::Reader;
 use genxml::capture::Capture;
 use genxml_sim::Gpu;
 use genxml_sim::aub::AubReplay;
+use genxml_sim::inspect::history::HistoryError;
 use genxml_sim::pixel_history::{Answer, Question, Stop, Until, WhyError, of_aub, of_capture};
+use genxml_sim::value_slice::{self, AubRuns, CaptureRuns, Runs};
+use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
 
 /// Print the history of a pixel: everything that wrote or tested it, in order.
@@ -41,13 +48,45 @@ use std::path::{Path, PathBuf};
   genx why captures/kmscube --pixel 320,200 --frame 3
   genx why captures/kmscube --pixel 320,200 --after draw 7
   genx why captures/kmscube --pixel 320,200 --target 0x7f0000 --sample 2
-  genx why captures/kmscube --pixel 320,200 --format json | jq '.entries[-1]'")]
+  genx why captures/kmscube --pixel 320,200 --format json | jq '.entries[-1]'
+  genx why captures/kmscube --pixel 320,200 --slice --depth 2
+  genx why captures/kmscube --pixel 320,200 --slice --register r12.3:f --at 0x40
+  genx why captures/kmscube --memory 0x7f0000,16 --slice")]
 pub struct Args {
     /// A capture directory, or an AUB file, plain or compressed (xz, gzip, zstd)
     input: PathBuf,
     /// Column and row of the pixel, from the upper left, in the level that is drawn to
-    #[arg(long, value_name = "X,Y", value_parser = pixel)]
-    pixel: [u32; 2],
+    #[arg(long, value_name = "X,Y", value_parser = pixel, required_unless_present = "memory")]
+    pixel: Option<[u32; 2]>,
+    /// Print the history of a range of memory instead: BYTES bytes, by default 4, from a graphics
+    /// address on
+    #[arg(long, value_name = "ADDRESS[,BYTES]", value_parser = range)]
+    #[arg(conflicts_with_all = ["pixel", "target", "sample", "register"])]
+    memory: Option<(u64, u64)>,
+    /// Also print the slice: where the newest value comes from
+    ///
+    /// The slice has the instructions that made the value, with the values of their operands. For
+    /// each operand, it has the instruction that made it, or the part of the payload that it comes
+    /// from. It also has the branches and predicates that decided whether these instructions are
+    /// executed, the texels and constants that they read, and for each of these the packet that
+    /// wrote it last. If the value was copied by a blit, the slice goes on at the source.
+    #[arg(long)]
+    slice: bool,
+    /// Levels of the slice: 1 ends at the memory that the thread read, 2 also has the slices of the
+    /// threads that wrote this memory, and so on. Each level runs the input again several times. At
+    /// each level, at most four values are followed
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "slice")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=16))]
+    depth: u32,
+    /// Slice the value of a register of the thread that shades the pixel, instead of the colour:
+    /// for example r12.3:f, a0.0:uw or f0.1. The type is ud without :TYPE
+    #[arg(long, value_name = "REGISTER", requires_all = ["slice", "at"])]
+    #[arg(value_parser = register::parse)]
+    register: Option<register::Register>,
+    /// The instruction before which the register has the value: its byte offset in the kernel. If
+    /// it is executed several times, the last one counts
+    #[arg(long, value_name = "OFFSET", value_parser = offset, requires = "register")]
+    at: Option<u32>,
     /// End at the display of frame N of the capture, as in the names of the files of genx run --dump
     #[arg(long, value_name = "N", conflicts_with = "after")]
     frame: Option<u64>,
@@ -80,6 +119,17 @@ pub struct Args {
     /// (kernel, channel, sample, instructions, writes, discard), outputs (binding, entry, color,
     /// bits, second, omask, depth, enabled, samples, target, blend), old, new. Members that do not
     /// apply are null.
+    ///
+    /// With --slice, the object has the member slice: pixel, address, bytes, writer (as an entry,
+    /// with old and new as bytes), how (thread, copied, filled, outside, packet, end or failed),
+    /// thread, source (pixel, made), error. Members of a thread: draw, primitive, kernel, channel,
+    /// executed, cut, instructions, inputs. Members of an instruction: step, offset, text,
+    /// channels, decides, message, operands (name, channel, element, from, inputs), results,
+    /// because, reads. "from" and "because" are indices of instructions, "inputs" are indices of
+    /// inputs. Members of an input: register, bits, source, reads. Members of a read: address,
+    /// bytes, writer, made (as slice; null if it is not followed).
+    ///
+    /// With --memory, the members are input, exit, address, bytes, changes, slice, stop.
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
     format: Format,
     /// Maximum work of a submission, as in genx run
@@ -117,37 +167,60 @@ fn until(words: &[String]) -> Result<Until, Error> {
     }
 }
 
+/// Parses `ADDRESS[,BYTES]`.
+fn range(text: &str) -> Result<(u64, u64), String> {
+    let (first, bytes) = text.split_once(',').unwrap_or((text, "4"));
+    match address(bytes.trim())? {
+        bytes @ 1..=MOST_BYTES => Ok((address(first.trim())?, bytes)),
+        _ => Err(format!("not a number of bytes from 1 to {MOST_BYTES}")),
+    }
+}
+
+/// Parses a byte offset in a kernel.
+fn offset(text: &str) -> Result<u32, String> {
+    let text = text.strip_prefix('+').unwrap_or(text);
+    u32::try_from(address(text)?).map_err(|_| "not a byte offset in a kernel".to_owned())
+}
+
+/// Maximum number of bytes of --memory.
+const MOST_BYTES: u64 = 4096;
+
+/// The answer of a run, with what is printed.
+struct Printed {
+    text: Vec<u8>,
+    json: Json,
+    stop: Option<Stop>,
+}
+
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Result<Exit, Error> {
-    let question = Question {
-        at: args.pixel,
-        sample: args.sample,
-        target: args.target,
-        until: match (&args.after, args.frame) {
-            (Some(words), _) => Some(until(words)?),
-            (None, Some(frame)) => Some(Until::Frame(frame)),
-            (None, None) => None,
-        },
+    let until = match (&args.after, args.frame) {
+        (Some(words), _) => Some(until(words)?),
+        (None, Some(frame)) => Some(Until::Frame(frame)),
+        (None, None) => None,
     };
-    let answer = ask(args, &question).map_err(|error| {
+    let printed = ask(args, until).map_err(|error| {
         let text = format!("{}: {error}", args.input.display());
         Error { exit: exit_of(&error), text }
     })?;
-    let exit = answer.stop.as_ref().map_or(Exit::Ok, exit_of_stop);
-    if let Some(stop) = &answer.stop {
+    let exit = printed.stop.as_ref().map_or(Exit::Ok, exit_of_stop);
+    if let Some(stop) = &printed.stop {
         eprintln!("genx: {}: {stop}; the history ends there", args.input.display());
     }
     match args.format {
-        Format::Text => stdout(|out| text::write(out, &answer))?,
+        Format::Text => stdout(|out| out.write_all(&printed.text))?,
         Format::Json => {
-            let value = json::value(&args.input, exit, &answer);
-            stdout(|out| writeln!(out, "{value:#}"))?;
+            let mut json = printed.json;
+            json["input"] = json!(args.input.display().to_string());
+            json["exit"] = json!(exit as u8);
+            json["stop"] = json!(printed.stop.as_ref().map(ToString::to_string));
+            stdout(|out| writeln!(out, "{json:#}"))?;
         }
     }
     Ok(exit)
 }
 
-fn ask(args: &Args, question: &Question) -> Result<Answer, WhyError> {
+fn ask(args: &Args, until: Option<Until>) -> Result<Printed, WhyError> {
     let set_up = |gpu: &mut Gpu| {
         if let Some(units) = args.work_limit {
             gpu.set_work_limit(units);
@@ -162,14 +235,73 @@ fn ask(args: &Args, question: &Question) -> Result<Answer, WhyError> {
     }
     if !path.is_file() {
         let capture = Capture::open(path).map_err(|error| file(&error))?;
-        return of_capture(&capture, question, &set_up);
+        let mut runs = CaptureRuns { capture: &capture, set_up: &set_up, until };
+        return print(args, until, &mut runs, &mut |question| {
+            of_capture(&capture, question, &set_up)
+        });
     }
-    of_aub(question, &mut || {
+    let open = || {
         let reader = Reader::open(path).map_err(|error| file(&error))?;
         let mut replay = AubReplay::new(reader);
         set_up(replay.gpu());
         Ok(replay)
-    })
+    };
+    let mut runs = AubRuns { open: &mut { open }, until };
+    print(args, until, &mut runs, &mut |question| of_aub(question, &mut { open }))
+}
+
+/// Computes the answer and writes it in both formats.
+fn print(
+    args: &Args,
+    until: Option<Until>,
+    runs: &mut dyn Runs,
+    history: &mut dyn FnMut(&Question) -> Result<Answer, WhyError>,
+) -> Result<Printed, WhyError> {
+    let mut text = Vec::new();
+    let full = |error: std::io::Error| WhyError::File(error.to_string());
+    if let Some((address, bytes)) = args.memory {
+        let (span, stop) = value_slice::find(runs, address, bytes)?;
+        let Some(span) = span else {
+            let error = HistoryError::NotMapped { address };
+            return Err(match stop {
+                Some(stop) => WhyError::Stopped { stop: Box::new(stop), error },
+                None => WhyError::History(error),
+            });
+        };
+        let (changes, stop) = value_slice::changes(runs, span.clone())?;
+        slice_text::changes(&mut text, (address, bytes), &changes).map_err(full)?;
+        let mut json = json!({
+            "address": format!("{address:#x}"),
+            "bytes": bytes,
+            "changes": changes.iter().map(slice_json::change).collect::<Vec<_>>(),
+        });
+        if args.slice {
+            let range = (address, bytes);
+            let made = value_slice::of_memory(runs, range, span, &changes, args.depth)?;
+            slice_text::write(&mut text, &made, 0).map_err(full)?;
+            json["slice"] = slice_json::value(&made);
+        }
+        return Ok(Printed { text, json, stop });
+    }
+    let question = Question {
+        at: args.pixel.unwrap_or_default(),
+        sample: args.sample,
+        target: args.target,
+        until,
+    };
+    let answer = history(&question)?;
+    text::write(&mut text, &answer).map_err(full)?;
+    let mut json = json::value(&answer);
+    if args.slice {
+        let start = match (args.register, args.at) {
+            (Some(register), Some(offset)) => Some(register.start(offset)),
+            _ => None,
+        };
+        let made = value_slice::of_pixel(runs, &answer, start, args.depth)?;
+        slice_text::write(&mut text, &made, 0).map_err(full)?;
+        json["slice"] = slice_json::value(&made);
+    }
+    Ok(Printed { text, json, stop: answer.stop })
 }
 
 /// The exit code of an error.

@@ -211,6 +211,10 @@ pub enum Event<'a> {
         at: Place,
         /// Number of the thread, if the accesses are those of its message.
         thread: Option<u32>,
+        /// The channel whose accesses these are. If the observer receives events of instructions,
+        /// a message to the sampler has an event for each channel, and then one for all. `None` for
+        /// the latter, and for all other messages.
+        channel: Option<u8>,
         /// The accesses, in order.
         list: &'a [Access],
     },

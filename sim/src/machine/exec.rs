@@ -70,27 +70,29 @@ impl Exec<'_> {
     #[inline(always)]
     pub fn emit(&mut self, event: &Event<'_>) {
         if self.listener.is_some() {
-            self.emit_accesses(None);
+            self.emit_accesses(None, None);
             let _own = self.vm.unrecorded();
             self.listener.event(Now { engine: self.engine, clock: self.budget.clock() }, event);
         }
     }
 
     /// Emits [`Event::Accesses`] if memory was accessed since the latest event. `thread` is the
-    /// number of the thread whose message made the accesses.
+    /// number of the thread whose message made the accesses, `channel` the only channel of the
+    /// message.
     #[inline(always)]
-    pub(crate) fn emit_accesses(&mut self, thread: Option<u32>) {
+    pub(crate) fn emit_accesses(&mut self, thread: Option<u32>, channel: Option<u8>) {
         if let Some(log) = self.vm.log() {
-            self.report_accesses(log, thread);
+            self.report_accesses(log, thread, channel);
         }
     }
 
     #[cold]
-    fn report_accesses(&mut self, log: &AccessLog, thread: Option<u32>) {
+    fn report_accesses(&mut self, log: &AccessLog, thread: Option<u32>, channel: Option<u8>) {
         let mut list = Vec::new();
         if log.drain(&mut list) {
             let now = Now { engine: self.engine, clock: self.budget.clock() };
-            self.listener.event(now, &Event::Accesses { at: self.at, thread, list: &list });
+            self.listener
+                .event(now, &Event::Accesses { at: self.at, thread, channel, list: &list });
             log.reuse(list);
         }
     }
@@ -106,7 +108,7 @@ impl Exec<'_> {
 
     #[cold]
     fn observed_packet(&mut self, dwords: &[u32]) -> Result<(), Fault> {
-        self.emit_accesses(None);
+        self.emit_accesses(None, None);
         let Exec { vm, state, budget, listener, engine, at, .. } = self;
         let _own = vm.unrecorded();
         if !listener.cancels() {
@@ -123,7 +125,7 @@ impl Exec<'_> {
         if !self.listener.is_some() {
             return;
         }
-        self.emit_accesses(None);
+        self.emit_accesses(None, None);
         let _own = self.vm.unrecorded();
         let Exec { vm, state, stats, budget, listener, engine, at, .. } = self;
         let read = |address: u64, out: &mut [u8]| vm.read(address, out).is_ok();
@@ -141,7 +143,7 @@ impl Exec<'_> {
         if !self.listener.is_some() {
             return;
         }
-        self.emit_accesses(None);
+        self.emit_accesses(None, None);
         let now = Now { engine: self.engine, clock: self.budget.clock() };
         if let Some((memory, _)) = self.vm.memory() {
             self.listener.event(now, &Event::Memory { after, memory });
@@ -151,7 +153,7 @@ impl Exec<'_> {
     /// Emits the event of a blit.
     #[cold]
     pub(crate) fn emit_blit(&mut self, blit: &Blitting<'_>) {
-        self.emit_accesses(None);
+        self.emit_accesses(None, None);
         let Exec { vm, budget, listener, engine, .. } = self;
         let translate = |address: u64| vm.physical(address);
         let now = Now { engine: *engine, clock: budget.clock() };
@@ -160,7 +162,7 @@ impl Exec<'_> {
 
     /// Emits an event of the watched pixel.
     pub(crate) fn emit_pixel(&mut self, event: &PixelEvent<'_>) {
-        self.emit_accesses(None);
+        self.emit_accesses(None, None);
         let now = Now { engine: self.engine, clock: self.budget.clock() };
         if let Some((memory, _)) = self.vm.memory() {
             self.listener.event(now, &Event::Pixel { event, memory });

@@ -68,11 +68,32 @@ where
         registers: &mut Registers,
         message: &Message,
     ) -> Result<(), Fault> {
+        if self.exec.listener.wants_instructions() && message.function == SharedFunction::Sampler {
+            self.receive_by_lane(registers, message)?;
+        }
         let acting = self.exec.vm.client(client(message.function));
         let done = self.receive(registers, message);
         drop(acting);
-        self.exec.emit_accesses(Some(self.thread));
+        self.exec.emit_accesses(Some(self.thread), None);
         done
+    }
+
+    /// Executes a message that only reads, for each of its lanes alone, without its response and
+    /// without counting it: the events of these accesses name the channel.
+    fn receive_by_lane(&mut self, registers: &Registers, message: &Message) -> Result<(), Fault> {
+        let (stats, observed) = (*self.exec.stats, self.exec.device.observed);
+        for lane in (0..u32::from(message.channels)).filter(|lane| message.mask >> lane & 1 == 1) {
+            let alone = Message { mask: 1 << lane, ..*message };
+            let acting = self.exec.vm.client(client(message.function));
+            let done = self.receive(&mut registers.clone(), &alone);
+            drop(acting);
+            done?;
+            let channel = message.first.wrapping_add(lane as u8);
+            self.exec.emit_accesses(Some(self.thread), Some(channel));
+        }
+        *self.exec.stats = stats;
+        self.exec.device.observed = observed;
+        Ok(())
     }
 }
 
@@ -129,7 +150,7 @@ where
     fn send(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault> {
         let logged = self.exec.vm.log().is_some();
         if logged {
-            self.exec.emit_accesses(None);
+            self.exec.emit_accesses(None, None);
         }
         self.arrive(message.ip);
         self.exec.stats.messages += 1;

@@ -43,7 +43,7 @@ pub enum Kind {
 impl Kind {
     /// The kind of a packet that is not a draw, from its name in the manual. `is_color` is false
     /// for depth and stencil.
-    fn of(packet: &str, engine: EngineId, is_color: bool) -> Kind {
+    pub(crate) fn of(packet: &str, engine: EngineId, is_color: bool) -> Kind {
         match (packet, engine) {
             ("GPGPU_WALKER", _) => Kind::Dispatch,
             (name, _) if name.starts_with("MEDIA_") => Kind::Dispatch,
@@ -83,6 +83,8 @@ pub struct Entry {
     pub label: Option<u64>,
     /// The packet; `None` for the host.
     pub at: Option<Place>,
+    /// Number of the packet in the run, from 1 on; `None` for the host.
+    pub packet: Option<u64>,
     /// What a draw did.
     pub draw: Option<DrawTouch>,
     /// What a blit did.
@@ -136,6 +138,7 @@ pub struct History {
     current: Option<Value>,
     entries: Vec<Entry>,
     submissions: u64,
+    packets: u64,
     label: Option<u64>,
     draws: u64,
     stop_after: Option<u64>,
@@ -160,6 +163,7 @@ impl History {
             current: None,
             entries: Vec::new(),
             submissions: 0,
+            packets: 0,
             label: None,
             draws: 0,
             stop_after,
@@ -302,6 +306,7 @@ impl History {
             submission,
             label: self.label,
             at: after,
+            packet: after.map(|_| self.packets),
             draw: draw.map(|draw| draw.touch),
             blit,
             old,
@@ -410,8 +415,10 @@ impl History {
 
 impl Observer for History {
     fn event(&mut self, _: Now, event: &Event<'_>) {
-        if let Event::Submission { .. } = event {
-            self.submissions += 1;
+        match event {
+            Event::Submission { .. } => self.submissions += 1,
+            Event::Memory { after: Some(_), .. } => self.packets += 1,
+            _ => {}
         }
         if self.ended {
             return;

@@ -12,11 +12,15 @@
 //! [`crate::eu::access`] has the registers that an instruction reads and writes.
 
 pub mod lanes;
+pub mod locate;
 pub mod payload;
 pub mod record;
 pub mod tracer;
 pub mod walk;
+pub mod writers;
 
+pub use locate::{Locate, Located};
 pub use payload::Source;
-pub use tracer::{Traced, Tracer, Wanted};
+pub use tracer::{Clock, SetState, Subject, Traced, Tracer, Wanted};
 pub use walk::{Element, Input, Node, Operand, Origin, Sent, Slice, SliceError, Start, slice};
+pub use writers::{Change, Span, Writers};

@@ -72,6 +72,8 @@ const MODES: [&str; 6] = [
 #[derive(Clone, Debug, Default)]
 pub struct Map {
     parts: Vec<(Range<usize>, Source)>,
+    /// Graphics and physical addresses of the registers of constants.
+    constants: Vec<[u64; 2]>,
 }
 
 impl Map {
@@ -137,6 +139,8 @@ impl Map {
             for register in 0..registers {
                 let address = address.wrapping_add(register * REGISTER as u64);
                 self.push(1, Source::Constant { buffer: number as u8, address });
+                self.constants
+                    .extend(drawing.physical(address).map(|physical| [address, physical]));
             }
         }
     }
@@ -152,6 +156,13 @@ impl Map {
                 }
             }
         }
+    }
+
+    /// The physical address of a constant.
+    pub fn physical(&self, address: u64) -> Option<u64> {
+        let has = |[first, _]: &&[u64; 2]| address.wrapping_sub(*first) < REGISTER as u64;
+        let [first, physical] = self.constants.iter().find(has)?;
+        Some(physical + (address - first))
     }
 
     /// The source of the register byte at an offset in the register file.

@@ -66,7 +66,7 @@ pub struct Flush {
 impl Sanitize for Flush {
     fn event(&mut self, now: Now, event: &Event<'_>) {
         match event {
-            Event::Accesses { at, thread, list } => {
+            Event::Accesses { at, thread, list, .. } => {
                 for access in *list {
                     self.access(access, at, *thread);
                 }

@@ -1,0 +1,260 @@
+//! Slices as text.
+
+use genxml_sim::inspect::history::Kind;
+use genxml_sim::inspect::slice::{Change, Element, Node, Operand, Origin, Source};
+use genxml_sim::inspect::words;
+use genxml_sim::mem::Va;
+use genxml_sim::value_slice::{How, Made, MemoryRead, ThreadSlice, What};
+use std::io::{self, Write};
+
+/// Writes what made a value, indented by `indent` spaces.
+pub fn write(out: &mut dyn Write, made: &Made, indent: usize) -> io::Result<()> {
+    let pad = " ".repeat(indent);
+    match &made.how {
+        How::Thread(slice) => thread(out, slice, indent),
+        How::Copied { pixel: [x, y], source } => {
+            writeln!(out, "{pad}copied from pixel {x},{y} of its source, {}", what(source))?;
+            write!(out, "{pad}{}", written(source.writer.as_ref()))?;
+            writeln!(out)?;
+            write_inner(out, source, indent + 2)
+        }
+        How::Filled => writeln!(out, "{pad}a constant or a pattern of the blit"),
+        How::Outside => writeln!(out, "{pad}written by the program, or not at all"),
+        How::Packet => writeln!(out, "{pad}this kind of writer has no slice"),
+        How::End => writeln!(out, "{pad}not followed further; a greater --depth does"),
+        How::Failed(error) => writeln!(out, "{pad}no slice: {error}"),
+    }
+}
+
+fn write_inner(out: &mut dyn Write, made: &Made, indent: usize) -> io::Result<()> {
+    match made.how {
+        How::Outside | How::Packet => Ok(()),
+        _ => write(out, made, indent),
+    }
+}
+
+/// The changes of a range of memory.
+pub fn changes(
+    out: &mut dyn Write,
+    (address, bytes): (u64, u64),
+    changes: &[Change],
+) -> io::Result<()> {
+    writeln!(out, "memory at {}, {bytes} bytes", Va(address))?;
+    for (number, change) in changes.iter().enumerate() {
+        writeln!(out, "{}. {}", number + 1, writer(change))?;
+        let new = hex(&change.new);
+        match &change.old {
+            Some(old) => writeln!(out, "   bytes      {} -> {new}", hex(old))?,
+            None => writeln!(out, "   bytes      {new}")?,
+        }
+    }
+    match changes {
+        [] => writeln!(out, "nothing wrote the memory"),
+        _ => Ok(()),
+    }
+}
+
+/// The bytes in hexadecimal, the first one first.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn what(made: &Made) -> String {
+    match &made.value {
+        What::Pixel(probe) => {
+            format!("pixel {},{} at {}", probe.at[0], probe.at[1], Va(probe.address))
+        }
+        What::Memory { address, bytes } => format!("{bytes} bytes at {}", Va(*address)),
+    }
+}
+
+fn written(change: Option<&Change>) -> String {
+    match change {
+        Some(change) => format!("last written by {}", writer(change)),
+        None => "never written".to_owned(),
+    }
+}
+
+fn writer(change: &Change) -> String {
+    let exec = change.label.map_or_else(String::new, |label| format!(" (exec {label})"));
+    let submission = change.submission;
+    match (change.draw, change.at) {
+        (Some(draw), Some(at)) => format!("draw {draw}: submission {submission}{exec}, {at}"),
+        (None, Some(at)) => {
+            format!("{}: submission {submission}{exec}, {at}", change.kind.name())
+        }
+        (_, None) => format!("{}: before submission {submission}{exec}", Kind::Host.name()),
+    }
+}
+
+fn thread(out: &mut dyn Write, slice: &ThreadSlice, indent: usize) -> io::Result<()> {
+    let pad = " ".repeat(indent);
+    let traced = &slice.traced;
+    let (nodes, all) = (slice.slice.nodes.len(), traced.recording.steps.len());
+    let from = match &slice.fragment {
+        Some((touch, index)) => {
+            let primitive = touch.fragments[*index].primitive.number;
+            format!("draw {}, primitive {primitive}, ", touch.number)
+        }
+        None => traced.at.map_or_else(String::new, |at| format!("{at}, ")),
+    };
+    writeln!(
+        out,
+        "{pad}slice: {from}channel {} of a thread of the kernel at {}: {nodes} of {all} \
+         instructions",
+        traced.channel,
+        Va(traced.recording.kernel),
+    )?;
+    if slice.slice.is_cut {
+        writeln!(out, "{pad}the slice is cut: it has more instructions")?;
+    }
+    for (index, node) in slice.slice.nodes.iter().enumerate() {
+        self::node(out, slice, index, node, indent + 2)?;
+    }
+    if slice.reads_are_cut {
+        writeln!(out, "{pad}the list of memory reads is cut: there are more")?;
+    }
+    Ok(())
+}
+
+fn node(
+    out: &mut dyn Write,
+    slice: &ThreadSlice,
+    index: usize,
+    node: &Node,
+    indent: usize,
+) -> io::Result<()> {
+    let pad = " ".repeat(indent);
+    let text = slice.traced.text(node.offset);
+    writeln!(out, "{pad}[{index}] +{:#06x} {text}", node.offset)?;
+    if let Some(sent) = node.message {
+        let words = words::words(Default::default(), sent.function, sent.descriptor);
+        writeln!(out, "{pad}    message    {words}")?;
+    }
+    let several = node.channels.count_ones() > 1;
+    for operand in &node.operands {
+        let channel =
+            if several { format!(" (channel {})", operand.channel) } else { String::new() };
+        let from = origins(slice, operand);
+        writeln!(out, "{pad}    {:<10} {}{channel}{from}", operand.name, value(&operand.element))?;
+    }
+    for read in slice.reads.iter().filter(|read| read.reader == Origin::Node(index)) {
+        self::read(out, read, "read", indent + 4)?;
+    }
+    for result in &node.results {
+        writeln!(out, "{pad}    result     {}", value(result))?;
+    }
+    if node.decides {
+        writeln!(out, "{pad}    decides which of the following instructions are executed")?;
+    }
+    if !node.because.is_empty() {
+        let list: Vec<String> = node.because.iter().map(|index| format!("[{index}]")).collect();
+        writeln!(out, "{pad}    executed because of {}", list.join(", "))?;
+    }
+    // The memory that the operands of this instruction come from.
+    for input in inputs(node) {
+        let reads = slice.reads.iter().filter(|read| read.reader == Origin::Input(input));
+        for read in reads {
+            self::read(out, read, "constant", indent + 4)?;
+        }
+    }
+    Ok(())
+}
+
+fn inputs(node: &Node) -> Vec<usize> {
+    let mut inputs: Vec<usize> = node
+        .operands
+        .iter()
+        .flat_map(|operand| &operand.from)
+        .filter_map(|origin| match origin {
+            Origin::Input(index) => Some(*index),
+            Origin::Node(_) => None,
+        })
+        .collect();
+    inputs.sort_unstable();
+    inputs.dedup();
+    inputs
+}
+
+fn read(out: &mut dyn Write, read: &MemoryRead, name: &str, indent: usize) -> io::Result<()> {
+    let pad = " ".repeat(indent);
+    let bytes = read.writer.as_ref().map_or_else(String::new, |it| format!(" = {}", hex(&it.new)));
+    writeln!(
+        out,
+        "{pad}{name:<10} {} bytes at {}{bytes}, {}",
+        read.bytes,
+        Va(read.address),
+        written(read.writer.as_ref())
+    )?;
+    match &read.made {
+        Some(made) => write_inner(out, made, indent + 2),
+        None => Ok(()),
+    }
+}
+
+fn origins(slice: &ThreadSlice, operand: &Operand) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for origin in &operand.from {
+        let word = match *origin {
+            Origin::Node(index) => format!("[{index}]"),
+            Origin::Input(index) => slice.sources.get(index).map(source).unwrap_or_default(),
+        };
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    match words.is_empty() {
+        true => String::new(),
+        false => format!(", from {}", words.join(", ")),
+    }
+}
+
+/// The source of a register at the start of a thread.
+pub fn source(source: &Source) -> String {
+    match source {
+        Source::Header => "the header of the thread".to_owned(),
+        Source::Positions => "positions and mask of the pixels".to_owned(),
+        Source::Barycentric { mode, vertex } => {
+            format!("the weight of vertex {vertex} ({mode})")
+        }
+        Source::Depth => "the depth at the pixel".to_owned(),
+        Source::W => "w at the pixel".to_owned(),
+        Source::Offset => "the offset of the sample".to_owned(),
+        Source::Coverage => "the mask of covered samples".to_owned(),
+        Source::Constant { buffer, address } => {
+            format!("constant buffer {buffer} at {}", Va(*address))
+        }
+        Source::Attribute { number, component, term } => {
+            let component = ["x", "y", "z", "w"].get(usize::from(*component)).unwrap_or(&"?");
+            format!("attribute {number} {component}, {}", attribute(term))
+        }
+        Source::Zero => "0 at the start".to_owned(),
+        Source::Machine => "the state of the thread".to_owned(),
+    }
+}
+
+fn attribute(term: &str) -> &'static str {
+    match term {
+        "c1" => "vertex 1 minus vertex 0",
+        "c2" => "vertex 2 minus vertex 0",
+        "a0" => "at vertex 0",
+        _ => "unused",
+    }
+}
+
+fn value(element: &Element) -> String {
+    match element.bits {
+        Some(bits) => format!("{} = {}", element.name, number(element, bits)),
+        None => format!("{} (not recorded)", element.name),
+    }
+}
+
+fn number(element: &Element, bits: u64) -> String {
+    use genxml_sim::eu::types::Type;
+    match element.ty {
+        Type::F => format!("{} ({bits:#010x})", f32::from_bits(bits as u32)),
+        Type::Df => format!("{} ({bits:#018x})", f64::from_bits(bits)),
+        Type::D => format!("{} ({bits:#010x})", bits as u32 as i32),
+        _ => format!("{bits:#x}"),
+    }
+}

@@ -1,0 +1,585 @@
+//! Where the value of a pixel or of a range of memory comes from, in a capture or in an AUB file:
+//! runs the input again for each question, see [`crate::inspect::slice`].
+
+use crate::aub::AubReplay;
+use crate::gpu::{ContextId, Gpu};
+use crate::inspect::history::{DrawTouch, Entry, Fragment, History, Kind, Probe};
+use crate::inspect::slice::{
+    Change, Input, Locate, Located, Origin, Slice, SliceError, Source, Span, Start, Subject,
+    Traced, Tracer, Wanted, Writers,
+};
+use crate::machine::events::{Event as GpuEvent, Now, Observer};
+use crate::mem::{Access, Client};
+use crate::pixel_history::{Answer, Stop, Until, WhyError, stopped};
+use crate::replay::{Replay, Step};
+use genxml::capture::{Capture, Event};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+/// Maximum number of ranges of memory whose writers are looked for in one level.
+const MAX_RANGES: usize = 256;
+/// Maximum number of ranges of a level whose values are sliced in turn.
+const MAX_DEEPER: usize = 4;
+
+/// An observer of a whole run.
+pub trait Pass: Observer {
+    /// Called before each submission of a capture, with its number there.
+    fn label(&mut self, _seq: u64) {}
+
+    /// True if the rest of the run does not matter.
+    fn is_done(&self) -> bool;
+
+    /// Called after each submission of a capture, with memory as its context sees it.
+    fn ran(&mut self, _view: &ContextView<'_>) {}
+}
+
+/// Memory as a context sees it.
+pub struct ContextView<'g> {
+    gpu: RefCell<&'g mut Gpu>,
+    context: ContextId,
+}
+
+impl ContextView<'_> {
+    /// Fills `out` with the bytes from a graphics address on; false if some cannot be read.
+    pub fn read(&self, address: u64, out: &mut [u8]) -> bool {
+        self.gpu.borrow_mut().vm(self.context).read(address, out).is_ok()
+    }
+
+    /// The physical address of a graphics address; `None` if it is not mapped.
+    pub fn physical(&self, address: u64) -> Option<u64> {
+        self.gpu.borrow_mut().vm(self.context).physical(address)
+    }
+}
+
+/// Finds the physical addresses of a range. The newest context, draw or blit that has it counts.
+#[derive(Debug)]
+struct FindSpan {
+    address: u64,
+    bytes: u64,
+    span: Option<Span>,
+}
+
+impl FindSpan {
+    fn look(&mut self, translate: &dyn Fn(u64) -> Option<u64>) {
+        if let Some(span) = Span::new(self.address, self.bytes, translate) {
+            self.span = Some(span);
+        }
+    }
+}
+
+impl Observer for FindSpan {
+    fn event(&mut self, _: Now, event: &GpuEvent<'_>) {
+        match event {
+            GpuEvent::Draw(drawing) => self.look(&|address| drawing.physical(address)),
+            GpuEvent::Blit(blit) => self.look(&|address| blit.physical(address)),
+            _ => {}
+        }
+    }
+}
+
+impl Pass for FindSpan {
+    fn is_done(&self) -> bool {
+        false
+    }
+
+    fn ran(&mut self, view: &ContextView<'_>) {
+        self.look(&|address| view.physical(address));
+    }
+}
+
+/// The physical addresses of a range of graphics addresses; `None` if it is never mapped as a
+/// whole.
+///
+/// # Errors
+/// [`WhyError`] if the input cannot be opened.
+pub fn find(
+    runs: &mut dyn Runs,
+    address: u64,
+    bytes: u64,
+) -> Result<(Option<Span>, Option<Stop>), WhyError> {
+    let mut find = FindSpan { address, bytes, span: None };
+    let stop = runs.run(&mut find)?;
+    Ok((find.span, stop))
+}
+
+impl Pass for Writers {
+    fn label(&mut self, seq: u64) {
+        Writers::label(self, seq);
+    }
+
+    fn is_done(&self) -> bool {
+        Writers::is_done(self)
+    }
+}
+
+impl Pass for Locate {
+    fn is_done(&self) -> bool {
+        Locate::is_done(self)
+    }
+}
+
+impl Pass for Tracer {
+    fn is_done(&self) -> bool {
+        Tracer::is_done(self)
+    }
+
+    fn ran(&mut self, view: &ContextView<'_>) {
+        self.read_kernel(&|address, out| view.read(address, out));
+    }
+}
+
+impl Pass for History {
+    fn label(&mut self, seq: u64) {
+        History::label(self, seq);
+    }
+
+    fn is_done(&self) -> bool {
+        self.has_ended()
+    }
+}
+
+/// An input that can run several times.
+pub trait Runs {
+    /// Runs the input from its start until `pass` is done. Returns what stopped the run earlier.
+    ///
+    /// # Errors
+    /// [`WhyError`] if the input cannot be opened.
+    fn run(&mut self, pass: &mut dyn Pass) -> Result<Option<Stop>, WhyError>;
+}
+
+/// A capture. Each run is on a new GPU.
+pub struct CaptureRuns<'a> {
+    /// The capture.
+    pub capture: &'a Capture,
+    /// Prepares the GPU of each run.
+    pub set_up: &'a dyn Fn(&mut Gpu),
+    /// The last thing that counts; `None` for everything.
+    pub until: Option<Until>,
+}
+
+impl Runs for CaptureRuns<'_> {
+    fn run(&mut self, pass: &mut dyn Pass) -> Result<Option<Stop>, WhyError> {
+        let mut replay = Replay::new(self.capture);
+        (self.set_up)(replay.gpu());
+        let mut stop = None;
+        for event in self.capture.events() {
+            if let Event::Exec(exec) = event {
+                pass.label(exec.seq);
+            }
+            let step = replay.step_observed(&mut *pass);
+            match step {
+                Some(Step::Exec { exec, result }) => {
+                    if let Some(context) = replay.context(exec.context) {
+                        let gpu = RefCell::new(replay.gpu());
+                        pass.ran(&ContextView { gpu, context });
+                    }
+                    if let Err(fault) = result {
+                        stop = Some(Stop::Fault(fault));
+                        break;
+                    }
+                    if self.until == Some(Until::Exec(exec.seq)) {
+                        break;
+                    }
+                }
+                Some(Step::Frame(frame)) if self.until == Some(Until::Frame(frame.index)) => break,
+                _ => {}
+            }
+            if pass.is_done() {
+                break;
+            }
+        }
+        Ok(stop)
+    }
+}
+
+/// An AUB file. `open` opens it for each run.
+pub struct AubRuns<'a, 'f> {
+    /// Opens the file.
+    pub open: &'a mut dyn FnMut() -> Result<AubReplay<'f>, WhyError>,
+    /// The last thing that counts; `None` for everything.
+    pub until: Option<Until>,
+}
+
+impl Runs for AubRuns<'_, '_> {
+    fn run(&mut self, pass: &mut dyn Pass) -> Result<Option<Stop>, WhyError> {
+        let mut replay = (self.open)()?;
+        let (mut execs, mut stop) = (0, None);
+        while stop.is_none() && !pass.is_done() {
+            match replay.step_observed(&mut *pass) {
+                Ok(None) => break,
+                Ok(Some(step)) => stop = stopped(step, &mut execs),
+                Err(error) => stop = Some(Stop::Broken(error)),
+            }
+            if self.until == Some(Until::Exec(execs)) {
+                break;
+            }
+        }
+        Ok(stop)
+    }
+}
+
+/// A value, and what made it.
+#[derive(Debug)]
+pub struct Made {
+    /// The value.
+    pub value: What,
+    /// What wrote it; `None` if nothing did.
+    pub writer: Option<Change>,
+    /// How it was made.
+    pub how: How,
+}
+
+/// A value in memory.
+#[derive(Clone, Debug)]
+pub enum What {
+    /// A pixel.
+    Pixel(Box<Probe>),
+    /// Bytes from a graphics address on.
+    Memory {
+        /// The address.
+        address: u64,
+        /// The number of bytes.
+        bytes: u64,
+    },
+}
+
+/// How a value was made.
+#[derive(Debug)]
+pub enum How {
+    /// By a thread.
+    Thread(Box<ThreadSlice>),
+    /// Copied by a blit.
+    Copied {
+        /// Column and row in the source.
+        pixel: [i64; 2],
+        /// The value of the source.
+        source: Box<Made>,
+    },
+    /// Filled by a blit.
+    Filled,
+    /// Written by the host, or never written.
+    Outside,
+    /// Written by something that has no slice: a clear, a video command, a register store...
+    Packet,
+    /// The value is not followed further: the depth is used up.
+    End,
+    /// There is no slice.
+    Failed(SliceError),
+}
+
+/// The slice of a thread, and the memory that it read.
+#[derive(Debug)]
+pub struct ThreadSlice {
+    /// The draw, the primitive, and the outcome of the pixel; `None` for threads of other packets.
+    pub fragment: Option<(DrawTouch, usize)>,
+    /// The thread.
+    pub traced: Traced,
+    /// The slice.
+    pub slice: Slice,
+    /// The source of each input of the slice.
+    pub sources: Vec<Source>,
+    /// The memory that the slice read.
+    pub reads: Vec<MemoryRead>,
+    /// True if more memory was read than is listed.
+    pub reads_are_cut: bool,
+}
+
+/// Bytes of memory that a slice read.
+#[derive(Debug)]
+pub struct MemoryRead {
+    /// The message or the constant.
+    pub reader: Origin,
+    /// Graphics address of the first byte.
+    pub address: u64,
+    /// Number of bytes.
+    pub bytes: u64,
+    /// What wrote them last, before the thread ran.
+    pub writer: Option<Change>,
+    /// The value in turn.
+    pub made: Option<Box<Made>>,
+}
+
+/// Where the newest value of a pixel comes from. `depth` is the number of levels: 1 for the thread
+/// that wrote the pixel, 2 also for the values that this thread read... With `start`, the slice of
+/// the first level starts there instead of at the colour.
+///
+/// # Errors
+/// [`WhyError`] if the input cannot be opened again.
+pub fn of_pixel(
+    runs: &mut dyn Runs,
+    answer: &Answer,
+    start: Option<Start>,
+    depth: u32,
+) -> Result<Made, WhyError> {
+    Slicer { runs, start }.pixel(&answer.probe, &answer.entries, depth)
+}
+
+/// The changes of a range of memory.
+///
+/// # Errors
+/// [`WhyError`] if the input cannot be opened again.
+pub fn changes(runs: &mut dyn Runs, span: Span) -> Result<(Vec<Change>, Option<Stop>), WhyError> {
+    let mut writers = Writers::new([span], None);
+    let stop = runs.run(&mut writers)?;
+    Ok((writers.finish().pop().unwrap_or_default(), stop))
+}
+
+/// Where the newest value of a range of memory comes from.
+///
+/// # Errors
+/// As [`of_pixel`].
+pub fn of_memory(
+    runs: &mut dyn Runs,
+    (address, bytes): (u64, u64),
+    span: Span,
+    changes: &[Change],
+    depth: u32,
+) -> Result<Made, WhyError> {
+    let value = What::Memory { address, bytes };
+    Slicer { runs, start: None }.memory(value, span, changes.last().cloned(), depth)
+}
+
+struct Slicer<'r> {
+    runs: &'r mut dyn Runs,
+    /// The start of the next slice, if it is not the colour.
+    start: Option<Start>,
+}
+
+impl Slicer<'_> {
+    fn pixel(&mut self, probe: &Probe, entries: &[Entry], depth: u32) -> Result<Made, WhyError> {
+        let value = What::Pixel(Box::new(probe.clone()));
+        let newest = entries.iter().rfind(|entry| entry.old != entry.new).or(entries.last());
+        let Some(entry) = newest else {
+            return Ok(Made { value, writer: None, how: How::Outside });
+        };
+        let writer = Some(change(entry));
+        if let Some(touch) = entry.draw.as_ref().filter(|touch| !touch.fragments.is_empty()) {
+            let how = self.fragment(entry, touch, probe.sample, depth)?;
+            return Ok(Made { value, writer, how });
+        }
+        let bytes = probe.view.surface.element_bytes as usize;
+        self.memory(value, Span::physical(probe.physical, bytes), writer_of(entry), depth)
+    }
+
+    /// The slice of the fragment that made the value of a pixel.
+    fn fragment(
+        &mut self,
+        entry: &Entry,
+        touch: &DrawTouch,
+        sample: u32,
+        depth: u32,
+    ) -> Result<How, WhyError> {
+        let fragments = &touch.fragments;
+        let wrote = |fragment: &Fragment| fragment.new != fragment.old;
+        let shaded = |fragment: &Fragment| fragment.shading.is_some();
+        let chosen = fragments
+            .iter()
+            .rposition(wrote)
+            .or_else(|| fragments.iter().rposition(shaded))
+            .unwrap_or(fragments.len() - 1);
+        let fragment = &fragments[chosen];
+        let Some(pixel) = touch.pixel else { return Ok(How::Packet) };
+        let wanted = Wanted {
+            submission: entry.submission,
+            subject: Subject::Pixel {
+                draw: touch.number,
+                pixel,
+                sample,
+                primitive: fragment.primitive.number,
+            },
+        };
+        let output = fragment.outputs.last();
+        let start = self.start.take().unwrap_or(Start::Output {
+            binding: output.map(|output| output.binding),
+            omask: output.is_some_and(|output| output.omask.is_some()),
+            depth: output.is_some_and(|output| output.depth.is_some()),
+        });
+        self.thread(wanted, start, Some((touch.clone(), chosen)), depth)
+    }
+
+    /// The slice of a thread.
+    fn thread(
+        &mut self,
+        wanted: Wanted,
+        start: Start,
+        fragment: Option<(DrawTouch, usize)>,
+        depth: u32,
+    ) -> Result<How, WhyError> {
+        let mut tracer = Tracer::new(wanted);
+        self.runs.run(&mut tracer)?;
+        let traced = match tracer.finish() {
+            Ok(traced) => traced,
+            Err(error) => return Ok(How::Failed(error)),
+        };
+        let slice = match traced.slice(&start) {
+            Ok(slice) => slice,
+            Err(error) => return Ok(How::Failed(error)),
+        };
+        let source =
+            |input: &Input| input.at.map_or(Source::Machine, |at| traced.payload().source(at));
+        let sources: Vec<Source> = slice.inputs.iter().map(source).collect();
+        let (ranges, reads_are_cut) = ranges(&traced, &slice, &sources);
+        let spans: Vec<Span> = ranges.iter().map(|(_, _, _, span)| span.clone()).collect();
+        let mut writers = Writers::new(spans, Some(traced.packet));
+        if !ranges.is_empty() {
+            self.runs.run(&mut writers)?;
+        }
+        let mut reads = Vec::new();
+        let mut deeper = MAX_DEEPER;
+        for ((reader, address, bytes, span), changes) in ranges.into_iter().zip(writers.finish()) {
+            let writer = changes.last().cloned();
+            let follow = depth > 1
+                && deeper > 0
+                && writer.as_ref().is_some_and(|writer| writer.kind != Kind::Host);
+            let made = match follow {
+                true => {
+                    deeper -= 1;
+                    let value = What::Memory { address, bytes };
+                    Some(Box::new(self.memory(value, span, writer.clone(), depth - 1)?))
+                }
+                false => None,
+            };
+            reads.push(MemoryRead { reader, address, bytes, writer, made });
+        }
+        Ok(How::Thread(Box::new(ThreadSlice {
+            fragment,
+            traced,
+            slice,
+            sources,
+            reads,
+            reads_are_cut,
+        })))
+    }
+
+    /// How a writer made a value.
+    fn memory(
+        &mut self,
+        value: What,
+        span: Span,
+        writer: Option<Change>,
+        depth: u32,
+    ) -> Result<Made, WhyError> {
+        let Some((packet, submission)) =
+            writer.as_ref().and_then(|writer| Some((writer.packet?, writer.submission)))
+        else {
+            return Ok(Made { value, writer, how: How::Outside });
+        };
+        if depth == 0 {
+            return Ok(Made { value, writer, how: How::End });
+        }
+        let mut locate = Locate::new(submission, packet, span);
+        self.runs.run(&mut locate)?;
+        let how = match locate.finish() {
+            Some(Located::Pixel(probe)) => {
+                let draw = writer.as_ref().and_then(|writer| writer.draw);
+                let mut history = History::new(*probe, draw);
+                self.runs.run(&mut history)?;
+                let (probe, entries) = (history.probe().clone(), history.entries().to_vec());
+                let entries: Vec<Entry> = entries
+                    .into_iter()
+                    .filter(|entry| entry.draw.as_ref().map(|draw| draw.number) == draw)
+                    .collect();
+                return self.pixel_of_draw(value, writer, &probe, &entries, depth);
+            }
+            Some(Located::Source { address, pixel, span }) => {
+                let source = match span {
+                    Some(span) => {
+                        let mut writers = Writers::new([span.clone()], Some(packet));
+                        self.runs.run(&mut writers)?;
+                        let changes = writers.finish().pop().unwrap_or_default();
+                        let bytes: usize = span.pieces.iter().map(|(_, bytes)| bytes).sum();
+                        let value = What::Memory { address, bytes: bytes as u64 };
+                        self.memory(value, span, changes.last().cloned(), depth - 1)?
+                    }
+                    None => Made {
+                        value: What::Memory { address, bytes: 0 },
+                        writer: None,
+                        how: How::End,
+                    },
+                };
+                How::Copied { pixel, source: Box::new(source) }
+            }
+            Some(Located::Filled) => How::Filled,
+            Some(Located::Thread { thread, ip }) => {
+                let subject = Subject::Thread { packet, thread };
+                let wanted = Wanted { submission, subject };
+                self.thread(wanted, Start::Message { offset: ip }, None, depth)?
+            }
+            None => How::Packet,
+        };
+        Ok(Made { value, writer, how })
+    }
+
+    /// As [`pixel`](Self::pixel), for an address that the draw of `writer` wrote.
+    fn pixel_of_draw(
+        &mut self,
+        value: What,
+        writer: Option<Change>,
+        probe: &Probe,
+        entries: &[Entry],
+        depth: u32,
+    ) -> Result<Made, WhyError> {
+        let entry = entries.last();
+        let how = match entry.and_then(|entry| Some((entry, entry.draw.as_ref()?))) {
+            Some((entry, touch)) if !touch.fragments.is_empty() => {
+                self.fragment(entry, touch, probe.sample, depth)?
+            }
+            _ => How::Packet,
+        };
+        Ok(Made { value, writer, how })
+    }
+}
+
+/// The entry of a history as a change.
+fn change(entry: &Entry) -> Change {
+    Change {
+        kind: entry.kind,
+        submission: entry.submission,
+        label: entry.label,
+        packet: entry.packet,
+        at: entry.at,
+        draw: entry.draw.as_ref().map(|draw| draw.number),
+        old: entry.old.as_ref().map(|value| value.bytes.clone()),
+        new: entry.new.as_ref().map(|value| value.bytes.clone()).unwrap_or_default(),
+    }
+}
+
+fn writer_of(entry: &Entry) -> Option<Change> {
+    Some(change(entry))
+}
+
+/// A range that a slice read: reader, graphics address, bytes, and physical addresses.
+type ReadRange = (Origin, u64, u64, Span);
+
+/// The memory that a slice read, and whether there is more.
+fn ranges(traced: &Traced, slice: &Slice, sources: &[Source]) -> (Vec<ReadRange>, bool) {
+    let mut ranges: Vec<ReadRange> = Vec::new();
+    let mut known = BTreeSet::new();
+    for (index, source) in sources.iter().enumerate() {
+        if let Source::Constant { address, .. } = *source
+            && known.insert((address, 4))
+            && let Some(physical) = traced.payload().physical(address)
+        {
+            ranges.push((Origin::Input(index), address, 4, Span::physical(physical, 4)));
+        }
+    }
+    for (index, node) in slice.nodes.iter().enumerate().filter(|(_, node)| node.message.is_some()) {
+        let of_channel = |channel| traced.accesses.get(&(node.step, channel));
+        let channels = (0..32).filter(|channel| node.channels >> channel & 1 == 1);
+        let mut lists: Vec<&Vec<Access>> =
+            channels.filter_map(|channel| of_channel(Some(channel))).collect();
+        if lists.is_empty() {
+            lists.extend(of_channel(None));
+        }
+        for access in lists.into_iter().flatten() {
+            let Access { address, physical, bytes, write, client } = *access;
+            if !write && client != Client::State && known.insert((address, bytes)) {
+                let span = Span::physical(physical, bytes as usize);
+                ranges.push((Origin::Node(index), address, bytes.into(), span));
+            }
+        }
+    }
+    let is_cut = ranges.len() > MAX_RANGES;
+    ranges.truncate(MAX_RANGES);
+    (ranges, is_cut)
+}
