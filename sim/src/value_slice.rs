@@ -5,10 +5,11 @@ use crate::aub::AubReplay;
 use crate::gpu::{ContextId, Gpu};
 use crate::inspect::history::{DrawTouch, Entry, Fragment, History, Kind, Probe};
 use crate::inspect::slice::{
-    Change, Input, Locate, Located, Origin, Slice, SliceError, Source, Span, Start, Subject,
-    Traced, Tracer, Wanted, Writers,
+    Change, Input, Locate, Located, Origin, Parent, Slice, SliceError, Source, Span, Start,
+    StatePacket, Subject, Traced, Tracer, Wanted, Writers, state,
 };
 use crate::machine::events::{Event as GpuEvent, Now, Observer};
+use crate::machine::place::Place;
 use crate::mem::{Access, Client};
 use crate::pixel_history::{Answer, Stop, Until, WhyError, stopped};
 use crate::replay::{Replay, Step};
@@ -227,6 +228,38 @@ pub struct Made {
     pub writer: Option<Change>,
     /// How it was made.
     pub how: How,
+    /// The state of the draw or dispatch.
+    pub state: Option<DrawState>,
+}
+
+impl Made {
+    fn new(value: What, writer: Option<Change>, how: How) -> Made {
+        Made { value, writer, how, state: None }
+    }
+}
+
+/// The state that a draw or dispatch depends on.
+#[derive(Clone, Debug, Default)]
+pub struct DrawState {
+    /// The packets that set it, in the order of the pipeline; empty for dispatches.
+    pub packets: Vec<StatePacket>,
+    /// State, vertices and indices in memory.
+    pub memory: Vec<StateMemory>,
+    /// True if more memory was read than is listed.
+    pub is_cut: bool,
+}
+
+/// State in memory.
+#[derive(Clone, Debug)]
+pub struct StateMemory {
+    /// Graphics address of the first byte.
+    pub address: u64,
+    /// Number of bytes.
+    pub bytes: u64,
+    /// What reads it.
+    pub client: Client,
+    /// What wrote it last.
+    pub writer: Option<Change>,
 }
 
 /// A value in memory.
@@ -272,6 +305,8 @@ pub enum How {
 pub struct ThreadSlice {
     /// The draw, the primitive, and the outcome of the pixel; `None` for threads of other packets.
     pub fragment: Option<(DrawTouch, usize)>,
+    /// The packet that started the thread.
+    pub at: Option<Place>,
     /// The thread.
     pub traced: Traced,
     /// The slice.
@@ -311,7 +346,7 @@ pub fn of_pixel(
     start: Option<Start>,
     depth: u32,
 ) -> Result<Made, WhyError> {
-    Slicer { runs, start }.pixel(&answer.probe, &answer.entries, depth)
+    Slicer { runs, start, written: None }.pixel(&answer.probe, &answer.entries, depth)
 }
 
 /// The changes of a range of memory.
@@ -336,13 +371,15 @@ pub fn of_memory(
     depth: u32,
 ) -> Result<Made, WhyError> {
     let value = What::Memory { address, bytes };
-    Slicer { runs, start: None }.memory(value, span, changes.last().cloned(), depth)
+    Slicer { runs, start: None, written: None }.memory(value, span, changes.last().cloned(), depth)
 }
 
 struct Slicer<'r> {
     runs: &'r mut dyn Runs,
     /// The start of the next slice, if it is not the colour.
     start: Option<Start>,
+    /// The range that the thread of the next slice wrote.
+    written: Option<Span>,
 }
 
 impl Slicer<'_> {
@@ -350,12 +387,12 @@ impl Slicer<'_> {
         let value = What::Pixel(Box::new(probe.clone()));
         let newest = entries.iter().rfind(|entry| entry.old != entry.new).or(entries.last());
         let Some(entry) = newest else {
-            return Ok(Made { value, writer: None, how: How::Outside });
+            return Ok(Made::new(value, None, How::Outside));
         };
         let writer = Some(change(entry));
         if let Some(touch) = entry.draw.as_ref().filter(|touch| !touch.fragments.is_empty()) {
-            let how = self.fragment(entry, touch, probe.sample, depth)?;
-            return Ok(Made { value, writer, how });
+            let (how, state) = self.fragment(entry, touch, probe.sample, depth)?;
+            return Ok(Made { value, writer, how, state });
         }
         let bytes = probe.view.surface.element_bytes as usize;
         self.memory(value, Span::physical(probe.physical, bytes), writer_of(entry), depth)
@@ -368,7 +405,7 @@ impl Slicer<'_> {
         touch: &DrawTouch,
         sample: u32,
         depth: u32,
-    ) -> Result<How, WhyError> {
+    ) -> Result<(How, Option<DrawState>), WhyError> {
         let fragments = &touch.fragments;
         let wrote = |fragment: &Fragment| fragment.new != fragment.old;
         let shaded = |fragment: &Fragment| fragment.shading.is_some();
@@ -378,7 +415,7 @@ impl Slicer<'_> {
             .or_else(|| fragments.iter().rposition(shaded))
             .unwrap_or(fragments.len() - 1);
         let fragment = &fragments[chosen];
-        let Some(pixel) = touch.pixel else { return Ok(How::Packet) };
+        let Some(pixel) = touch.pixel else { return Ok((How::Packet, None)) };
         let wanted = Wanted {
             submission: entry.submission,
             subject: Subject::Pixel {
@@ -404,29 +441,52 @@ impl Slicer<'_> {
         start: Start,
         fragment: Option<(DrawTouch, usize)>,
         depth: u32,
-    ) -> Result<How, WhyError> {
+    ) -> Result<(How, Option<DrawState>), WhyError> {
+        let sample = match wanted.subject {
+            Subject::Pixel { sample, .. } => sample,
+            Subject::Thread { .. } => 0,
+        };
         let mut tracer = Tracer::new(wanted);
         self.runs.run(&mut tracer)?;
-        let traced = match tracer.finish() {
-            Ok(traced) => traced,
-            Err(error) => return Ok(How::Failed(error)),
+        let (parent, traced) = tracer.finish();
+        let written = self.written.take();
+        let sliced = traced.and_then(|mut traced| {
+            if let (Some(span), Start::Message { offset }) = (written, start)
+                && let Some(channel) = traced.writer(offset, &span)
+            {
+                traced.channel = channel;
+            }
+            Ok((traced.slice(&start)?, traced))
+        });
+        let (ranges, reads_are_cut) = match &sliced {
+            Ok((slice, traced)) => ranges(traced, slice, &sources(traced, slice)),
+            Err(_) => Default::default(),
         };
-        let slice = match traced.slice(&start) {
-            Ok(slice) => slice,
-            Err(error) => return Ok(How::Failed(error)),
+        let (state_ranges, state_is_cut) = state_ranges(&parent);
+        let spans = ranges.iter().map(|(_, _, _, span)| span.clone());
+        let state_spans =
+            state_ranges.iter().map(|it| Span::physical(it.physical, it.bytes as usize));
+        let mut writers = Writers::new(spans.chain(state_spans), Some(parent.number));
+        self.runs.run(&mut writers)?;
+        let mut changes = writers.finish();
+        let state_changes = changes.split_off(ranges.len());
+        let packets = fragment.as_ref().map_or_else(Vec::new, |(touch, index)| {
+            state::packets(&parent.state, state::reached(&touch.fragments[*index], sample))
+        });
+        let memory = state_ranges.iter().zip(state_changes).map(|(access, changes)| StateMemory {
+            address: access.address,
+            bytes: access.bytes.into(),
+            client: access.client,
+            writer: changes.last().cloned(),
+        });
+        let state = DrawState { packets, memory: memory.collect(), is_cut: state_is_cut };
+        let (slice, traced) = match sliced {
+            Ok(sliced) => sliced,
+            Err(error) => return Ok((How::Failed(error), Some(state))),
         };
-        let source =
-            |input: &Input| input.at.map_or(Source::Machine, |at| traced.payload().source(at));
-        let sources: Vec<Source> = slice.inputs.iter().map(source).collect();
-        let (ranges, reads_are_cut) = ranges(&traced, &slice, &sources);
-        let spans: Vec<Span> = ranges.iter().map(|(_, _, _, span)| span.clone()).collect();
-        let mut writers = Writers::new(spans, Some(traced.packet));
-        if !ranges.is_empty() {
-            self.runs.run(&mut writers)?;
-        }
         let mut reads = Vec::new();
         let mut deeper = MAX_DEEPER;
-        for ((reader, address, bytes, span), changes) in ranges.into_iter().zip(writers.finish()) {
+        for ((reader, address, bytes, span), changes) in ranges.into_iter().zip(changes) {
             let writer = changes.last().cloned();
             let follow = depth > 1
                 && deeper > 0
@@ -441,14 +501,10 @@ impl Slicer<'_> {
             };
             reads.push(MemoryRead { reader, address, bytes, writer, made });
         }
-        Ok(How::Thread(Box::new(ThreadSlice {
-            fragment,
-            traced,
-            slice,
-            sources,
-            reads,
-            reads_are_cut,
-        })))
+        let sources = sources(&traced, &slice);
+        let at = parent.at;
+        let slice = ThreadSlice { fragment, at, traced, slice, sources, reads, reads_are_cut };
+        Ok((How::Thread(Box::new(slice)), Some(state)))
     }
 
     /// How a writer made a value.
@@ -462,11 +518,12 @@ impl Slicer<'_> {
         let Some((packet, submission)) =
             writer.as_ref().and_then(|writer| Some((writer.packet?, writer.submission)))
         else {
-            return Ok(Made { value, writer, how: How::Outside });
+            return Ok(Made::new(value, writer, How::Outside));
         };
         if depth == 0 {
-            return Ok(Made { value, writer, how: How::End });
+            return Ok(Made::new(value, writer, How::End));
         }
+        let written = span.clone();
         let mut locate = Locate::new(submission, packet, span);
         self.runs.run(&mut locate)?;
         let how = match locate.finish() {
@@ -491,11 +548,7 @@ impl Slicer<'_> {
                         let value = What::Memory { address, bytes: bytes as u64 };
                         self.memory(value, span, changes.last().cloned(), depth - 1)?
                     }
-                    None => Made {
-                        value: What::Memory { address, bytes: 0 },
-                        writer: None,
-                        how: How::End,
-                    },
+                    None => Made::new(What::Memory { address, bytes: 0 }, None, How::End),
                 };
                 How::Copied { pixel, source: Box::new(source) }
             }
@@ -503,11 +556,14 @@ impl Slicer<'_> {
             Some(Located::Thread { thread, ip }) => {
                 let subject = Subject::Thread { packet, thread };
                 let wanted = Wanted { submission, subject };
-                self.thread(wanted, Start::Message { offset: ip }, None, depth)?
+                let start = Start::Message { offset: ip };
+                self.written = Some(written);
+                let (how, state) = self.thread(wanted, start, None, depth)?;
+                return Ok(Made { value, writer, how, state });
             }
             None => How::Packet,
         };
-        Ok(Made { value, writer, how })
+        Ok(Made::new(value, writer, how))
     }
 
     /// As [`pixel`](Self::pixel), for an address that the draw of `writer` wrote.
@@ -520,13 +576,13 @@ impl Slicer<'_> {
         depth: u32,
     ) -> Result<Made, WhyError> {
         let entry = entries.last();
-        let how = match entry.and_then(|entry| Some((entry, entry.draw.as_ref()?))) {
+        let (how, state) = match entry.and_then(|entry| Some((entry, entry.draw.as_ref()?))) {
             Some((entry, touch)) if !touch.fragments.is_empty() => {
                 self.fragment(entry, touch, probe.sample, depth)?
             }
-            _ => How::Packet,
+            _ => (How::Packet, None),
         };
-        Ok(Made { value, writer, how })
+        Ok(Made { value, writer, how, state })
     }
 }
 
@@ -546,6 +602,31 @@ fn change(entry: &Entry) -> Change {
 
 fn writer_of(entry: &Entry) -> Option<Change> {
     Some(change(entry))
+}
+
+/// The source of each input of a slice.
+fn sources(traced: &Traced, slice: &Slice) -> Vec<Source> {
+    let payload = traced.recording.payload.len();
+    let source = |input: &Input| match input.at {
+        Some(at) => traced.payload().source(at, payload),
+        None => Source::Machine,
+    };
+    slice.inputs.iter().map(source).collect()
+}
+
+/// The memory that a packet read besides its threads, each range once, and whether there is more.
+fn state_ranges(parent: &Parent) -> (Vec<Access>, bool) {
+    let mut known = BTreeSet::new();
+    let mut ranges: Vec<Access> = parent
+        .reads
+        .iter()
+        .filter(|access| known.insert((access.address, access.bytes)))
+        .copied()
+        .collect();
+    ranges.sort_by_key(|access| (access.client, access.address));
+    let is_cut = ranges.len() > MAX_RANGES;
+    ranges.truncate(MAX_RANGES);
+    (ranges, is_cut)
 }
 
 /// A range that a slice read: reader, graphics address, bytes, and physical addresses.

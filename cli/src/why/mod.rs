@@ -69,7 +69,9 @@ pub struct Args {
     /// each operand, it has the instruction that made it, or the part of the payload that it comes
     /// from. It also has the branches and predicates that decided whether these instructions are
     /// executed, the texels and constants that they read, and for each of these the packet that
-    /// wrote it last. If the value was copied by a blit, the slice goes on at the source.
+    /// wrote it last. If the value was copied by a blit, the slice goes on at the source. For a
+    /// draw, the packets that set its state are listed, up to the part of the pipeline that the
+    /// primitive reached, and the state and the vertices that it read from memory.
     #[arg(long)]
     slice: bool,
     /// Levels of the slice: 1 ends at the memory that the thread read, 2 also has the slices of the
@@ -122,7 +124,8 @@ pub struct Args {
     ///
     /// With --slice, the object has the member slice: pixel, address, bytes, writer (as an entry,
     /// with old and new as bytes), how (thread, copied, filled, outside, packet, end or failed),
-    /// thread, source (pixel, made), error. Members of a thread: draw, primitive, kernel, channel,
+    /// state, thread, source (pixel, made), error. Members of a state: packets (stage, packet,
+    /// address, batch, dwords), memory (kind, address, bytes, writer), cut. Members of a thread: draw, primitive, kernel, channel,
     /// executed, cut, instructions, inputs. Members of an instruction: step, offset, text,
     /// channels, decides, message, operands (name, channel, element, from, inputs), results,
     /// because, reads. "from" and "because" are indices of instructions, "inputs" are indices of
@@ -262,7 +265,7 @@ fn print(
     if let Some((address, bytes)) = args.memory {
         let (span, stop) = value_slice::find(runs, address, bytes)?;
         let Some(span) = span else {
-            let error = HistoryError::NotMapped { address };
+            let error = HistoryError::NoMemory { address, bytes };
             return Err(match stop {
                 Some(stop) => WhyError::Stopped { stop: Box::new(stop), error },
                 None => WhyError::History(error),

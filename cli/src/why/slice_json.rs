@@ -2,9 +2,10 @@
 
 use super::slice_text::hex;
 use genxml_sim::eu::types::Type;
-use genxml_sim::inspect::slice::{Change, Element, Node, Origin, Source};
+use genxml_sim::inspect::slice::{Change, Element, Node, Origin, Source, StatePacket};
 use genxml_sim::inspect::words;
-use genxml_sim::value_slice::{How, Made, MemoryRead, ThreadSlice, What};
+use genxml_sim::mem::Client;
+use genxml_sim::value_slice::{DrawState, How, Made, MemoryRead, StateMemory, ThreadSlice, What};
 use serde_json::{Value as Json, json};
 
 /// What made a value. Scripts depend on the names.
@@ -30,6 +31,7 @@ pub fn value(made: &Made) -> Json {
         "bytes": bytes,
         "writer": made.writer.as_ref().map(change),
         "how": how,
+        "state": made.state.as_ref().map(state),
         "thread": match &made.how {
             How::Thread(slice) => thread(slice),
             _ => Json::Null,
@@ -42,6 +44,32 @@ pub fn value(made: &Made) -> Json {
             How::Failed(error) => json!(error.to_string()),
             _ => Json::Null,
         },
+    })
+}
+
+fn state(state: &DrawState) -> Json {
+    let packet = |packet: &StatePacket| {
+        let at = packet.at;
+        json!({
+            "stage": packet.stage.name(),
+            "packet": at.packet,
+            "address": address_text(at.address),
+            "batch": address_text(at.batch),
+            "dwords": packet.dwords,
+        })
+    };
+    let memory = |memory: &StateMemory| {
+        json!({
+            "kind": if memory.client == Client::Vertices { "vertices" } else { "state" },
+            "address": address_text(memory.address),
+            "bytes": memory.bytes,
+            "writer": memory.writer.as_ref().map(change),
+        })
+    };
+    json!({
+        "packets": state.packets.iter().map(packet).collect::<Vec<_>>(),
+        "memory": state.memory.iter().map(memory).collect::<Vec<_>>(),
+        "cut": state.is_cut,
     })
 }
 
@@ -173,6 +201,7 @@ fn source(source: &Source) -> Json {
         Source::Coverage => "coverage",
         Source::Constant { .. } => "constant",
         Source::Attribute { .. } => "attribute",
+        Source::Payload => "payload",
         Source::Zero => "zero",
         Source::Machine => "machine",
     };

@@ -3,26 +3,65 @@
 use genxml_sim::inspect::history::Kind;
 use genxml_sim::inspect::slice::{Change, Element, Node, Operand, Origin, Source};
 use genxml_sim::inspect::words;
-use genxml_sim::mem::Va;
-use genxml_sim::value_slice::{How, Made, MemoryRead, ThreadSlice, What};
+use genxml_sim::mem::{Client, Va};
+use genxml_sim::value_slice::{DrawState, How, Made, MemoryRead, ThreadSlice, What};
 use std::io::{self, Write};
 
 /// Writes what made a value, indented by `indent` spaces.
 pub fn write(out: &mut dyn Write, made: &Made, indent: usize) -> io::Result<()> {
     let pad = " ".repeat(indent);
     match &made.how {
-        How::Thread(slice) => thread(out, slice, indent),
+        How::Thread(slice) => thread(out, slice, indent)?,
         How::Copied { pixel: [x, y], source } => {
             writeln!(out, "{pad}copied from pixel {x},{y} of its source, {}", what(source))?;
             write!(out, "{pad}{}", written(source.writer.as_ref()))?;
             writeln!(out)?;
-            write_inner(out, source, indent + 2)
+            write_inner(out, source, indent + 2)?;
         }
-        How::Filled => writeln!(out, "{pad}a constant or a pattern of the blit"),
-        How::Outside => writeln!(out, "{pad}written by the program, or not at all"),
-        How::Packet => writeln!(out, "{pad}this kind of writer has no slice"),
-        How::End => writeln!(out, "{pad}not followed further; a greater --depth does"),
-        How::Failed(error) => writeln!(out, "{pad}no slice: {error}"),
+        How::Filled => writeln!(out, "{pad}a constant or a pattern of the blit")?,
+        How::Outside => writeln!(out, "{pad}written by the program, or not at all")?,
+        How::Packet => writeln!(out, "{pad}this kind of writer has no slice")?,
+        How::End => writeln!(out, "{pad}not followed further; a greater --depth does")?,
+        How::Failed(error) => writeln!(out, "{pad}no slice: {error}")?,
+    }
+    made.state.as_ref().map_or(Ok(()), |state| self::state(out, state, indent))
+}
+
+/// Dwords of a packet that are printed.
+const DWORDS: usize = 8;
+
+/// The packets that set the state of a draw, and the state in memory.
+fn state(out: &mut dyn Write, state: &DrawState, indent: usize) -> io::Result<()> {
+    let pad = " ".repeat(indent);
+    if !state.packets.is_empty() {
+        writeln!(out, "{pad}state that the pixel depends on")?;
+    }
+    for packet in &state.packets {
+        let dwords: Vec<String> =
+            packet.dwords.iter().take(DWORDS).map(|dword| format!("{dword:08x}")).collect();
+        let more = if packet.dwords.len() > DWORDS { " ..." } else { "" };
+        let (stage, at) = (packet.stage.name(), packet.at);
+        writeln!(out, "{pad}  {stage:<9} {at}: {}{more}", dwords.join(" "))?;
+    }
+    if !state.memory.is_empty() {
+        writeln!(out, "{pad}memory that the command read besides its threads")?;
+    }
+    for memory in &state.memory {
+        writeln!(
+            out,
+            "{pad}  {:<9} {} bytes at {}, {}",
+            match memory.client {
+                Client::Vertices => "vertices",
+                _ => "state",
+            },
+            memory.bytes,
+            Va(memory.address),
+            written(memory.writer.as_ref())
+        )?;
+    }
+    match state.is_cut {
+        true => writeln!(out, "{pad}  the list is cut: there is more"),
+        false => Ok(()),
     }
 }
 
@@ -96,7 +135,7 @@ fn thread(out: &mut dyn Write, slice: &ThreadSlice, indent: usize) -> io::Result
             let primitive = touch.fragments[*index].primitive.number;
             format!("draw {}, primitive {primitive}, ", touch.number)
         }
-        None => traced.at.map_or_else(String::new, |at| format!("{at}, ")),
+        None => slice.at.map_or_else(String::new, |at| format!("{at}, ")),
     };
     writeln!(
         out,
@@ -228,6 +267,7 @@ pub fn source(source: &Source) -> String {
             let component = ["x", "y", "z", "w"].get(usize::from(*component)).unwrap_or(&"?");
             format!("attribute {number} {component}, {}", attribute(term))
         }
+        Source::Payload => "the payload of the thread".to_owned(),
         Source::Zero => "0 at the start".to_owned(),
         Source::Machine => "the state of the thread".to_owned(),
     }

@@ -212,8 +212,8 @@ pub enum Event<'a> {
         /// Number of the thread, if the accesses are those of its message.
         thread: Option<u32>,
         /// The channel whose accesses these are. If the observer receives events of instructions,
-        /// a message to the sampler has an event for each channel, and then one for all. `None` for
-        /// the latter, and for all other messages.
+        /// a message to the sampler and an untyped or typed read have an event for each channel,
+        /// and then one for all. `None` for the latter, and for all other messages.
         channel: Option<u8>,
         /// The accesses, in order.
         list: &'a [Access],

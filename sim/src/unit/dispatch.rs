@@ -18,6 +18,7 @@ use crate::unit::port::Port;
 use genxml::eu::Generation;
 use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::messages::MessageDescriptor;
+use genxml_eu::gen8::messages::{DataPort1MessageDescriptor, MtDp1};
 
 /// The receivers of the messages of a generation.
 pub trait Receive {
@@ -68,7 +69,9 @@ where
         registers: &mut Registers,
         message: &Message,
     ) -> Result<(), Fault> {
-        if self.exec.listener.wants_instructions() && message.function == SharedFunction::Sampler {
+        if self.exec.listener.wants_instructions()
+            && only_reads(message.function, message.descriptor)
+        {
             self.receive_by_lane(registers, message)?;
         }
         let acting = self.exec.vm.client(client(message.function));
@@ -94,6 +97,18 @@ where
         *self.exec.stats = stats;
         self.exec.device.observed = observed;
         Ok(())
+    }
+}
+
+/// True if a message has lanes and changes nothing but its response.
+fn only_reads(function: SharedFunction, descriptor: u32) -> bool {
+    match function {
+        SharedFunction::Sampler => true,
+        SharedFunction::DataPort1 => {
+            let fields = DataPort1MessageDescriptor::unpack_lossy(&[descriptor]);
+            matches!(fields.message_type, MtDp1::MT1R_US | MtDp1::MT1R_A64_US | MtDp1::MT1R_TS)
+        }
+        _ => false,
     }
 }
 

@@ -57,6 +57,14 @@ pub enum HistoryError {
         /// Graphics address of the pixel.
         address: u64,
     },
+    /// A range of memory is never mapped as a whole.
+    #[error("no submission maps all of the {bytes} bytes at {}", Va(*address))]
+    NoMemory {
+        /// Graphics address of the first byte.
+        address: u64,
+        /// Number of bytes.
+        bytes: u64,
+    },
     /// No draw has a render target, and there are no blits.
     #[error(
         "nothing before this point draws to a render target or blits; --target selects a depth or stencil buffer"

@@ -1,7 +1,7 @@
 //! Finds what wrote an address: the pixel of a draw, the source of a blit, or the thread of a
 //! dispatch.
 
-use super::tracer::Clock;
+use super::clock::Clock;
 use super::writers::Span;
 use crate::inspect::history::{Probe, View};
 use crate::machine::blitting::{BlitPlane, Blitting};

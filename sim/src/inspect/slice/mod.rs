@@ -11,16 +11,20 @@
 //!
 //! [`crate::eu::access`] has the registers that an instruction reads and writes.
 
+pub mod clock;
 pub mod lanes;
 pub mod locate;
 pub mod payload;
 pub mod record;
+pub mod state;
 pub mod tracer;
 pub mod walk;
 pub mod writers;
 
+pub use clock::Clock;
 pub use locate::{Locate, Located};
 pub use payload::Source;
-pub use tracer::{Clock, SetState, Subject, Traced, Tracer, Wanted};
+pub use state::{SetState, Stage, StatePacket};
+pub use tracer::{Parent, Subject, Traced, Tracer, Wanted};
 pub use walk::{Element, Input, Node, Operand, Origin, Sent, Slice, SliceError, Start, slice};
 pub use writers::{Change, Span, Writers};

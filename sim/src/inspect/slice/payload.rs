@@ -52,6 +52,8 @@ pub enum Source {
         /// (`a0`).
         term: &'static str,
     },
+    /// The payload of a thread that is not of a pixel shader.
+    Payload,
     /// A register that is 0 when the thread starts.
     Zero,
     /// An architecture register: `sr0`, `cr0`...
@@ -165,8 +167,9 @@ impl Map {
         Some(physical + (address - first))
     }
 
-    /// The source of the register byte at an offset in the register file.
-    pub fn source(&self, at: usize) -> Source {
+    /// The source of the register byte at an offset in the register file. `payload` is the number
+    /// of bytes of the thread's payload.
+    pub fn source(&self, at: usize, payload: usize) -> Source {
         if at >= GRF_BYTES {
             return Source::Machine;
         }
@@ -177,6 +180,7 @@ impl Map {
                 Source::Constant { buffer: *buffer, address }
             }
             Some((_, source)) => *source,
+            None if self.parts.is_empty() && at < payload => Source::Payload,
             None => Source::Zero,
         }
     }

@@ -1,8 +1,13 @@
 //! The observer that records the thread which shades a pixel.
 
+use super::clock::Clock;
+use super::lanes::Lanes;
 use super::payload::Map;
 use super::record::Recording;
+use super::state::SetState;
 use super::walk::{Slice, SliceError, Start, slice};
+use super::writers::Span;
+use crate::eu::access::{self, Part};
 use crate::eu::decode::{self, Fetched};
 use crate::eu::kernel::Kernel;
 use crate::machine::drawing::Drawing;
@@ -48,44 +53,12 @@ pub enum Subject {
     },
 }
 
-/// Counts what has been executed, in the same way in each run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Clock {
-    /// Submissions that have started.
-    pub submissions: u64,
-    /// Packets that have ended. The packet that is being executed has the next number.
-    pub packets: u64,
-    /// Draws that have started.
-    pub draws: u64,
-}
-
-impl Clock {
-    /// Counts an event.
-    pub fn event(&mut self, event: &Event<'_>) {
-        match event {
-            Event::Submission { .. } => self.submissions += 1,
-            Event::Memory { after: Some(_), .. } => self.packets += 1,
-            Event::Draw(_) => self.draws += 1,
-            _ => {}
-        }
-    }
-}
-
 /// A kernel: its instructions in assembly, and the meaning of its payload.
 #[derive(Debug)]
 struct Code {
     kernel: Kernel,
     text: BTreeMap<u32, String>,
     payload: Map,
-}
-
-/// A packet that set state.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SetState {
-    /// Position of the packet.
-    pub at: Place,
-    /// Its dwords.
-    pub dwords: Vec<u32>,
 }
 
 /// A recorded thread with its kernel, and what it read.
@@ -98,15 +71,20 @@ pub struct Traced {
     /// The memory accesses of messages, by the number of the instruction and the channel. Channel
     /// `None` has those of all channels; messages to the sampler also have them one by one.
     pub accesses: BTreeMap<(usize, Option<u8>), Vec<Access>>,
-    /// Accesses of the packet to state in memory and to vertices.
-    pub inputs: Vec<Access>,
-    /// The newest packet of each name before the draw or dispatch, by name.
-    pub state: BTreeMap<&'static str, SetState>,
-    /// Number of the packet that started the thread, from 1 on.
-    pub packet: u64,
-    /// The packet that started the thread.
-    pub at: Option<Place>,
     code: Code,
+}
+
+/// The packet that started the thread, and what it read besides its threads.
+#[derive(Clone, Debug, Default)]
+pub struct Parent {
+    /// Reads of state in memory, of vertices and of indices.
+    pub reads: Vec<Access>,
+    /// The newest packet of each name before it, by name.
+    pub state: BTreeMap<&'static str, SetState>,
+    /// Number of the packet in the run, from 1 on; 0 if it was not executed.
+    pub number: u64,
+    /// The packet.
+    pub at: Option<Place>,
 }
 
 /// Records a thread.
@@ -128,10 +106,7 @@ pub struct Tracer {
     runs: Option<u32>,
     recorded: Option<(Recording, u8)>,
     accesses: BTreeMap<(usize, Option<u8>), Vec<Access>>,
-    inputs: Vec<Access>,
-    state: BTreeMap<&'static str, SetState>,
-    packet: u64,
-    at: Option<Place>,
+    parent: Parent,
 }
 
 impl Tracer {
@@ -149,10 +124,7 @@ impl Tracer {
             runs: None,
             recorded: None,
             accesses: BTreeMap::new(),
-            inputs: Vec::new(),
-            state: BTreeMap::new(),
-            packet: 0,
-            at: None,
+            parent: Parent::default(),
         }
     }
 
@@ -170,27 +142,20 @@ impl Tracer {
         }
     }
 
-    /// The recorded thread.
+    /// The packet, and the recorded thread.
     ///
     /// # Errors
-    /// [`SliceError::NoThread`] if no such thread ran; [`SliceError::NoKernel`] if its kernel could
-    /// not be read.
-    pub fn finish(mut self) -> Result<Traced, SliceError> {
-        let (recording, channel) = self.recorded.ok_or(SliceError::NoThread)?;
-        let code = self.kernels.remove(&recording.kernel);
-        let code = code
-            .filter(|code| !code.text.is_empty())
-            .ok_or(SliceError::NoKernel(recording.kernel))?;
-        Ok(Traced {
-            recording,
-            channel,
-            accesses: self.accesses,
-            inputs: self.inputs,
-            state: self.state,
-            packet: self.packet,
-            at: self.at,
-            code,
-        })
+    /// For the thread: [`SliceError::NoThread`] if it did not run; [`SliceError::NoKernel`] if its
+    /// kernel could not be read.
+    pub fn finish(mut self) -> (Parent, Result<Traced, SliceError>) {
+        let thread = self.recorded.ok_or(SliceError::NoThread).and_then(|(recording, channel)| {
+            let code = self.kernels.remove(&recording.kernel);
+            let code = code
+                .filter(|code| !code.text.is_empty())
+                .ok_or(SliceError::NoKernel(recording.kernel))?;
+            Ok(Traced { recording, channel, accesses: self.accesses, code })
+        });
+        (self.parent, thread)
     }
 
     fn begin(&mut self, drawing: &Drawing<'_>) {
@@ -199,8 +164,7 @@ impl Tracer {
         if !self.is_now {
             return;
         }
-        self.packet = self.clock.packets + 1;
-        self.at = Some(drawing.at);
+        (self.parent.number, self.parent.at) = (self.clock.packets + 1, Some(drawing.at));
         let ps: ThreeDStatePs = drawing.latched();
         for kernel in ps::kernels(&ps).into_iter().flatten() {
             let address = drawing.state.base.instruction.wrapping_add(kernel.pointer);
@@ -251,7 +215,7 @@ impl Tracer {
                 let wanted = |access: &&Access| {
                     !access.write && matches!(access.client, Client::State | Client::Vertices)
                 };
-                self.inputs.extend(list.iter().filter(wanted));
+                self.parent.reads.extend(list.iter().filter(wanted));
             }
             _ => {}
         }
@@ -261,10 +225,11 @@ impl Tracer {
         if let Subject::Thread { packet, .. } = self.wanted.subject
             && packet == self.clock.packets + 1
         {
-            (self.is_now, self.packet, self.at) = (true, packet, Some(*at));
+            self.is_now = true;
+            (self.parent.number, self.parent.at) = (packet, Some(*at));
         }
-        if self.clock.submissions >= self.wanted.submission || at.packet.starts_with("3DSTATE") {
-            self.state.insert(at.packet, SetState { at: *at, dwords: dwords.to_vec() });
+        if at.packet.contains("STATE") || self.clock.submissions >= self.wanted.submission {
+            self.parent.state.insert(at.packet, SetState { at: *at, dwords: dwords.to_vec() });
         }
     }
 }
@@ -363,6 +328,51 @@ impl Traced {
     /// [`SliceError`].
     pub fn slice(&self, start: &Start) -> Result<Slice, SliceError> {
         slice(&self.recording, &self.code.kernel, self.channel, start)
+    }
+
+    /// The channel that wrote a range of memory with the message at a byte offset of the kernel;
+    /// the last execution counts. `None` if the message has no lanes with an offset for each.
+    pub fn writer(&self, offset: u32, span: &Span) -> Option<u8> {
+        let kernel = &self.code.kernel;
+        let uop = kernel.uops.get(kernel.index(offset)? as usize)?;
+        let mut backward = self.recording.backward();
+        let (number, step) = loop {
+            let (number, step) = backward.step()?;
+            if step.ip == offset {
+                break (number, step);
+            }
+        };
+        let packet = access::packet(uop, &backward.before[..])?;
+        let layout = Lanes::of(uop, &packet)?;
+        layout.lane(layout.response.start)?;
+        // The first value of each lane is its offset in the surface, whose address is not recorded:
+        // the lowest offset belongs to the lowest address.
+        let enabled = (0..usize::from(uop.size)).filter(|lane| step.mask >> lane & 1 == 1);
+        let offsets: Vec<(usize, u64)> = enabled
+            .filter_map(|lane| {
+                let at = layout.payload(Some(lane)).first()?.start;
+                let part = Part::File(at as u16, 4);
+                Some((lane, access::value(part, &backward.before)?))
+            })
+            .collect();
+        let list = self.accesses.get(&(number, None))?;
+        let writes = || list.iter().filter(|access| access.write);
+        let lowest = offsets.iter().map(|(_, offset)| *offset).min()?;
+        let base = writes().map(|access| access.address).min()?.checked_sub(lowest)?;
+        let wanted = writes().find_map(|access| {
+            span.pieces.iter().find_map(|(physical, bytes)| {
+                let first = (*physical).max(access.physical);
+                let inside = first < access.physical + u64::from(access.bytes)
+                    && first < physical + *bytes as u64;
+                inside.then(|| access.address + (first - access.physical))
+            })
+        })?;
+        let lane = offsets
+            .iter()
+            .filter(|(_, offset)| wanted.checked_sub(base + offset).is_some_and(|it| it < 16))
+            .max_by_key(|(_, offset)| *offset)?
+            .0;
+        Some(uop.first + lane as u8)
     }
 
     /// The instruction at a byte offset of the kernel, in assembly.

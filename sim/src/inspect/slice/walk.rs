@@ -414,11 +414,13 @@ impl<'k> Walk<'k> {
         for at in layout.header.clone().step_by(4) {
             self.operand(node, "header", self.channel, Part::File(at as u16, 4), Type::Ud, file);
         }
+        let samples = u.send.is_some_and(|send| send.function == SharedFunction::Sampler);
+        let ty = if samples { Type::F } else { Type::Ud };
         for lane in lanes {
             let channel = lane.map_or(self.channel, |lane| lane + usize::from(u.first));
             for Range { start, .. } in layout.payload(lane) {
                 let part = Part::File(start as u16, 4);
-                self.operand(node, "payload", channel, part, Type::F, file);
+                self.operand(node, "payload", channel, part, ty, file);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Who wrote ranges of memory: compares their bytes after each packet.
 
-use super::tracer::Clock;
+use super::clock::Clock;
 use crate::inspect::history::Kind;
 use crate::machine::events::{Event, Now, Observer};
 use crate::machine::place::Place;
