@@ -193,9 +193,13 @@ pub fn predicate(u: &Uop, channel: usize) -> Vec<Part> {
             let first = (bit - register) / group * group;
             (first..first + group).map(in_register).collect()
         }
+        // One bit of f0 and one of f1, whichever register the instruction names.
         PredicateControl::AnyV | PredicateControl::AllV => {
             let partner = if VERTICAL_PREDICATE_COMBINES_REGISTERS { 32 } else { 16 };
-            vec![bit, bit + partner]
+            match bit - register {
+                first @ 0..32 => vec![first, first + partner],
+                _ => Vec::new(),
+            }
         }
         PredicateControl::Replicate(component) => {
             vec![in_register((bit - register) / 4 * 4 + usize::from(component))]

@@ -1,5 +1,6 @@
 //! Compares the execution unit with second implementations of arithmetic, regions and control flow.
 
+mod access;
 mod arithmetic;
 mod case;
 mod compiled;
