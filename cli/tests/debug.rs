@@ -625,3 +625,18 @@ fn checkpoints() {
     let instructions = all.iter().filter(|it| matches!(it, Moment::Instruction { .. }));
     assert!(instructions.count() > 30 && all.contains(&Moment::End), "{all:?}");
 }
+
+/// The session in the guide is what the debugger prints.
+#[test]
+fn the_session_in_the_guide() {
+    let guide = include_str!("../../runtime/src/guide/stepping.md");
+    let (_, block) = guide.split_once("```text\n").unwrap();
+    let (session, _) = block.split_once("```\n").unwrap();
+    let commands: Vec<&str> =
+        session.lines().filter_map(|line| line.strip_prefix("(genx) ")).collect();
+    let printed = session.lines().filter(|line| !line.starts_with("(genx) "));
+    let printed: String = printed.map(|line| format!("{line}\n")).collect();
+    let capture = tempdir().unwrap();
+    demo(Name::Triangle, capture.path());
+    assert_eq!(script(capture.path(), &commands), printed);
+}

@@ -18,6 +18,7 @@
 //! 13. [`pixels`]: from a wrong pixel to the draw, the primitive and the test
 //! 14. [`bisect`]: from two runs to the draw, the instruction and the value in which they part
 //! 15. [`flushes`]: from data that is stale on hardware to the missing flush
+//! 16. [`stepping`]: through the thread of a pixel, forward and backward
 
 #[doc = include_str!("packets.md")]
 pub mod packets {}
@@ -73,6 +74,9 @@ pub mod bisect {}
 
 #[doc = include_str!("flushes.md")]
 pub mod flushes {}
+
+#[doc = include_str!("stepping.md")]
+pub mod stepping {}
 
 #[doc = include_str!("mistakes.md")]
 ///

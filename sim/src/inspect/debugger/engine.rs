@@ -207,6 +207,8 @@ impl<'c> Engine<'c> {
             Goal::Reach { moment, .. } => moment.packet().unwrap_or(u64::MAX),
             // The first packet of a run cannot show whether memory has changed before it.
             Goal::Search { .. } if self.breakpoints.enabled().any(watches) => 0,
+            // Something must come before the moment.
+            Goal::Search { before: Moment::Packet(packet), .. } => packet.saturating_sub(1),
             Goal::Search { before, .. } => before.packet().unwrap_or(u64::MAX),
             Goal::Fault { .. } => self.position.packets,
             _ => 0,
