@@ -339,6 +339,28 @@ fn pixel_shaders_of_real_captures() {
     }
 }
 
+/// A recorded session of another client: `DebugClient` of @vscode/debugadapter-testsupport 1.68.0,
+/// Microsoft's client for tests of adapters. It sets a breakpoint at a pixel, steps forward and
+/// back, and reads registers. Each line of the file has a message; `CAPTURE` is the path of the demo
+/// `triangle`. The adapter must answer in the same way.
+#[test]
+fn a_recorded_client() {
+    let capture = tempdir().unwrap();
+    demo(Name::Triangle, capture.path());
+    let path = capture.path().to_str().unwrap();
+    let mut client = Client::start();
+    let session = include_str!("dap_session.jsonl").replace("CAPTURE", path);
+    for (number, line) in session.lines().enumerate() {
+        let entry: Value = serde_json::from_str(line).unwrap();
+        match entry["from"].as_str().unwrap() {
+            "client" => client.raw(&entry["message"].to_string()),
+            _ => assert_eq!(client.read(), entry["message"], "line {}", number + 1),
+        }
+    }
+    drop(client.out);
+    assert_eq!(client.child.wait().unwrap().code(), Some(0));
+}
+
 /// Packets, draws, data, conditions and the end of the run.
 #[test]
 fn packets_and_memory() {

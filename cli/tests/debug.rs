@@ -572,19 +572,20 @@ impl Controller for Wanderer {
             return Debug::Quit;
         }
         self.left -= 1;
-        if self.left == 50 {
+        if self.left == 90 {
             breakpoints.delete(1);
         }
         let packet = stop.position.packets;
-        match self.random.below(12) {
-            0 | 1 => Debug::Continue,
-            2 => Debug::Step,
-            3 => Debug::StepPacket,
-            4 => Debug::StepThread,
-            5 => Debug::Finish,
-            6 | 7 => Debug::StepBack,
-            8 => Debug::PacketBack,
-            9 | 10 => Debug::ContinueBack,
+        match self.random.below(16) {
+            _ if self.left == 60 => Debug::GoTo(Moment::End),
+            0..=2 => Debug::Continue,
+            3..=6 => Debug::Step,
+            7 => Debug::StepPacket,
+            8 => Debug::StepThread,
+            9 => Debug::Finish,
+            10 | 11 => Debug::StepBack,
+            12 => Debug::PacketBack,
+            13 | 14 => Debug::ContinueBack,
             _ => Debug::GoTo(Moment::Packet(packet / 2 + 1)),
         }
     }
