@@ -200,24 +200,11 @@ fn check_write(write: &Value, registers: &[u32], flags: &BTreeMap<String, String
     assert_eq!(found, bits, "{write}");
 }
 
-/// Stops at a pixel, steps to the end of the thread, back to its start, and forward again. Oracle:
-/// `genx eu run --trace` of the same kernel with the same registers, up to the first message with a
-/// response; there is no memory in that run. Returns the number of compared instructions.
-fn step_through(program: &Path, pixel: &str) -> usize {
-    let mut client = Client::start();
-    client.launch(program, &[&format!("pixel {pixel}")]);
-    let stopped = client.event("stopped");
-    assert_eq!(stopped["reason"], "function breakpoint", "{stopped}");
-    assert_eq!(stopped["hitBreakpointIds"], json!([1]));
-
-    // The kernel and the registers at the start of the thread.
-    let thread = client.scope(0, "Thread");
-    assert_eq!(thread["ip"], "0x0");
-    assert!(thread["pixel"].starts_with(pixel), "{thread:?}");
-    let body = client.ask(
-        "disassemble",
-        json!({ "memoryReference": thread["kernel"], "instructionCount": 2000 }),
-    );
+/// The trace of `genx eu run` for the kernel of the thread, which is at its start, with the registers
+/// of the thread.
+fn alone(client: &mut Client, kernel: &str, registers: &[u32]) -> Vec<Value> {
+    let body =
+        client.ask("disassemble", json!({ "memoryReference": kernel, "instructionCount": 2000 }));
     let list = body["instructions"].as_array().unwrap();
     let address = |value: &Value| {
         u64::from_str_radix(value.as_str().unwrap().trim_start_matches("0x"), 16).unwrap()
@@ -225,14 +212,12 @@ fn step_through(program: &Path, pixel: &str) -> usize {
     let base = address(&list[0]["address"]);
     let last = list.iter().rfind(|it| it["presentationHint"] != "invalid").unwrap();
     let count = address(&last["address"]) + 16 - base;
-    let body =
-        client.ask("readMemory", json!({ "memoryReference": thread["kernel"], "count": count }));
+    let body = client.ask("readMemory", json!({ "memoryReference": kernel, "count": count }));
     let kernel = STANDARD.decode(body["data"].as_str().unwrap()).unwrap();
     assert_eq!(kernel.len() as u64, count);
-    let first = client.registers();
     let directory = tempdir().unwrap();
     let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
-    let bytes: Vec<u8> = first.0.iter().flat_map(|dword| dword.to_le_bytes()).collect();
+    let bytes: Vec<u8> = registers.iter().flat_map(|dword| dword.to_le_bytes()).collect();
     std::fs::write(path("kernel.bin"), &kernel).unwrap();
     std::fs::write(path("grf.bin"), &bytes).unwrap();
     let (kernel, grf) = (path("kernel.bin"), path("grf.bin"));
@@ -249,13 +234,31 @@ fn step_through(program: &Path, pixel: &str) -> usize {
     let (code, out, err) = finish(genx(args));
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
     let run: Value = serde_json::from_str(&out).unwrap();
-    let trace = run["trace"].as_array().unwrap();
+    run["trace"].as_array().unwrap().clone()
+}
+
+/// Stops at a pixel, steps to the end of the thread, back to its start, and forward again. Oracle:
+/// `genx eu run --trace` of the same kernel with the same registers, up to the first message with a
+/// response; there is no memory in that run. Returns the number of compared instructions.
+fn step_through(program: &Path, pixel: &str) -> usize {
+    let mut client = Client::start();
+    client.launch(program, &[&format!("pixel {pixel}")]);
+    let stopped = client.event("stopped");
+    assert_eq!(stopped["reason"], "function breakpoint", "{stopped}");
+    assert_eq!(stopped["hitBreakpointIds"], json!([1]));
+
+    // The kernel and the registers at the start of the thread.
+    let thread = client.scope(0, "Thread");
+    assert_eq!(thread["ip"], "0x0");
+    assert!(thread["pixel"].starts_with(pixel), "{thread:?}");
+    let first = client.registers();
+    let trace = alone(&mut client, &thread["kernel"], &first.0);
 
     // Forward.
     let mut seen = vec![(thread["ip"].clone(), first)];
     let mut compared = 0;
-    let mut alone = true;
-    for entry in trace {
+    let mut same = true;
+    for entry in &trace {
         let text = entry["assembly"].as_str().unwrap();
         let ip = &seen[compared].0;
         assert_eq!(ip, entry["offset"].as_str().unwrap(), "{text}");
@@ -266,8 +269,8 @@ fn step_through(program: &Path, pixel: &str) -> usize {
         assert_eq!(stopped["reason"], "step", "{stopped}");
         let thread = client.scope(0, "Thread");
         let registers = client.registers();
-        alone &= !text.contains("send");
-        if !alone {
+        same &= !text.contains("send");
+        if !same {
             break;
         }
         for write in entry["writes"].as_array().unwrap() {
@@ -276,7 +279,7 @@ fn step_through(program: &Path, pixel: &str) -> usize {
         seen.push((thread["ip"].clone(), registers));
         compared += 1;
     }
-    if !alone {
+    if !same {
         client.resume("stepBack");
     }
     // Back, and forward again.

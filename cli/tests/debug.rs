@@ -541,14 +541,18 @@ fn an_aub_file() {
     assert_eq!(found, registers(capture.path()));
 }
 
-/// Shared local memory of a compute shader with atomics. Oracle: the test of piglit starts with an
-/// integer of 0 and adds 1 in each channel.
+/// Shared local memory of a compute shader. Oracle: the test of piglit: thread 0 stores 0, then six
+/// invocations add their numbers, and the sum is 15 when they read it.
 #[test]
 fn shared_local_memory() {
     let Some(folder) = corpus() else { return };
     let capture = folder.join("drivers/pg_cs_shared_atomics");
-    let out = script(&capture, &["break message", "continue", "slm 0 64", "urb"]);
-    assert!(lines(&out, "0x00000000: ").len() == 1 || out.contains("slm has"), "{out}");
+    let stop = ["continue", "slm 0 4"];
+    let commands = [&["break message hdc.dc1"], &stop[..], &stop[..], &stop[..]].concat();
+    let out = script(&capture, &commands);
+    let found = lines(&out, "0x00000000: ");
+    assert_eq!(found, ["0x00000000: 00000000", "0x00000000: 00000000", "0x00000000: 0000000f"]);
+    assert_eq!(lines(&out, "slm has 4096 bytes").len(), 3, "{out}");
 }
 
 /// A controller that executes random commands and records what it sees at each stop.

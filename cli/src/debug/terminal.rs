@@ -1,7 +1,8 @@
 //! Reads the commands of the debugger: from files, options, a terminal or a pipe.
 
+use super::args::Args;
 use super::commands::{self, Outcome, Session};
-use super::{Args, show};
+use super::show;
 use crate::output::{Error, Exit, bad_input, stdout};
 use genxml_sim::inspect::debugger::{Breakpoints, Command, Controller, Stop};
 use rustyline::completion::Completer;

@@ -1,14 +1,15 @@
 //! The requests that set breakpoints. Each request replaces the breakpoints of the same kind, or of
 //! the same source.
 
-use super::Server;
+use super::sources::Sources;
 use crate::input::address;
 use genxml_sim::inspect::debugger::{Breakpoints, Expression, Stop, Value as Number, What};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// A kind of breakpoints that one request replaces.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Set {
+enum Set {
     /// Lines of a source.
     Lines(u64),
     /// Packets, draws, pixels and others, by their names.
@@ -22,7 +23,11 @@ pub enum Set {
 /// A breakpoint of a request: what it is, and the line that the client is shown.
 type Wanted = Result<(What, Option<u64>), String>;
 
-impl Server {
+/// The breakpoints of the client.
+#[derive(Debug, Default)]
+pub struct Sets(BTreeMap<Set, Vec<u32>>);
+
+impl Sets {
     /// Replaces the breakpoints of a set by those in `list`. A breakpoint that cannot be set is
     /// reported as not verified, with the reason.
     fn replace(
@@ -30,15 +35,15 @@ impl Server {
         set: Set,
         list: &[Value],
         breakpoints: &mut Breakpoints,
-        what: impl Fn(&Server, &Value) -> Wanted,
+        what: impl Fn(&Value) -> Wanted,
     ) -> Value {
-        for number in self.sets.remove(&set).unwrap_or_default() {
+        for number in self.0.remove(&set).unwrap_or_default() {
             breakpoints.delete(number);
         }
         let mut numbers = Vec::new();
         let mut answers = Vec::new();
         for wanted in list {
-            let added = what(self, wanted).and_then(|(what, line)| {
+            let added = what(wanted).and_then(|(what, line)| {
                 let number = add(wanted, what, breakpoints)?;
                 Ok((number, line))
             });
@@ -54,13 +59,13 @@ impl Server {
                 Err(problem) => json!({ "verified": false, "message": problem }),
             });
         }
-        self.sets.insert(set, numbers);
+        self.0.insert(set, numbers);
         json!({ "breakpoints": answers })
     }
 
     /// The word of the protocol for a breakpoint.
-    pub(super) fn kind(&self, number: u32) -> &'static str {
-        let set = self.sets.iter().find(|(_, numbers)| numbers.contains(&number));
+    pub fn kind(&self, number: u32) -> &'static str {
+        let set = self.0.iter().find(|(_, numbers)| numbers.contains(&number));
         match set {
             Some((Set::Functions, _)) => "function breakpoint",
             Some((Set::Instructions, _)) => "instruction breakpoint",
@@ -69,21 +74,24 @@ impl Server {
         }
     }
 
-    pub(super) fn set_lines(
+    /// Replaces the breakpoints at lines of a source.
+    pub fn lines(
         &mut self,
         arguments: &Value,
+        sources: &Sources,
         breakpoints: &mut Breakpoints,
     ) -> Result<Value, String> {
         let reference = arguments["source"]["sourceReference"].as_u64().unwrap_or(0);
         let list = list(arguments, "breakpoints")?;
-        Ok(self.replace(Set::Lines(reference), list, breakpoints, |server, wanted| {
+        Ok(self.replace(Set::Lines(reference), list, breakpoints, |wanted| {
             let line = wanted["line"].as_u64().ok_or("`line` must be a number")?;
-            let (line, address) = server.sources.instruction(reference, line)?;
+            let (line, address) = sources.instruction(reference, line)?;
             Ok((What::Instruction(address), Some(line)))
         }))
     }
 
-    pub(super) fn set_functions(
+    /// Replaces the breakpoints that have names.
+    pub fn functions(
         &mut self,
         arguments: &Value,
         stop: Option<&Stop<'_>>,
@@ -91,32 +99,34 @@ impl Server {
     ) -> Result<Value, String> {
         let kernel = stop.and_then(|stop| stop.thread).map(|thread| thread.kernel);
         let list = list(arguments, "breakpoints")?;
-        Ok(self.replace(Set::Functions, list, breakpoints, |_, wanted| {
+        Ok(self.replace(Set::Functions, list, breakpoints, |wanted| {
             let name = wanted["name"].as_str().ok_or("`name` must be text")?;
             Ok((What::parse(name, kernel)?, None))
         }))
     }
 
-    pub(super) fn set_instructions(
+    /// Replaces the breakpoints at addresses.
+    pub fn instructions(
         &mut self,
         arguments: &Value,
         breakpoints: &mut Breakpoints,
     ) -> Result<Value, String> {
         let list = list(arguments, "breakpoints")?;
-        Ok(self.replace(Set::Instructions, list, breakpoints, |_, wanted| {
+        Ok(self.replace(Set::Instructions, list, breakpoints, |wanted| {
             let base = reference(wanted, "instructionReference")?;
             let offset = wanted["offset"].as_i64().unwrap_or(0);
             Ok((What::Instruction(base.wrapping_add_signed(offset)), None))
         }))
     }
 
-    pub(super) fn set_data(
+    /// Replaces the watchpoints.
+    pub fn data(
         &mut self,
         arguments: &Value,
         breakpoints: &mut Breakpoints,
     ) -> Result<Value, String> {
         let list = list(arguments, "breakpoints")?;
-        Ok(self.replace(Set::Data, list, breakpoints, |_, wanted| {
+        Ok(self.replace(Set::Data, list, breakpoints, |wanted| {
             let id = wanted["dataId"].as_str().ok_or("`dataId` must be text")?;
             let wrong = || format!("`{id}` is not a dataId; ask dataBreakpointInfo for one");
             let (base, length) = id.split_once('/').ok_or_else(wrong)?;

@@ -89,7 +89,8 @@ pub fn variables(stop: &Stop<'_>, reference: u64) -> Result<Vec<Value>, String> 
         STATE => Ok(show::state(stop)?.lines().map(state_line).collect()),
         GENERAL..ELEMENTS => {
             let index = (reference - GENERAL) / COUNT;
-            let ty = SCOPES.get(index as usize).filter(|_| (reference - GENERAL) % COUNT == 0);
+            let ty =
+                SCOPES.get(index as usize).filter(|_| (reference - GENERAL).is_multiple_of(COUNT));
             general(stop, *ty.ok_or_else(|| missing(reference))?, index)
         }
         _ => {

@@ -74,7 +74,7 @@ impl Code {
         let last = self.instructions.iter().next_back();
         last.map_or(0, |(offset, instruction)| {
             let length = instruction.as_ref().map_or(16, |instruction| instruction.length());
-            offset + u32::from(length)
+            offset + length
         })
     }
 
