@@ -413,6 +413,26 @@ fn packets_and_memory() {
     client.end();
 }
 
+/// A long run can be paused. Messages that arrive during a run are answered, and the run continues.
+#[test]
+fn a_pause() {
+    let Some(folder) = corpus::folder() else { return };
+    let mut client = Client::start();
+    // 129 million instructions.
+    client.launch(&folder.join("drivers/pg_xfb"), &[]);
+    let threads = client.ask("threads", json!({}));
+    assert_eq!(threads["threads"][0]["id"], 1);
+    let set =
+        client.ask("setFunctionBreakpoints", json!({ "breakpoints": [{ "name": "draw 999" }] }));
+    assert_eq!(set["breakpoints"][0]["verified"], true);
+    assert!(client.events.is_empty(), "{:?}", client.events);
+    client.ask("pause", json!({ "threadId": 1 }));
+    let stopped = client.event("stopped");
+    assert_eq!(stopped["reason"], "pause", "{stopped}");
+    assert!(client.frames().len() > 2);
+    client.end();
+}
+
 /// What a client may send at a wrong time, and what is not a message.
 #[test]
 fn refusals() {

@@ -17,6 +17,9 @@ use std::collections::BTreeMap;
 /// Number of events between two calls of [`Controller::pauses`].
 const EVENTS_BETWEEN_POLLS: u32 = 1024;
 
+/// The turn of a thread counts as so many events: it can be long, and have no events.
+const EVENTS_OF_A_TURN: u32 = 16;
+
 /// Decides how to continue after a stop.
 pub trait Controller {
     /// Called at each stop. Breakpoints can be changed there.
@@ -111,7 +114,7 @@ struct Live {
 
 /// The observer of a debugged run.
 pub struct Engine<'c> {
-    controller: &'c mut dyn Controller,
+    controller: RefCell<&'c mut dyn Controller>,
     breakpoints: Breakpoints,
     generation: Generation,
     goal: Goal,
@@ -137,8 +140,9 @@ pub struct Engine<'c> {
     newest: Option<Moment>,
     /// True if the fault of this run was shown before it happened.
     fault_shown: bool,
-    events: u32,
-    pause: bool,
+    /// Events and turns of threads since the controller was asked for a pause.
+    events: Cell<u32>,
+    pause: Cell<bool>,
 }
 
 impl std::fmt::Debug for Engine<'_> {
@@ -155,7 +159,7 @@ impl<'c> Engine<'c> {
         generation: Generation,
     ) -> Self {
         Engine {
-            controller,
+            controller: RefCell::new(controller),
             breakpoints,
             generation,
             goal: Goal::Start,
@@ -171,8 +175,8 @@ impl<'c> Engine<'c> {
             submitted: false,
             newest: None,
             fault_shown: false,
-            events: 0,
-            pause: false,
+            events: Cell::new(0),
+            pause: Cell::new(false),
         }
     }
 
@@ -289,7 +293,7 @@ impl<'c> Engine<'c> {
         thread: Option<StoppedThread<'_>>,
         view: Option<&dyn View>,
     ) {
-        self.pause = false;
+        self.pause.set(false);
         self.fault_shown |= reasons.iter().any(|reason| matches!(reason, Reason::Fault(_)));
         let drawing = self.position.drawing;
         let Engine { controller, position, breakpoints, generation, .. } = self;
@@ -304,7 +308,7 @@ impl<'c> Engine<'c> {
         breakpoints.delete_if(|breakpoint| hits(&reasons, breakpoint));
         let mut stop = Stop { reasons, moment, position, thread, view, generation: *generation };
         let goal = loop {
-            let command = controller.stopped(&stop, breakpoints);
+            let command = controller.get_mut().stopped(&stop, breakpoints);
             match goal(command, moment, stop.position.packets, drawing) {
                 Ok(goal) => break goal,
                 Err(reason) => stop.reasons = vec![reason],
@@ -374,7 +378,7 @@ impl<'c> Engine<'c> {
             }
             return;
         }
-        if self.pause && reasons.is_empty() {
+        if self.pause.get() && reasons.is_empty() {
             reasons.push(Reason::Pause);
         }
         if !reasons.is_empty() {
@@ -521,6 +525,16 @@ impl<'c> Engine<'c> {
                 .any(|it| matches!(it.what, What::Message(_) | What::Instruction(_)))
     }
 
+    /// Asks the controller for a pause now and then.
+    fn poll(&self, events: u32) {
+        self.events.set(self.events.get() + events);
+        if self.events.get() >= EVENTS_BETWEEN_POLLS {
+            self.events.set(0);
+            let pauses = self.controller.borrow_mut().pauses();
+            self.pause.set(self.pause.get() || pauses);
+        }
+    }
+
     /// The pixel that a breakpoint wants to be watched in the current draw.
     fn pixel(&self) -> Option<WatchedPixel> {
         self.breakpoints.enabled().find_map(|breakpoint| match breakpoint.what {
@@ -599,11 +613,7 @@ impl Observer for Engine<'_> {
         if self.cancel.is_some() {
             return;
         }
-        self.events += 1;
-        if self.events >= EVENTS_BETWEEN_POLLS {
-            self.events = 0;
-            self.pause |= self.controller.pauses();
-        }
+        self.poll(1);
         let batches = &mut self.position.batches[now.engine as usize];
         match *event {
             Event::Submission { .. } => {
@@ -659,13 +669,14 @@ impl Observer for Engine<'_> {
     fn wants_instructions_of(&self, kernel: u64, slot: u32) -> bool {
         let Some(live) = self.live.get(&slot) else { return self.cancel.is_some() };
         live.resumed.set(true);
+        self.poll(EVENTS_OF_A_TURN);
         match &self.goal {
             _ if self.cancel.is_some() => return true,
             Goal::Reach { moment: Moment::Instruction { thread, .. }, .. } => {
                 return *thread == live.id;
             }
             Goal::Reach { .. } => return false,
-            _ if self.pause => return true,
+            _ if self.pause.get() => return true,
             Goal::Any | Goal::Thread | Goal::Fault { .. } => return true,
             Goal::Next(thread) | Goal::Last(thread) if *thread == live.id => return true,
             Goal::Search { before: Moment::Instruction { thread, .. }, .. }
