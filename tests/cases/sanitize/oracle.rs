@@ -154,9 +154,11 @@ impl Observer for Oracle {
     fn event(&mut self, now: Now, event: &Event<'_>) {
         let engine = now.engine;
         match event {
-            Event::Accesses { at, list, .. } => {
+            Event::Accesses { at, thread, list } => {
                 for access in *list {
-                    self.access(at, access);
+                    let sent = thread.is_some() || access.client == Client::RenderTarget;
+                    let place = Place { thread: at.thread.filter(|_| sent), ..*at };
+                    self.access(&place, access);
                 }
             }
             Event::Packet { at, dwords } if at.packet == PipeControl::NAME => {

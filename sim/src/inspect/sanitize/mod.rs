@@ -1,155 +1,20 @@
 //! Sanitizers: observers that find mistakes which the model itself does not feel, because it has no
 //! caches, runs threads in order, and gives every register a value.
 //!
-//! * [`finding`]: what a sanitizer reports: a rule, and the two sides that break it together;
+//! * [`sanitizer`]: what every sanitizer does; [`finding`]: what it reports: a rule, and the two
+//!   sides that break it together;
 //! * [`mod@flush`]: data that is read through a cache which was not invalidated, or written through
-//!   one which was not flushed.
+//!   one which was not flushed;
+//! * [`list`]: [`SANITIZERS`] lists them, and [`Sanitizers`] is the observer that runs those of a
+//!   list of names.
 //!
-//! [`SANITIZERS`] lists them. To add one, add a file with a type that implements [`Sanitize`], and
-//! a row to the list. [`Sanitizers`] is the observer that runs those of a list of names.
+//! To add one, add a file with a type that implements [`Sanitize`], and a row to the list.
 
 pub mod finding;
 pub mod flush;
+pub mod list;
+pub mod sanitizer;
 
 pub use finding::{Finding, Rule, Side};
-
-use crate::machine::events::{Event, Now, Observer};
-use genxml::eu::Generation;
-
-/// A sanitizer.
-pub trait Sanitize: Send {
-    /// Called for every event, in order.
-    fn event(&mut self, now: Now, event: &Event<'_>);
-
-    /// The findings so far, in the order in which they were found first.
-    fn findings(&self) -> &[Finding];
-
-    /// Whether the sanitizer needs [`Event::Accesses`].
-    fn wants_accesses(&self) -> bool {
-        false
-    }
-
-    /// Whether the sanitizer needs [`Event::Instruction`].
-    fn wants_instructions(&self) -> bool {
-        false
-    }
-}
-
-/// A row of [`SANITIZERS`].
-#[derive(Clone, Copy, Debug)]
-pub struct Row {
-    /// The name in `--sanitize`.
-    pub name: &'static str,
-    /// What it finds, in one line.
-    pub doc: &'static str,
-    /// The generations whose rules it has.
-    pub generations: &'static [Generation],
-    /// The rules whose violations it reports.
-    pub rules: &'static [Rule],
-    /// Makes one without findings.
-    pub new: fn() -> Box<dyn Sanitize>,
-}
-
-/// All sanitizers.
-pub const SANITIZERS: &[Row] = &[Row {
-    name: "flush",
-    doc: "data that passes from cache to cache without the flush or invalidation that it needs",
-    generations: &[Generation::Gen8],
-    rules: flush::RULES,
-    new: || Box::new(flush::Flush::default()),
-}];
-
-/// Why sanitizers cannot be made.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Unknown {
-    /// There is no sanitizer of this name.
-    #[error("there is no sanitizer {0:?}: use {names}", names = names())]
-    Name(String),
-    /// The sanitizer does not have the rules of the generation.
-    #[error("the sanitizer {name} has no rules for {generation}")]
-    Generation {
-        /// The sanitizer.
-        name: &'static str,
-        /// The generation, in words.
-        generation: String,
-    },
-}
-
-/// The names of all sanitizers, separated by commas.
-pub fn names() -> String {
-    SANITIZERS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ")
-}
-
-/// The row of a sanitizer.
-///
-/// # Errors
-/// [`Unknown::Name`].
-pub fn row(name: &str) -> Result<&'static Row, Unknown> {
-    let found = SANITIZERS.iter().find(|row| row.name == name);
-    found.ok_or_else(|| Unknown::Name(name.to_owned()))
-}
-
-/// The observer that runs several sanitizers.
-#[derive(Default)]
-pub struct Sanitizers {
-    list: Vec<(&'static Row, Box<dyn Sanitize>)>,
-}
-
-impl std::fmt::Debug for Sanitizers {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.list.iter().map(|(row, _)| row.name)).finish()
-    }
-}
-
-impl Sanitizers {
-    /// The sanitizers of these names, for a GPU of `generation`. A name that is given twice counts
-    /// once.
-    ///
-    /// # Errors
-    /// [`Unknown`].
-    pub fn new<'n>(
-        names: impl IntoIterator<Item = &'n str>,
-        generation: Generation,
-    ) -> Result<Sanitizers, Unknown> {
-        let mut list: Vec<(&'static Row, Box<dyn Sanitize>)> = Vec::new();
-        for name in names {
-            let row = row(name)?;
-            if !row.generations.contains(&generation) {
-                let generation = format!("{generation:?}");
-                return Err(Unknown::Generation { name: row.name, generation });
-            }
-            if list.iter().all(|(other, _)| other.name != row.name) {
-                list.push((row, (row.new)()));
-            }
-        }
-        Ok(Sanitizers { list })
-    }
-
-    /// The findings of each sanitizer, with its row.
-    pub fn findings(&self) -> impl Iterator<Item = (&'static Row, &Finding)> {
-        self.list.iter().flat_map(|(row, sanitizer)| {
-            sanitizer.findings().iter().map(move |finding| (*row, finding))
-        })
-    }
-
-    /// The names of the sanitizers.
-    pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.list.iter().map(|(row, _)| row.name)
-    }
-}
-
-impl Observer for Sanitizers {
-    fn event(&mut self, now: Now, event: &Event<'_>) {
-        for (_, sanitizer) in &mut self.list {
-            sanitizer.event(now, event);
-        }
-    }
-
-    fn wants_instructions(&self) -> bool {
-        self.list.iter().any(|(_, sanitizer)| sanitizer.wants_instructions())
-    }
-
-    fn wants_accesses(&self) -> bool {
-        self.list.iter().any(|(_, sanitizer)| sanitizer.wants_accesses())
-    }
-}
+pub use list::{Row, SANITIZERS, Sanitizers, Unknown, names, row};
+pub use sanitizer::Sanitize;

@@ -27,11 +27,11 @@ pub mod rules;
 
 pub use rules::RULES;
 
-use super::Sanitize;
 use super::finding::{Finding, Rule, Side};
+use super::sanitizer::Sanitize;
 use crate::machine::events::{Event, Now};
 use crate::machine::fault::Place;
-use crate::mem::Access;
+use crate::mem::{Access, Client};
 use caches::{Caches, Holder, Path, Time};
 use genxml::core::Fixed as _;
 use genxml::engine::EngineId;
@@ -68,7 +68,10 @@ impl Sanitize for Flush {
         match event {
             Event::Accesses { at, thread, list, .. } => {
                 for access in *list {
-                    self.access(access, at, *thread);
+                    // `at` has the latest message. Only these accesses come from messages.
+                    let sent = thread.is_some() || access.client == Client::RenderTarget;
+                    let at = Place { thread: at.thread.filter(|_| sent), ..*at };
+                    self.access(access, &at, *thread);
                 }
             }
             Event::Flush { cache, invalidates } => {
