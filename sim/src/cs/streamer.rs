@@ -347,10 +347,7 @@ impl Streamer {
         exec.emit_packet(&self.dwords)?;
         exec.stats.packets += 1;
         exec.stats.engine_packets[exec.engine as usize] += 1;
-        let client = exec.vm.log().map_or(Client::CommandStreamer, |_| client(exec));
-        let acting = exec.vm.client(client);
-        let flow = (self.commands.execute)(exec, &self.dwords);
-        drop(acting);
+        let flow = self.execute(exec);
         exec.emit_memory(Some(exec.at));
         let flow = flow?;
         self.advance(exec)?;
@@ -412,6 +409,13 @@ impl Streamer {
             Flow::Context { address, inhibit } => return Ok(Step::Context { address, inhibit }),
         }
         Ok(Step::Done)
+    }
+
+    /// Executes the packet that was fetched.
+    fn execute(&self, exec: &mut Exec<'_>) -> Result<Flow, Fault> {
+        let client = exec.vm.log().map_or(Client::CommandStreamer, |_| client(exec));
+        let _client = exec.vm.client(client);
+        (self.commands.execute)(exec, &self.dwords)
     }
 
     /// Moves to the end of the packet that was executed. In a ring, also updates RING_HEAD and, at

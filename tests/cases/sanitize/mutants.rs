@@ -9,8 +9,8 @@ use genxml::eu::Generation;
 use genxml::gen8::VideoPacket;
 use genxml::gen8::mi::{MiFlushDw, PipeControl};
 use genxml_core::Fixed;
-use genxml_sim::inspect::sanitize::Sanitizers;
-use genxml_sim::mem::{Frames, Memory};
+use genxml_sim::inspect::sanitize::{Finding, Sanitizers};
+use genxml_sim::mem::{Client, Frames, Memory};
 use genxml_sim::{ContextId, Event, Gpu, Now, Observer, Place};
 use genxml_testkit::{Random, corpus};
 use std::collections::{BTreeMap, BTreeSet};
@@ -164,7 +164,10 @@ fn without(found: &Found, bits: &[&str]) -> Vec<u32> {
     for (_, _, clear) in BITS.into_iter().filter(|(name, ..)| bits.contains(name)) {
         clear(&mut packet);
     }
-    packet.pack()[..length].to_vec()
+    // The first dword has the length: a shorter packet leaves out immediate data.
+    let mut dwords = packet.pack()[..length].to_vec();
+    dwords[0] = found.dwords[0];
+    dwords
 }
 
 /// The bit of MI_FLUSH_DW.
@@ -228,8 +231,14 @@ impl Counts {
         self.reported += usize::from(!stale.is_empty() && !findings.is_empty());
         self.others += usize::from(stale.is_empty() && !findings.is_empty());
         self.readers += stale.len();
-        let is_named = |place: &Place| findings.iter().any(|finding| finding.second.at == *place);
-        self.named += stale.iter().filter(|(place, _)| is_named(place)).count();
+        let is_named = |(place, client): &&(Place, Client)| {
+            findings.iter().any(|Finding { second, .. }| match client {
+                // The sanitizer also names the instruction.
+                Client::RenderTarget => Place { thread: None, ..second.at } == *place,
+                _ => second.at == *place,
+            })
+        };
+        self.named += stale.iter().filter(is_named).count();
         if stale.is_empty() != findings.is_empty() {
             let rules: BTreeSet<_> = findings.iter().map(|finding| finding.rule.id).collect();
             eprintln!("{} exec {}: stale {stale:?}, {rules:?}", capture.name(), patch.exec);

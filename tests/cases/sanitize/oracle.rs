@@ -154,17 +154,16 @@ impl Observer for Oracle {
     fn event(&mut self, now: Now, event: &Event<'_>) {
         let engine = now.engine;
         match event {
-            Event::Accesses { at, thread, list } => {
+            Event::Accesses { at, list, .. } => {
                 for access in *list {
-                    let sent = thread.is_some() || access.client == Client::RenderTarget;
-                    let place = Place { thread: at.thread.filter(|_| sent), ..*at };
-                    self.access(&place, access);
+                    self.access(at, access);
                 }
             }
-            Event::Packet { at, dwords } if at.packet == PipeControl::NAME => {
-                if PipeControl::read_lossy(dwords).command_streamer_stall_enable {
-                    self.write_back(engine, Client::StreamOut, false);
-                }
+            Event::Packet { at, dwords }
+                if at.packet == PipeControl::NAME
+                    && PipeControl::read_lossy(dwords).command_streamer_stall_enable =>
+            {
+                self.write_back(engine, Client::StreamOut, false);
             }
             Event::Flush { cache, .. } => match cache {
                 Cache::RenderTarget => self.write_back(engine, Client::RenderTarget, true),

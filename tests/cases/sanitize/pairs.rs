@@ -154,6 +154,10 @@ fn a_render_target_read_by_the_command_streamer() {
         |flush, on| flush.render_target_cache_flush_enable = on,
         ("FLUSH-RENDER-TARGET", "3DPRIMITIVE", "MI_COPY_MEM_MEM"),
     );
+    // The guide shows this finding.
+    let guide = include_str!("../../../runtime/src/guide/flushes.md");
+    let text = findings[0].to_string();
+    assert!(guide.contains(&text), "{text}");
     let Finding { first, second, count, .. } = &findings[0];
     assert_eq!((first.address, first.bytes, *count), (TARGETS + 4, 4, 1));
     assert_eq!((second.address, second.bytes), (TARGETS + 4, 4));

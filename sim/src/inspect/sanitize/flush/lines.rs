@@ -46,9 +46,9 @@ pub struct Line {
 /// All lines that were accessed, by physical address.
 #[derive(Debug, Default)]
 pub struct Lines {
-    /// Index of each page in `pages`.
+    /// Index in `lines` of the first line of each page.
     index: HashMap<u64, usize>,
-    pages: Vec<Box<[Line; LINES]>>,
+    lines: Vec<Line>,
     /// Pages of recent accesses, each with its index. The low bits of a page select the entry.
     recent: Vec<(u64, usize)>,
 }
@@ -65,14 +65,14 @@ impl Lines {
         }
         let recent = &mut self.recent[page as usize % RECENT];
         if recent.0 != page {
-            let pages = &mut self.pages;
+            let lines = &mut self.lines;
             let index = *self.index.entry(page).or_insert_with(|| {
-                pages.push(Box::new(std::array::from_fn(|_| Line::default())));
-                pages.len() - 1
+                lines.resize_with(lines.len() + LINES, Line::default);
+                lines.len() - LINES
             });
             *recent = (page, index);
         }
-        &mut self.pages[recent.1][line]
+        &mut self.lines[recent.1 + line]
     }
 }
 

@@ -30,11 +30,12 @@ pub use rules::RULES;
 use super::finding::{Finding, Rule, Side};
 use super::sanitizer::Sanitize;
 use crate::machine::events::{Event, Now};
-use crate::machine::fault::Place;
+use crate::machine::fault::{InKernel, Place};
 use crate::mem::{Access, Client};
 use caches::{Caches, Holder, Path, Time};
 use genxml::core::Fixed as _;
 use genxml::engine::EngineId;
+use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::mi::PipeControl;
 use lines::{Fill, LINE, Lines, Write};
 use std::collections::HashMap;
@@ -56,6 +57,10 @@ pub struct Flush {
     numbers: HashMap<Key, Author>,
     /// The place of the latest access.
     latest: Option<(Place, Author)>,
+    /// The latest message to the render cache of the current draw, and its thread. The pipeline
+    /// executes the writes of a thread when the thread has ended, so writes to several targets are
+    /// all attributed to the last message.
+    rendering: Option<(InKernel, u32)>,
     /// The latest read: number of the line, path, and the time after it.
     latest_read: Option<(u64, Path, Time)>,
     findings: Vec<Finding>,
@@ -68,23 +73,34 @@ impl Sanitize for Flush {
         match event {
             Event::Accesses { at, thread, list, .. } => {
                 for access in *list {
-                    // `at` has the latest message. Only these accesses come from messages.
-                    let sent = thread.is_some() || access.client == Client::RenderTarget;
-                    let at = Place { thread: at.thread.filter(|_| sent), ..*at };
-                    self.access(access, &at, *thread);
+                    match self.rendering.filter(|_| access.client == Client::RenderTarget) {
+                        Some((message, thread)) => {
+                            let at = Place { thread: Some(message), ..*at };
+                            self.access(access, &at, Some(thread));
+                        }
+                        None => self.access(access, at, *thread),
+                    }
                 }
             }
+            Event::Message { kernel, thread, ip, function, .. }
+                if *function == SharedFunction::DataPortRender =>
+            {
+                self.rendering = Some((InKernel { kernel: *kernel, ip: *ip }, *thread));
+            }
+            Event::Draw(_) => self.rendering = None,
             Event::Flush { cache, invalidates } => {
                 self.caches.command(now.engine, *cache, *invalidates);
             }
-            Event::Packet { at, dwords, .. } if at.packet == PipeControl::NAME => {
-                if PipeControl::read_lossy(dwords).command_streamer_stall_enable {
-                    self.caches.stalled(now.engine);
-                }
+            Event::Packet { at, dwords, .. }
+                if at.packet == PipeControl::NAME
+                    && PipeControl::read_lossy(dwords).command_streamer_stall_enable =>
+            {
+                self.caches.stalled(now.engine);
             }
             Event::Submission { .. } => self.caches.begin(now.engine),
             Event::SubmissionEnd => {
-                if self.caches.end(now.engine) {
+                let idle = self.caches.end(now.engine);
+                if idle {
                     self.lines.clear();
                 }
             }
