@@ -18,3 +18,4 @@ mod run;
 mod shim;
 mod spec;
 mod why;
+mod why_slice;

@@ -41,6 +41,18 @@ pub struct Replay<'a> {
     /// those of number 0.
     mapped: BTreeMap<u32, BTreeMap<u64, (ObjectId, Frames)>>,
     buffers: Vec<Option<Buffer>>,
+    skipped: Vec<Skipped>,
+}
+
+/// A packet that a run leaves out: its dwords are zero, which is MI_NOOP, while its submission runs.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Skipped {
+    /// The number of the submission in the capture.
+    pub seq: u64,
+    /// Graphics address of the packet.
+    pub address: u64,
+    /// Number of dwords of the packet.
+    pub dwords: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -85,6 +97,7 @@ impl<'a> Replay<'a> {
             contexts: BTreeMap::new(),
             mapped: BTreeMap::new(),
             buffers: vec![None; capture.object_count()],
+            skipped: Vec::new(),
         }
     }
 
@@ -100,12 +113,19 @@ impl<'a> Replay<'a> {
             contexts: self.contexts.clone(),
             mapped: self.mapped.clone(),
             buffers: self.buffers.clone(),
+            skipped: self.skipped.clone(),
         })
     }
 
     /// Number of events that have run.
     pub fn events_done(&self) -> usize {
         self.next
+    }
+
+    /// Leaves out a packet that was in memory before its submission. Call before the submission
+    /// runs.
+    pub fn skip(&mut self, packet: Skipped) {
+        self.skipped.push(packet);
     }
 
     /// The GPU, to set limits or to look at its contexts.
@@ -182,15 +202,33 @@ impl<'a> Replay<'a> {
 
     fn exec(&mut self, exec: &Exec, observer: Option<&mut dyn Observer>) -> Result<Stats, Fault> {
         let context = self.prepare(exec)?;
-        {
-            let (engine, address, length) = (exec.engine, exec.batch_address, exec.batch_length);
-            match observer {
-                None => self.gpu.submit(context, engine, address, length),
-                Some(observer) => {
-                    self.gpu.submit_observed(context, engine, address, length, observer)
-                }
+        let kept = self.replace_skipped(exec.seq, context);
+        let (engine, address, length) = (exec.engine, exec.batch_address, exec.batch_length);
+        let result = match observer {
+            None => self.gpu.submit(context, engine, address, length),
+            Some(observer) => self.gpu.submit_observed(context, engine, address, length, observer),
+        };
+        let mut vm = self.gpu.vm(context);
+        for (address, bytes) in kept {
+            // The packet was readable before; if it is not now, there is nothing to restore.
+            let _ = vm.write(address, &bytes);
+        }
+        result
+    }
+
+    /// Replaces the skipped packets of a submission by zeros, and returns their bytes.
+    fn replace_skipped(&mut self, seq: u64, context: ContextId) -> Vec<(u64, Vec<u8>)> {
+        let mut kept = Vec::new();
+        for packet in self.skipped.iter().filter(|packet| packet.seq == seq) {
+            let mut bytes = vec![0; 4 * packet.dwords];
+            let mut vm = self.gpu.vm(context);
+            if vm.read(packet.address, &mut bytes).is_ok()
+                && vm.write(packet.address, &vec![0; bytes.len()]).is_ok()
+            {
+                kept.push((packet.address, bytes));
             }
         }
+        kept
     }
 
     /// Sets up the memory and mappings that the submission needs, and returns its context.

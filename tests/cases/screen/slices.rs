@@ -4,9 +4,7 @@
 //! only difference between what is named for the good and for the bad draw is the packet, the
 //! address or the instruction that was changed.
 
-use crate::screen::scene::{
-    CONSTANTS, FLOATS, Scene, TARGETS, VERTICES, Vertex, viewport,
-};
+use crate::screen::scene::{CONSTANTS, FLOATS, Scene, TARGETS, VERTICES, Vertex, viewport};
 use genxml::engine::EngineId;
 use genxml::eu;
 use genxml::gen8::blitter::{BlitByteMask, BlitColorDepth, BlitRasterOperation, XyColorBlt};
@@ -443,7 +441,7 @@ const FAULTS: &[Fault] = &[
     }),
     Fault("sample mask", Thing::Packet("3DSTATE_SAMPLE_MASK"), |it| it.scene.sample_mask = 0xfe),
     Fault("cull mode", RASTER, |it| it.scene.raster.cull_mode = Cull::CULLMODE_FRONT),
-    Fault("winding", RASTER, |it| it.scene.raster.front_winding = Winding::COUNTERCLOCKWISE),
+    Fault("winding", RASTER, |it| it.scene.raster.front_winding = Winding::COUNTER_CLOCKWISE),
     Fault("topology", Thing::Packet("3DSTATE_VF_TOPOLOGY"), |it| {
         more(it, &ThreeDStateVfTopology { primitive_topology_type: Code::_3DPRIM_RECTLIST });
     }),
