@@ -261,7 +261,7 @@ fn the_named_packets_reproduce_the_pixel() {
         }
         captures += 1;
         let level = first.probe.view.level;
-        for _ in 0..25 {
+        for _ in 0..16 {
             let at = [level.width, level.height].map(|size| random.below(size.into()) as u32);
             let answer = of_capture(&capture, &question(at), &|_| ()).unwrap();
             let value = answer.value.as_ref().unwrap();
