@@ -192,8 +192,8 @@ impl Observer for Footprints {
     }
 }
 
-/// The packets that the history of a pixel does not name, and that wrote nothing that the named ones
-/// read, directly or through others.
+/// The packets that the history of a pixel does not name, and that wrote nothing that the named
+/// ones read, directly or through others.
 fn unnamed(footprints: &[Footprint], answer: &Answer) -> Vec<Skipped> {
     let named: BTreeSet<(u64, u64)> =
         answer.entries.iter().filter_map(|entry| Some((entry.label?, entry.at?.address))).collect();

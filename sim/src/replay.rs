@@ -44,7 +44,8 @@ pub struct Replay<'a> {
     skipped: Vec<Skipped>,
 }
 
-/// A packet that a run leaves out: its dwords are zero, which is MI_NOOP, while its submission runs.
+/// A packet that a run leaves out: while its submission runs, its dwords are zero, which is
+/// MI_NOOP.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Skipped {
     /// The number of the submission in the capture.

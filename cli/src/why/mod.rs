@@ -125,8 +125,8 @@ pub struct Args {
     /// With --slice, the object has the member slice: pixel, address, bytes, writer (as an entry,
     /// with old and new as bytes), how (thread, copied, filled, outside, packet, end or failed),
     /// state, thread, source (pixel, made), error. Members of a state: packets (stage, packet,
-    /// address, batch, dwords), memory (kind, address, bytes, writer), cut. Members of a thread: draw, primitive, kernel, channel,
-    /// executed, cut, instructions, inputs. Members of an instruction: step, offset, text,
+    /// address, batch, dwords), memory (kind, address, bytes, writer), cut. Members of a thread:
+    /// draw, primitive, kernel, channel, executed, cut, instructions, inputs. Members of an instruction: step, offset, text,
     /// channels, decides, message, operands (name, channel, element, from, inputs), results,
     /// because, reads. "from" and "because" are indices of instructions, "inputs" are indices of
     /// inputs. Members of an input: register, bits, source, reads. Members of a read: address,

@@ -396,12 +396,12 @@ fn shuffled(u: &Uop, c: usize, file: &[u8], push: &mut impl FnMut(Use, Part, Typ
     };
     let size = u.src[0].ty.size();
     let first = usize::from(*offset) % REGISTER / size;
-    let place = |number: usize| A0 + 2 * ((usize::from(region.address) + number) % 16);
-    let base = i32::from(word(file, place(0))) + i32::from(region.immediate);
+    let word_at = |number: usize| A0 + 2 * ((usize::from(region.address) + number) % 16);
+    let base = i32::from(word(file, word_at(0))) + i32::from(region.immediate);
     let register = base & !(REGISTER as i32 - 1);
-    let select = i32::from(word(file, place(first + c))) & (REGISTER - size) as i32;
+    let select = i32::from(word(file, word_at(first + c))) & (REGISTER - size) as i32;
     for number in [0, first + c] {
-        push(Use::Address, Part::File(place(number) as u16, 2), Type::Uw);
+        push(Use::Address, Part::File(word_at(number) as u16, 2), Type::Uw);
     }
     push_wrapped(Use::Source(0), wrap(register + select), u.src[0].ty, push);
 }

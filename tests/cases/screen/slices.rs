@@ -1,8 +1,8 @@
-//! Faults that are found with the history and the slice of a pixel. Each test case changes one thing
-//! of a draw: a field of a packet, state or a value in memory, an instruction, a blit. Then a pixel
-//! of the target differs, and the history or slice of this pixel must name the changed thing: the
-//! only difference between what is named for the good and for the bad draw is the packet, the
-//! address or the instruction that was changed.
+//! Faults that are found with the history and the slice of a pixel. Each fault changes one thing:
+//! a field of a packet, state or a value in memory, an instruction, a blit. Then a pixel of the
+//! target differs, and the history or slice of this pixel must name the changed thing: the only
+//! difference between what is named for the good and for the bad draw is the packet, the address or
+//! the instruction that was changed.
 
 use crate::screen::scene::{CONSTANTS, FLOATS, Scene, TARGETS, VERTICES, Vertex, viewport};
 use genxml::engine::EngineId;

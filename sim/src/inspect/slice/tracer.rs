@@ -291,7 +291,7 @@ impl Code {
             let at = address.wrapping_add_signed(offset.into());
             match instruction(generation, at, read) {
                 Some(instruction) => {
-                    text.insert(offset as u32, instruction.to_string());
+                    text.insert(offset as u32, instruction.to_string().trim_start().to_owned());
                     Fetched::Instruction(Box::new(instruction))
                 }
                 None => Fetched::Garbage("the instruction cannot be read".to_owned()),
