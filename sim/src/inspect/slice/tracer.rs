@@ -211,14 +211,13 @@ impl Tracer {
                     self.accesses.entry((step, channel)).or_default().extend_from_slice(list);
                 }
             }
-            (None, _) => {
-                let wanted = |access: &&Access| {
-                    !access.write && matches!(access.client, Client::State | Client::Vertices)
-                };
-                self.parent.reads.extend(list.iter().filter(wanted));
-            }
             _ => {}
         }
+        // Surface and sampler states are read once, by the first thread that needs them.
+        let wanted = |access: &&Access| {
+            !access.write && matches!(access.client, Client::State | Client::Vertices)
+        };
+        self.parent.reads.extend(list.iter().filter(wanted));
     }
 
     fn packet(&mut self, at: &Place, dwords: &[u32]) {
