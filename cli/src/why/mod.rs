@@ -126,14 +126,14 @@ pub struct Args {
     /// with old and new as bytes), how (thread, copied, filled, outside, packet, end or failed),
     /// state, thread, source (pixel, made), error. Members of a state: packets (stage, packet,
     /// address, batch, dwords), memory (kind, address, bytes, writer), cut. Members of a thread:
-    /// draw, primitive, kernel, channel, executed, cut, instructions, inputs. Members of an instruction: step, offset, text,
-    /// channels, decides, message, operands (name, channel, element, from, inputs), results,
-    /// because, reads. "from" and "because" are indices of instructions, "inputs" are indices of
-    /// inputs. Members of an input: register, bits, source, reads. The kind of a
-    /// source is header, positions, barycentric (with mode, vertex), depth, w, offset, coverage,
-    /// constant (buffer, address), attribute (attribute, component, term), payload, zero or
-    /// machine. Members of a read: address, bytes, writer, made (as slice; null if it is not
-    /// followed).
+    /// draw, primitive, kernel, channel, executed, cut, instructions, inputs. Members of an
+    /// instruction: step, offset, text, channels, decides, message, operands (name, channel,
+    /// element, from, inputs), results, because, reads. "from" and "because" are indices of
+    /// instructions, "inputs" are indices of inputs. Members of an input: register, bits, source,
+    /// reads. The kind of a source is header, positions, barycentric (with mode, vertex), depth, w,
+    /// offset, coverage, constant (buffer, address), attribute (attribute, component, term),
+    /// payload, zero or machine. Members of a read: address, bytes, writer, made (as slice; null if
+    /// it is not followed).
     ///
     /// With --memory, the members are input, exit, address, bytes, changes, slice, stop.
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
