@@ -35,15 +35,16 @@
 //! On top of them, with the feature `dumps`, `replay` runs captures of real drivers, `aub` runs AUB
 //! files, `pixel_history` runs both to find everything that wrote a pixel, `value_slice` to find
 //! where a value comes from, `bisect` runs two of them to find where they part, `debugger` runs both
-//! step by step, and `error_state` turns a fault into the error state that the kernel would report.
+//! step by step, `runs` runs one of them many times, and `error_state` turns a fault into the error
+//! state that the kernel would report.
 //!
 //! # Features
 //!
 //! `dumps` and `fast` are on by default. Without them, a first build takes less time.
 //!
 //! * `dumps`: the modules `replay`, `aub`, `pixel_history`, `value_slice`, `bisect`, `debugger`,
-//!   `error_state`, `inspect::bisect` and `inspect::picture`, and the feature `std` of `genxml`,
-//!   which has the decoder.
+//!   `runs`, `error_state`, `inspect::bisect`, `inspect::frame` and `inspect::picture`, and the
+//!   feature `std` of `genxml`, which has the decoder.
 //! * `fast`: the fast path for the most frequent instructions of the execution units
 //!   ([`eu::fast`]), and machine code for kernels that run for long. Both run several times as
 //!   fast. Results are the same without them. The environment variable `GENX_EU` can turn the
@@ -75,6 +76,8 @@ pub mod pixel_history;
 pub mod render;
 #[cfg(feature = "dumps")]
 pub mod replay;
+#[cfg(feature = "dumps")]
+pub mod runs;
 pub mod surface;
 #[cfg(test)]
 mod testing;

@@ -66,7 +66,7 @@ const CRATES: &[Layers] = &[
             &["gpu"],
             &["aub", "error_state", "replay"],
             &["debugger", "pixel_history"],
-            &["bisect", "value_slice"],
+            &["bisect", "runs", "value_slice"],
         ],
     },
     Layers { src: "sim/drm-shim/src", layers: &[&["device"], &["tree"], &["edge"]] },

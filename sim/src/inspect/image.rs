@@ -33,11 +33,11 @@ struct Grid {
 
 impl Grid {
     fn of(level: &Level) -> Grid {
-        Grid::sized(level.width, level.height)
+        Grid::sized(level.width, level.height, MOST)
     }
 
-    fn sized(width: u32, height: u32) -> Grid {
-        let step = width.max(height).div_ceil(MOST).max(1);
+    fn sized(width: u32, height: u32, most: u32) -> Grid {
+        let step = width.max(height).div_ceil(most.max(1)).max(1);
         Grid { step, width: width.div_ceil(step), height: height.div_ceil(step) }
     }
 
@@ -60,6 +60,11 @@ impl Drawing<'_> {
     ///
     /// `None` if the target is not an image with channels.
     pub fn color(&self, target: &Target) -> Option<Image> {
+        self.color_within(target, MOST)
+    }
+
+    /// As [`color`](Self::color), with at most `most` columns and rows.
+    pub fn color_within(&self, target: &Target, most: u32) -> Option<Image> {
         let Target { surface, level, .. } = target;
         let codec = surface
             .codec
@@ -68,7 +73,7 @@ impl Drawing<'_> {
         let auxiliary = Auxiliary::of(surface, level).ok().flatten();
         let read = |address: u64, out: &mut [u8]| self.read(address, out);
         let slice = surface.first_slice;
-        let grid = Grid::of(level);
+        let grid = Grid::sized(level.width, level.height, most);
         let texels = grid.map(|x, y| {
             let stored = match &auxiliary {
                 Some(auxiliary) => auxiliary.stored(slice, [x, y], 0, &read),
@@ -130,7 +135,7 @@ impl CodedPicture<'_> {
     /// The whole frame in colours of BT.601, also of a field.
     pub fn image(&self) -> Image {
         let [luma, chroma @ ..] = &self.frame.planes;
-        let grid = Grid::sized(luma.width as u32, luma.height as u32);
+        let grid = Grid::sized(luma.width as u32, luma.height as u32, MOST);
         let full_range = self.codec == Codec::Jpeg;
         let pixels = grid.map(|x, y| {
             let (x, y) = (x as usize, y as usize);

@@ -8,7 +8,7 @@
 //!   messages in words;
 //! * [`trace`]: a trace file for Perfetto;
 //! * [`history`]: everything that wrote or tested one pixel; with the feature `dumps`, `bisect`:
-//!   where two runs part;
+//!   where two runs part, and `frame`: the steps of a run and everything about one of them;
 //! * [`slice`]: the instructions of a thread that made a value;
 //! * [`debugger`]: stops at packets and instructions, and reads everything there;
 //! * [`sanitize`]: observers that find mistakes which the model does not feel.
@@ -16,6 +16,8 @@
 #[cfg(feature = "dumps")]
 pub mod bisect;
 pub mod debugger;
+#[cfg(feature = "dumps")]
+pub mod frame;
 pub mod history;
 pub mod image;
 #[cfg(feature = "dumps")]

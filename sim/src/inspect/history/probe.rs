@@ -139,6 +139,27 @@ impl View {
             .flat_map(move |slice| (0..samples).map(move |sample| (slice, sample)))
     }
 
+    /// The channels of the bytes of a value: red, green, blue and alpha, or depth, or stencil.
+    pub fn channels(&self, bytes: &[u8]) -> Channels {
+        match self.meaning {
+            Meaning::Color => {
+                let decoded = self.surface.codec.map(|codec| codec.decode_one(bytes));
+                match decoded {
+                    Some(bits) if self.has_integers() => Channels::Integers(bits),
+                    Some(bits) => Channels::Floats(bits.map(f32::from_bits)),
+                    None => Channels::None,
+                }
+            }
+            Meaning::Depth(format) => {
+                let mut word = [0; 4];
+                let count = bytes.len().min(4);
+                word[..count].copy_from_slice(&bytes[..count]);
+                Channels::Depth(format.decode(u32::from_le_bytes(word)))
+            }
+            Meaning::Stencil(_) => Channels::Stencil(bytes.first().copied().unwrap_or_default()),
+        }
+    }
+
     /// Bytes of a value.
     pub fn value_bytes(&self) -> usize {
         match self.meaning {
@@ -349,25 +370,7 @@ impl Probe {
 
     /// The channels of a value: red, green, blue and alpha, or depth, or stencil.
     pub fn channels(&self, value: &Value) -> Channels {
-        match self.view.meaning {
-            Meaning::Color => {
-                let decoded = self.view.surface.codec.map(|codec| codec.decode_one(&value.bytes));
-                match decoded {
-                    Some(bits) if self.view.has_integers() => Channels::Integers(bits),
-                    Some(bits) => Channels::Floats(bits.map(f32::from_bits)),
-                    None => Channels::None,
-                }
-            }
-            Meaning::Depth(format) => {
-                let mut word = [0; 4];
-                let count = value.bytes.len().min(4);
-                word[..count].copy_from_slice(&value.bytes[..count]);
-                Channels::Depth(format.decode(u32::from_le_bytes(word)))
-            }
-            Meaning::Stencil(_) => {
-                Channels::Stencil(value.bytes.first().copied().unwrap_or_default())
-            }
-        }
+        self.view.channels(&value.bytes)
     }
 }
 

@@ -1,0 +1,209 @@
+//! The steps of a run: draws, dispatches and blits.
+
+use crate::inspect::image::Image;
+use crate::inspect::summary::Summary;
+use crate::machine::drawing::Counters;
+use crate::machine::drawing::Drawing;
+use crate::machine::events::{Event, Now, Observer};
+use crate::machine::place::Place;
+use std::collections::BTreeMap;
+
+/// Maximum number of columns and of rows of the small picture of a step.
+pub const THUMBNAIL: u32 = 96;
+/// Maximum bytes of all small pictures of a run. Later steps have no picture.
+const MOST_THUMBNAILS: usize = 128 << 20;
+
+/// What a step does.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// A 3DPRIMITIVE.
+    Draw {
+        /// Number of the draw, from 1 on.
+        number: u64,
+        /// Its state.
+        summary: Box<Summary>,
+        /// The counters before it.
+        before: Counters,
+        /// The counts of the draw; `None` if a fault ended it.
+        done: Option<Counters>,
+    },
+    /// A media or GPGPU packet that starts threads.
+    Dispatch {
+        /// Address of the kernel's first instruction.
+        kernel: u64,
+    },
+    /// A blit.
+    Blit {
+        /// Name of the format of the pixels.
+        format: &'static str,
+        /// Graphics address of the destination.
+        destination: u64,
+        /// Left, top, right, bottom; right and bottom are exclusive.
+        rectangle: [i64; 4],
+    },
+}
+
+/// A step.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Number of the step, from 1 on.
+    pub number: usize,
+    /// Number of the submission, from 1 on.
+    pub submission: u64,
+    /// The caller's number of the submission.
+    pub label: Option<u64>,
+    /// The packet.
+    pub at: Place,
+    /// What it does.
+    pub kind: Kind,
+    /// EU threads that ended in the step.
+    pub threads: u64,
+    /// EU instructions that these threads executed.
+    pub instructions: u64,
+    /// Pixels that the step wrote to targets.
+    pub pixels: u64,
+    /// The packets with state that differ from those at the previous step, by name, in order of
+    /// their names.
+    pub changes: Vec<(&'static str, Vec<u32>)>,
+    /// The first render target after the draw.
+    pub thumbnail: Option<Image>,
+    /// True if the step ran to its end.
+    pub is_complete: bool,
+}
+
+/// Observes a run, and lists its steps.
+#[derive(Debug, Default)]
+pub struct Steps {
+    list: Vec<Step>,
+    submissions: u64,
+    label: Option<u64>,
+    state: BTreeMap<&'static str, Vec<u32>>,
+    changed: BTreeMap<&'static str, Vec<u32>>,
+    newest: Option<Place>,
+    thumbnails: usize,
+    count: usize,
+    draws: u64,
+}
+
+impl Steps {
+    /// The number that the caller gives to the following submissions.
+    pub fn label(&mut self, label: u64) {
+        self.label = Some(label);
+    }
+
+    /// Number of submissions so far.
+    pub fn submissions(&self) -> u64 {
+        self.submissions
+    }
+
+    /// The steps so far that no longer change, which the observer then forgets. The newest step
+    /// changes until the next one begins or the run ends: `all` is true at the end.
+    pub fn take(&mut self, all: bool) -> Vec<Step> {
+        let keep = usize::from(!all).min(self.list.len());
+        let rest = self.list.split_off(self.list.len() - keep);
+        std::mem::replace(&mut self.list, rest)
+    }
+
+    fn push(&mut self, at: Place, kind: Kind) {
+        self.count += 1;
+        let number = self.count;
+        let changes = std::mem::take(&mut self.changed);
+        let changes = changes
+            .into_iter()
+            .filter(|(name, dwords)| self.state.get(name) != Some(dwords))
+            .collect::<Vec<_>>();
+        for (name, dwords) in &changes {
+            self.state.insert(name, dwords.clone());
+        }
+        self.list.push(Step {
+            number,
+            submission: self.submissions,
+            label: self.label,
+            at,
+            kind,
+            threads: 0,
+            instructions: 0,
+            pixels: 0,
+            changes,
+            thumbnail: None,
+            is_complete: false,
+        });
+    }
+
+    fn end(&mut self, drawing: &Drawing<'_>) {
+        let Some(step) = self.list.last_mut() else { return };
+        let Kind::Draw { summary, before, done, .. } = &mut step.kind else { return };
+        let counts = drawing.counters().since(before);
+        (step.pixels, *done, step.is_complete) = (counts.pixels, Some(counts), true);
+        if self.thumbnails < MOST_THUMBNAILS {
+            let image =
+                summary.targets.iter().find_map(|target| drawing.color_within(target, THUMBNAIL));
+            self.thumbnails += image.as_ref().map_or(0, |image| image.rgba.len());
+            step.thumbnail = image;
+        }
+    }
+}
+
+impl Observer for Steps {
+    fn event(&mut self, _: Now, event: &Event<'_>) {
+        match event {
+            Event::Submission { .. } => self.submissions += 1,
+            Event::Packet { at, dwords } => {
+                self.newest = Some(*at);
+                if at.packet.contains("STATE_") || at.packet == "3DPRIMITIVE" {
+                    self.changed.insert(at.packet, dwords.to_vec());
+                }
+            }
+            Event::Draw(drawing) => {
+                self.draws += 1;
+                let kind = Kind::Draw {
+                    number: self.draws,
+                    summary: Box::new(drawing.summary()),
+                    before: drawing.counters(),
+                    done: None,
+                };
+                self.push(drawing.at, kind);
+            }
+            Event::DrawEnd(drawing) => self.end(drawing),
+            Event::Dispatch { kernel } => {
+                let Some(at) = self.newest else { return };
+                self.push(at, Kind::Dispatch { kernel: *kernel });
+            }
+            Event::DispatchEnd { .. } => {
+                if let Some(step) = self.list.last_mut() {
+                    step.is_complete = true;
+                }
+            }
+            Event::Blit(blit) => {
+                let Some(at) = self.newest else { return };
+                let rectangle = blit.rectangle;
+                let kind = Kind::Blit {
+                    format: blit.format.name().unwrap_or("?"),
+                    destination: blit.destination.base,
+                    rectangle,
+                };
+                self.push(at, kind);
+                if let Some(step) = self.list.last_mut() {
+                    let [left, top, right, bottom] = rectangle;
+                    let area = (right - left).max(0).saturating_mul((bottom - top).max(0));
+                    step.pixels = area.unsigned_abs();
+                }
+            }
+            Event::Memory { after: Some(at), .. } => {
+                let last = self.list.last_mut();
+                if let Some(step) = last.filter(|step| step.at == *at)
+                    && matches!(step.kind, Kind::Blit { .. })
+                {
+                    step.is_complete = true;
+                }
+            }
+            Event::ThreadEnd { instructions, .. } => {
+                if let Some(step) = self.list.last_mut() {
+                    step.threads += 1;
+                    step.instructions += instructions;
+                }
+            }
+            _ => {}
+        }
+    }
+}
