@@ -28,6 +28,7 @@ pub mod filter;
 mod generation;
 pub mod hang;
 pub mod input;
+pub mod inspect;
 pub mod new;
 pub mod object;
 pub mod output;

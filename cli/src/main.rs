@@ -4,6 +4,8 @@ use clap::{Parser, Subcommand};
 use genx::{
     asm, bisect, check, convert, debug, decode, demo, diff, disasm, eu, new, query, run, shim, spec,
     why,
+    asm, bisect, check, convert, decode, demo, diff, disasm, eu, inspect, new, query, run, shim,
+    spec, why,
 };
 use std::process::ExitCode;
 
@@ -16,6 +18,7 @@ use std::process::ExitCode;
   genx run captures/gpgpu_fill       execute a capture, compare memory with what it expects
   genx run saxpy.aub.xz --stats      execute an AUB file, print tables of what ran
   genx why captures/kmscube --pixel 320,200   list everything that wrote or tested a pixel
+  genx inspect captures/kmscube      show each draw in the browser
   genx bisect captures/good captures/bad      find the draw and instruction where they part
   genx debug captures/kmscube        step through packets and kernels, forward and backward
   genx decode captures/gpgpu_fill    print every packet, field, surface and kernel of a capture
@@ -45,6 +48,7 @@ enum Command {
     New(new::Args),
     Run(run::Args),
     Why(why::Args),
+    Inspect(inspect::Args),
     Bisect(bisect::Args),
     Debug(debug::Args),
     Decode(decode::Args),
@@ -66,6 +70,7 @@ fn main() -> ExitCode {
         Command::New(args) => new::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Why(args) => why::run(&args),
+        Command::Inspect(args) => inspect::run(&args),
         Command::Bisect(args) => bisect::run(&args),
         Command::Debug(args) => debug::run(&args),
         Command::Decode(args) => decode::run(&args),

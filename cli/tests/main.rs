@@ -11,6 +11,7 @@ mod error_state;
 mod eu;
 mod eu_run;
 mod generation;
+mod inspect;
 mod mesa;
 mod new;
 mod other;

@@ -26,18 +26,21 @@ pub struct Draws {
 }
 
 /// A draw.
-struct Draw {
+pub(crate) struct Draw {
     /// Number of the draw, from 1 on.
-    number: usize,
+    pub number: usize,
     /// Number of the submission, from 1 on.
-    submission: u64,
-    at: Place,
-    summary: Summary,
-    before: Counters,
+    pub submission: u64,
+    /// Position of the 3DPRIMITIVE.
+    pub at: Place,
+    /// Its state.
+    pub summary: Summary,
+    /// The counters before it.
+    pub before: Counters,
     /// Counts of the draw; `None` if a fault ended the draw.
-    done: Option<Counters>,
+    pub done: Option<Counters>,
     /// Names of the pictures.
-    pictures: Vec<String>,
+    pub pictures: Vec<String>,
 }
 
 impl Draws {
@@ -146,7 +149,8 @@ fn line(out: &mut dyn Write, name: &str, text: String) -> io::Result<()> {
 }
 
 impl Draw {
-    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+    /// Writes a paragraph.
+    pub fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         self.state(out)?;
         line(out, "did", self.counts())?;
         line(out, "pictures", self.pictures.join(" "))
@@ -187,7 +191,7 @@ impl Draw {
     }
 
     /// Formats the vertices: `TRILIST of 36 vertices by WORD index, 2 instances`
-    fn range(&self) -> String {
+    pub fn range(&self) -> String {
         let Summary { range, indices, .. } = &self.summary;
         let topology = word(self.summary.topology, "3DPRIM_");
         let count = match self.summary.auto {
@@ -320,7 +324,8 @@ impl Draw {
         ]
     }
 
-    fn json(&self) -> Value {
+    /// An object. Scripts depend on the names.
+    pub fn json(&self) -> Value {
         let Summary { range, .. } = &self.summary;
         let shaders: Vec<Value> = self
             .summary

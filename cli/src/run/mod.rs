@@ -17,7 +17,7 @@ mod frames;
 mod listen;
 mod number;
 mod report;
-mod sanitized;
+pub(crate) mod sanitized;
 mod tables;
 
 use crate::check;

@@ -1,0 +1,427 @@
+//! The contract of `genx inspect`: the server, and each answer on the project's own demos.
+
+use crate::common::{batch_capture, fill_capture, finish, genx};
+use genx::demo::{Name, execute};
+use genxml::capture::CaptureWriter;
+use genxml::core::lit;
+use genxml::engine::Blitter;
+use genxml::gen8::blitter::{BlitByteMask, BlitColorDepth, BlitRasterOperation, XyColorBlt};
+use serde_json::Value as Json;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::tempdir;
+
+/// A running inspector. It ends when the value is dropped.
+struct Inspector {
+    child: Child,
+    host: String,
+    token: String,
+}
+
+impl Drop for Inspector {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Inspector {
+    fn start(input: &Path, more: &[&str]) -> Inspector {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_genx"))
+            .arg("inspect")
+            .arg(input)
+            .arg("--no-open")
+            .args(more)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let rest = line.trim().strip_prefix("http://").expect(&line);
+        let (host, token) = rest.trim_end_matches('/').split_once('/').unwrap();
+        let (host, token) = (host.to_owned(), token.to_owned());
+        assert!(host.starts_with("127.0.0.1:"), "{line}");
+        assert_eq!(token.len(), 32, "{line}");
+        Inspector { child, host, token }
+    }
+
+    /// Sends bytes; returns the status, the headers and the body.
+    fn send(&self, request: &[u8]) -> (u16, String, Vec<u8>) {
+        let mut stream = TcpStream::connect(&self.host).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+        stream.write_all(request).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let at = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
+        let head = String::from_utf8(answer[..at].to_vec()).unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, head, answer[at + 4..].to_vec())
+    }
+
+    fn status(&self, request: &str) -> u16 {
+        self.send(request.as_bytes()).0
+    }
+
+    fn get(&self, path: &str) -> (u16, String, Vec<u8>) {
+        let Inspector { host, token, .. } = self;
+        self.send(format!("GET /{token}/{path} HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes())
+    }
+
+    fn json(&self, path: &str) -> Json {
+        let (status, head, body) = self.get(path);
+        assert_eq!(status, 200, "{path}: {}", String::from_utf8_lossy(&body));
+        assert!(head.contains("Content-Type: application/json\r\n"), "{head}");
+        serde_json::from_slice(&body).unwrap()
+    }
+
+    /// Waits until the background has ended; returns the progress.
+    fn wait(&self) -> Json {
+        let start = Instant::now();
+        loop {
+            let progress = self.json("api/progress");
+            if progress["phase"].is_null() {
+                return progress;
+            }
+            assert!(start.elapsed() < Duration::from_secs(120), "{progress}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// The pixels of a picture. Another project's reader decodes the file.
+    fn picture(&self, path: &str) -> (Vec<u8>, [u32; 2]) {
+        let (status, head, body) = self.get(path);
+        assert_eq!(status, 200, "{path}: {}", String::from_utf8_lossy(&body));
+        assert!(head.contains("Content-Type: image/png\r\n"), "{head}");
+        let mut reader = png::Decoder::new(std::io::Cursor::new(body)).read_info().unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        reader.next_frame(&mut pixels).unwrap();
+        (pixels, [reader.info().width, reader.info().height])
+    }
+}
+
+fn write(name: Name, directory: &Path) {
+    let mut writer = CaptureWriter::new("demo");
+    (name.demo().submission)().unwrap().write(1, &mut writer);
+    writer.finish(directory).unwrap();
+}
+
+/// The server answers nobody who lacks the secret or comes by another name, and survives bad
+/// requests.
+#[test]
+fn the_server_refuses_what_it_must() {
+    let capture = tempdir().unwrap();
+    fill_capture(capture.path(), |_| {});
+    let page = Inspector::start(capture.path(), &[]);
+    let Inspector { host, token, .. } = &page;
+    let port = host.rsplit(':').next().unwrap();
+    let get = |path: &str, host: &str| {
+        page.status(&format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n"))
+    };
+    assert_eq!(get(&format!("/{token}/"), host), 200);
+    assert_eq!(get(&format!("/{token}/"), &format!("localhost:{port}")), 200);
+    let wrong: String = token.chars().rev().collect();
+    for path in ["/", "/api/progress", &format!("/{wrong}/"), &format!("/{token}x/"), "//"] {
+        assert_eq!(get(path, host), 403, "{path}");
+    }
+    for other in ["example.org", &format!("example.org:{port}"), "127.0.0.1", "127.0.0.1:1", ""] {
+        assert_eq!(get(&format!("/{token}/"), other), 403, "{other}");
+    }
+    for path in
+        ["x", "../Cargo.toml", "api/", "api/nothing", "api/state/0", "api/state/9", "api/state/x"]
+    {
+        assert_eq!(get(&format!("/{token}/{path}"), host), 404, "{path}");
+    }
+    assert_eq!(get(&format!("/{token}"), host), 404);
+    for method in ["POST", "HEAD", "PUT", "OPTIONS", "get"] {
+        let request = format!("{method} /{token}/ HTTP/1.1\r\nHost: {host}\r\n\r\n");
+        assert_eq!(page.status(&request), 405, "{method}");
+    }
+    for bad in [
+        "\r\n\r\n".to_owned(),
+        "nonsense\r\n\r\n".to_owned(),
+        format!("GET /{token}/ HTTP/3\r\nHost: {host}\r\n\r\n"),
+        format!("GET /{token}/ HTTP/1.1\r\n\r\n"),
+        format!("GET /{token}/ HTTP/1.1\r\nHost: {host}\r\nHost: {host}\r\n\r\n"),
+        format!("GET http://{host}/{token}/ HTTP/1.1\r\nHost: {host}\r\n\r\n"),
+    ] {
+        assert_eq!(page.status(&bad), 400, "{bad:?}");
+    }
+    assert_eq!(page.send(b"GET /\xff\xfe HTTP/1.1\r\nHost: x\r\n\r\n").0, 400);
+    let long = "x".repeat(20_000);
+    assert_eq!(page.status(&format!("GET /{long} HTTP/1.1\r\n\r\n")), 431);
+    assert_eq!(page.status(&format!("GET / HTTP/1.1\r\nHost: {host}\r\nA: {long}\r\n\r\n")), 431);
+    assert_eq!(get(&format!("/{token}/"), host), 200, "the server still answers");
+}
+
+/// A connection that sends nothing, and one that is closed at once, do not disturb others.
+#[test]
+fn silent_connections_do_not_block_others() {
+    let capture = tempdir().unwrap();
+    fill_capture(capture.path(), |_| {});
+    let page = Inspector::start(capture.path(), &[]);
+    let silent: Vec<_> = (0..8).map(|_| TcpStream::connect(&page.host).unwrap()).collect();
+    drop(TcpStream::connect(&page.host).unwrap());
+    assert_eq!(page.get("").0, 200);
+    // The limit of the server is five seconds.
+    let mut text = String::new();
+    (&silent[0]).read_to_string(&mut text).unwrap();
+    assert!(text.starts_with("HTTP/1.1 408 "), "{text}");
+}
+
+/// The files name no other server, and the browser would not ask one.
+#[test]
+fn the_page_is_self_contained() {
+    let capture = tempdir().unwrap();
+    fill_capture(capture.path(), |_| {});
+    let page = Inspector::start(capture.path(), &[]);
+    for (file, media) in
+        [("", "text/html"), ("page.css", "text/css"), ("page.js", "text/javascript")]
+    {
+        let (status, head, body) = page.get(file);
+        assert_eq!(status, 200);
+        assert!(head.contains(&format!("Content-Type: {media};")), "{head}");
+        for line in [
+            "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; ",
+            "X-Content-Type-Options: nosniff\r\n",
+            "Referrer-Policy: no-referrer\r\n",
+        ] {
+            assert!(head.contains(line), "{line} not in {head}");
+        }
+        let text = String::from_utf8(body).unwrap();
+        for outside in
+            ["http:", "https:", "ws:", "src=\"//", "href=\"//", "@import", "url(", "eval("]
+        {
+            assert!(!text.contains(outside), "{file}: {outside}");
+        }
+    }
+}
+
+/// Oracles: the picture that the demo computes without an observer; `genx run --observe draw`.
+#[test]
+fn a_draw_of_the_demo() {
+    for name in [Name::Triangle, Name::Texture] {
+        let capture = tempdir().unwrap();
+        write(name, capture.path());
+        let page = Inspector::start(capture.path(), &[]);
+        let progress = page.wait();
+        assert_eq!(progress["fault"], Json::Null);
+        let list = page.json("api/steps")["steps"].clone();
+        let list = list.as_array().unwrap();
+        assert_eq!(list.len() as u64, progress["steps"].as_u64().unwrap());
+        let last = list.last().unwrap();
+        let (step, draw) = (last["number"].as_u64().unwrap(), last["draw"].as_u64().unwrap());
+
+        let demo = name.demo();
+        let (expected, _) = execute(&(demo.submission)().unwrap(), demo.target).unwrap();
+        let (pixels, size) = page.picture(&format!("api/image/{draw}/0/after"));
+        assert_eq!(size, demo.size);
+        // Pictures are without alpha.
+        let opaque = |pixels: &[u8]| -> Vec<u8> {
+            pixels.chunks(4).flat_map(|p| [p[0], p[1], p[2], 255]).collect()
+        };
+        assert!(opaque(&pixels) == opaque(&expected), "{name:?}");
+
+        // Each pixel that the difference shows differs, and no other.
+        let (before, _) = page.picture(&format!("api/image/{draw}/0/before"));
+        let (difference, _) = page.picture(&format!("api/image/{draw}/0/difference"));
+        let channels = difference.len() / (size[0] * size[1]) as usize;
+        for ((old, new), shown) in
+            before.chunks(4).zip(pixels.chunks(4)).zip(difference.chunks(channels))
+        {
+            if old != new {
+                assert!(shown[..3].iter().any(|part| *part >= 64), "{old:?} {new:?} {shown:?}");
+            }
+        }
+
+        let [x, y] = [size[0] / 2, size[1] / 2];
+        let value = page.json(&format!("api/value/{draw}/0/{x}/{y}"));
+        let at = 4 * (y * size[0] + x) as usize;
+        let hex: String = expected[at..at + 4].iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(value["after"]["bytes"], hex.as_str());
+        let red = value["after"]["channels"][0].as_f64().unwrap();
+        assert!((red - f64::from(expected[at]) / 255.0).abs() < 1e-6, "{value}");
+        assert_eq!(page.get(&format!("api/value/{draw}/0/{}/0", size[0])).0, 404);
+        assert_eq!(page.get(&format!("api/image/{draw}/9/after")).0, 404);
+        assert_eq!(page.get("api/look/99").0, 404);
+
+        let run = genx(["run", capture.path().to_str().unwrap(), "--observe", "draw", "--json"]);
+        let run: Json = serde_json::from_slice(&run.stdout).unwrap();
+        let state = page.json(&format!("api/state/{step}"));
+        assert_eq!(state["state"], run["draws"][draw as usize - 1]);
+
+        // The thumbnail is the picture with every n-th pixel.
+        let (small, [width, height]) = page.picture(&format!("api/thumbnail/{step}"));
+        let every = size[0].div_ceil(96) as usize;
+        assert_eq!([width, height], size.map(|length| length.div_ceil(every as u32)));
+        for (number, shown) in small.chunks(small.len() / (width * height) as usize).enumerate() {
+            let (x, y) = (number % width as usize * every, number / width as usize * every);
+            assert_eq!(shown[..3], expected[4 * (y * size[0] as usize + x)..][..3]);
+        }
+    }
+}
+
+/// The triangle has no depth test and one primitive: each pixel that changes was shaded once.
+/// Oracles: the pixels that change; the counter of shaded pixels; the instructions of the run.
+#[test]
+fn heat_maps_of_the_triangle() {
+    let capture = tempdir().unwrap();
+    write(Name::Triangle, capture.path());
+    let page = Inspector::start(capture.path(), &[]);
+    page.wait();
+    let look = page.json("api/look/1");
+    let state = page.json("api/state/1");
+    let (heat, counts) = (&look["heat"], &state["state"]["counts"]);
+    assert_eq!(heat["most"], 1);
+    assert_eq!(heat["fragments"], counts["pixels_written"]);
+    let (map, [width, _]) = page.picture("api/heat/1/overdraw");
+    let (before, _) = page.picture("api/image/1/0/before");
+    let (after, _) = page.picture("api/image/1/0/after");
+    let mut shaded = None;
+    for (number, pixel) in map.chunks(4).enumerate() {
+        let at = 4 * number;
+        if before[at..at + 4] != after[at..at + 4] {
+            assert_eq!(pixel[3], 255, "pixel {number} was written");
+            shaded = Some(number as u32);
+        }
+    }
+    let number = shaded.unwrap();
+    let value = page.json(&format!("api/value/1/0/{}/{}", number % width, number / width));
+    assert_eq!(value["heat"]["shaded"], 1);
+    let cost = value["heat"]["instructions"].as_f64().unwrap();
+    // A thread has at least one instruction, and at most 16 pixels.
+    assert!(cost >= 1.0 / 16.0 && cost <= counts["instructions"].as_f64().unwrap(), "{cost}");
+    assert_eq!(page.get("api/heat/1/nothing").0, 404);
+}
+
+/// Oracle: the vertices of the demo's mesh: two cubes of 12 triangles.
+#[test]
+fn the_mesh_of_the_cubes() {
+    let capture = tempdir().unwrap();
+    write(Name::Cube, capture.path());
+    let page = Inspector::start(capture.path(), &[]);
+    page.wait();
+    let state = page.json("api/state/1");
+    let mesh = page.json("api/mesh/1");
+    let count = mesh["count"].as_u64().unwrap();
+    let triangles = state["state"]["vertices"].as_u64().unwrap() / 3
+        * state["state"]["instances"].as_u64().unwrap();
+    assert_eq!(count, triangles);
+    let culled = |primitive: &&Json| primitive["fate"] == "culled";
+    let primitives = mesh["primitives"].as_array().unwrap();
+    assert!(primitives.iter().any(|primitive| primitive["fate"] == "drawn"));
+    assert!(primitives.iter().filter(culled).count() < primitives.len());
+    for vertex in primitives.iter().flat_map(|p| p["vertices"].as_array().unwrap()) {
+        let [x, y] = [0, 1].map(|part| vertex[part].as_f64().unwrap());
+        assert!((0.0..512.0).contains(&x) && (0.0..512.0).contains(&y), "{vertex}");
+    }
+    // All corners of a cube have coordinates of one size.
+    let received = mesh["received"].as_array().unwrap();
+    assert!(!received.is_empty());
+    let size = received[0][0].as_f64().unwrap().abs();
+    for vertex in received {
+        for part in 0..3 {
+            assert_eq!(vertex[part].as_f64().unwrap().abs(), size, "{vertex}");
+        }
+    }
+}
+
+/// Oracle: `genx why` for the same pixel; `genx disasm` is used by both, so the text of the shader
+/// is only compared with the opcodes that every kernel has.
+#[test]
+fn history_and_shaders() {
+    let capture = tempdir().unwrap();
+    write(Name::Cube, capture.path());
+    let page = Inspector::start(capture.path(), &[]);
+    page.wait();
+    let input = capture.path().to_str().unwrap();
+    let why =
+        genx(["why", input, "--pixel", "256,256", "--after", "draw", "1", "--format", "json"]);
+    let why: Json = serde_json::from_slice(&why.stdout).unwrap();
+    let history = page.json("api/history/1/0/256/256");
+    assert_eq!(history["entries"], why["entries"]);
+    assert!(!history["entries"].as_array().unwrap().is_empty());
+    assert_eq!(page.get("api/history/1/9/0/0").0, 404);
+    assert_eq!(page.get("api/history/1/0/9999/0").0, 404);
+    let look = page.json("api/look/1");
+    let stages: Vec<_> =
+        look["kernels"].as_array().unwrap().iter().map(|k| k["stage"].as_str().unwrap()).collect();
+    assert!(stages.contains(&"VS") && stages.contains(&"PS"), "{stages:?}");
+    for kernel in look["kernels"].as_array().unwrap() {
+        assert!(kernel["text"].as_str().unwrap().contains("send"), "{kernel}");
+    }
+}
+
+/// Oracle: `genx check` for the same capture.
+#[test]
+fn findings_of_rules() {
+    let capture = tempdir().unwrap();
+    write(Name::Cube, capture.path());
+    let page = Inspector::start(capture.path(), &["--sanitize", "flush"]);
+    page.wait();
+    let findings = page.json("api/findings");
+    let check = genx(["check", capture.path().to_str().unwrap(), "--json"]);
+    let check: Json = serde_json::from_slice(&check.stdout).unwrap();
+    assert_eq!(findings["rules"]["findings"], check["findings"]);
+    assert_eq!(findings["sanitize"]["sanitizers"], serde_json::json!(["flush"]));
+}
+
+/// A dispatch, and a blit to memory that does not exist: the fault is in the page.
+#[test]
+fn other_steps_and_faults() {
+    let capture = tempdir().unwrap();
+    fill_capture(capture.path(), |_| {});
+    let page = Inspector::start(capture.path(), &[]);
+    page.wait();
+    let steps = page.json("api/steps");
+    assert_eq!(steps["steps"][0]["kind"], "dispatch");
+    assert_eq!(steps["steps"][0]["packet"], "GPGPU_WALKER");
+    assert_eq!(steps["steps"][0]["complete"], true);
+    assert!(steps["steps"][0]["instructions"].as_u64().unwrap() > 0);
+    assert_eq!(page.json("api/steps?from=1")["steps"], serde_json::json!([]));
+    assert_eq!(page.get("api/steps?from=x").0, 404);
+    assert_eq!(page.get("api/thumbnail/1").0, 404);
+
+    let capture = tempdir().unwrap();
+    batch_capture::<Blitter>(capture.path(), |batch| {
+        for address in [lit!(0x1_0000), lit!(0x70_0000)] {
+            batch
+                .emit(&XyColorBlt {
+                    color_depth: BlitColorDepth::_32BPP,
+                    _32bpp_byte_mask: BlitByteMask::WRITE_RGBA,
+                    raster_operation: BlitRasterOperation::PATTERN_COPY,
+                    destination_pitch: lit!(64),
+                    destination_x2_coordinate_right: lit!(4),
+                    destination_y2_coordinate_bottom: lit!(4),
+                    destination_base_address: address,
+                    ..XyColorBlt::new()
+                })
+                .unwrap();
+        }
+    });
+    let page = Inspector::start(capture.path(), &[]);
+    let progress = page.wait();
+    assert_eq!(progress["fault"]["packet"], "XY_COLOR_BLT");
+    let steps = page.json("api/steps");
+    let complete: Vec<_> =
+        steps["steps"].as_array().unwrap().iter().map(|step| step["complete"].clone()).collect();
+    assert_eq!(complete, [true, false]);
+    assert_eq!(steps["steps"][0]["pixels"], 16);
+}
+
+#[test]
+fn unusable_input() {
+    let run = |input: &str| finish(genx(["inspect", input, "--no-open"]));
+    let (code, _, err) = run("/nowhere");
+    assert_eq!(code, 2, "{err}");
+    assert_eq!(run("-").0, 2);
+    let directory = tempdir().unwrap();
+    let (code, _, err) = run(directory.path().to_str().unwrap());
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("manifest.json"), "{err}");
+    let file = directory.path().join("text.aub");
+    std::fs::write(&file, "no AUB file").unwrap();
+    assert_eq!(run(file.to_str().unwrap()).0, 2);
+}
