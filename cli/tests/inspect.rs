@@ -192,7 +192,7 @@ fn the_page_is_self_contained() {
         }
         let text = String::from_utf8(body).unwrap();
         for outside in
-            ["http:", "https:", "ws:", "src=\"//", "href=\"//", "@import", "url(", "eval("]
+            ["http:", "https:", "ws://", "src=\"//", "href=\"//", "@import", "url(", "eval("]
         {
             assert!(!text.contains(outside), "{file}: {outside}");
         }
@@ -321,6 +321,7 @@ fn the_mesh_of_the_cubes() {
     let received = mesh["received"].as_array().unwrap();
     assert!(!received.is_empty());
     let size = received[0][0].as_f64().unwrap().abs();
+    assert_eq!(received.len(), 24, "four corners of six faces");
     for vertex in received {
         for part in 0..3 {
             assert_eq!(vertex[part].as_f64().unwrap().abs(), size, "{vertex}");

@@ -50,11 +50,18 @@ async function open(url, { theme = "light", width = 1400, height = 900, hash = "
   page.on("console", (message) => message.type() === "error" && trouble.push(message.text()));
   page.on("request", (request) => request.url().startsWith(url) || request.url().startsWith("data:") || trouble.push("asks for " + request.url()));
   await page.goto(url + hash);
-  await page.waitForFunction(() => document.documentElement.dataset.ready === "all", null, { timeout: 60000 });
+  await until(page, () => document.documentElement.dataset.ready === "all");
   return page;
 }
 
-const picture = (page, what) => page.waitForFunction((what) => document.documentElement.dataset.picture?.endsWith(what) && !document.getElementById("picture").hidden, what, { timeout: 60000 });
+/** Waits until a function in the page is true. The page forbids `eval`, which waitForFunction needs. */
+async function until(page, wanted, value) {
+  for (const end = Date.now() + 60000; Date.now() < end; await new Promise((go) => setTimeout(go, 50)))
+    if (await page.evaluate(wanted, value)) return;
+  throw new Error("waited in vain for " + wanted);
+}
+
+const picture = (page, what) => until(page, (what) => document.documentElement.dataset.picture?.endsWith(what) && !document.getElementById("picture").hidden, what);
 const shot = async (page, name) => { if (shots) { fs.mkdirSync(shots, { recursive: true }); await page.screenshot({ path: path.join(shots, name + ".png") }); } };
 
 const checks = {
@@ -70,7 +77,7 @@ const checks = {
     }
     // The pixel in the middle: the value, and the history with the fragments of the draw.
     const box = await page.locator("#picture").boundingBox();
-    await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+    await page.mouse.click(box.x + (box.width * 256.5) / 512, box.y + (box.height * 256.5) / 512);
     await page.waitForSelector("#history[data-pixel='256,256']", { timeout: 60000 });
     assert.match(await page.locator("#history").innerText(), /written/);
     await page.waitForSelector("#value[data-pixel='256,256']");
@@ -78,14 +85,14 @@ const checks = {
     await shot(page, "cube-history");
     await page.keyboard.press("Escape");
     await page.keyboard.press("2");
-    await page.waitForFunction(() => document.documentElement.dataset.mesh === "1");
+    await until(page, () => document.documentElement.dataset.mesh === "1");
     const painted = (id) => page.evaluate((id) => { const canvas = document.getElementById(id); return canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.some((byte) => byte > 0); }, id);
     assert.ok(await painted("mesh-in") && await painted("mesh-out"), "both meshes are drawn");
     await shot(page, "cube-mesh");
     await page.keyboard.press("3");
     assert.match(await page.locator("#shaders").innerText(), /send/);
     await page.keyboard.press("4");
-    await page.waitForFunction(() => document.querySelector("#findings h3") !== null);
+    await until(page, () => document.querySelector("#findings h3") !== null);
     await page.keyboard.press("1");
     // Zoom, and the pixel under the keys.
     await page.locator("#view").focus();

@@ -261,6 +261,7 @@ function showPicture() {
   image.onerror = () => noPicture("The target has no picture.");
   image.src = "api/" + (isMap ? "heat/" + draw + "/" + when : "image/" + draw + "/" + $("target").value + "/" + when);
   image.alt = when + " of draw " + draw;
+  if (!cursor) $("value").textContent = "";
   if (isMap) $("value").textContent = when === "overdraw"
     ? counted(look.heat.fragments) + " pixels shaded; at most " + look.heat.most + " times the same one (red)"
     : "at most " + counted(look.heat.most_cost) + " instructions for one pixel (red)";

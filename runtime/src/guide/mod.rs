@@ -19,6 +19,7 @@
 //! 14. [`bisect`]: from two runs to the draw, the instruction and the value in which they part
 //! 15. [`flushes`]: from data that is stale on hardware to the missing flush
 //! 16. [`stepping`]: through the thread of a pixel, forward and backward
+//! 17. [`inspector`]: a frame in the browser: draws, state, targets, meshes, shaders
 
 #[doc = include_str!("packets.md")]
 pub mod packets {}
@@ -77,6 +78,9 @@ pub mod flushes {}
 
 #[doc = include_str!("stepping.md")]
 pub mod stepping {}
+
+#[doc = include_str!("inspector.md")]
+pub mod inspector {}
 
 #[doc = include_str!("mistakes.md")]
 ///

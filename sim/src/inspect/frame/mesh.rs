@@ -24,8 +24,8 @@ pub struct Mesh {
     pub primitives: Vec<PrimitiveInfo>,
     /// The kernels of the vertex shader; true if a thread has eight vertices, not two.
     kernels: BTreeMap<u64, bool>,
-    /// The first register with an element.
-    first: usize,
+    /// Number of elements of a vertex in the payload.
+    elements: usize,
 }
 
 impl Mesh {
@@ -34,7 +34,8 @@ impl Mesh {
         let mut mesh = Mesh::default();
         if matches!(drawing.packet, Primitive::Gen8(_)) {
             let state = drawing.latched::<ThreeDStateVs>();
-            mesh.first = state.dispatch_grf_start_register_for_urb_data.get() as usize;
+            // A unit of the length is two elements.
+            mesh.elements = 2 * state.vertex_urb_entry_read_length.get() as usize;
             let shaders = summary.shaders.iter().filter(|shader| shader.stage == "VS");
             let kernels = shaders.flat_map(|shader| &shader.kernels);
             mesh.kernels =
@@ -46,11 +47,15 @@ impl Mesh {
     /// A thread starts.
     pub fn start(&mut self, kernel: u64, payload: &[u8]) {
         let Some(&is_wide) = self.kernels.get(&kernel) else { return };
-        if self.received.len() >= MOST {
+        if self.received.len() >= MOST || self.elements == 0 {
             return;
         }
+        // The elements are the end of the payload. An element has a register for each component, or
+        // a half of a register.
+        let registers = if is_wide { 4 * self.elements } else { self.elements };
+        let Some(first) = (payload.len() / REGISTER).checked_sub(registers) else { return };
         let value = |register: usize, lane: usize| {
-            let at = REGISTER * (self.first + register) + 4 * lane;
+            let at = REGISTER * (first + register) + 4 * lane;
             payload.get(at..at + 4).map_or(0.0, bytemuck::pod_read_unaligned::<f32>)
         };
         let vertices: Vec<[f32; 4]> = match is_wide {

@@ -150,6 +150,13 @@ impl Observer for Steps {
             Event::Submission { .. } => self.submissions += 1,
             Event::Packet { at, dwords } => {
                 self.newest = Some(*at);
+                // The engine goes on after a blit only if there was no fault.
+                let last = self.list.last_mut().filter(|step| step.at.engine == at.engine);
+                if let Some(step) = last
+                    && matches!(step.kind, Kind::Blit { .. })
+                {
+                    step.is_complete = true;
+                }
                 if at.packet.contains("STATE_") || at.packet == "3DPRIMITIVE" {
                     self.changed.insert(at.packet, dwords.to_vec());
                 }
@@ -187,14 +194,6 @@ impl Observer for Steps {
                     let [left, top, right, bottom] = rectangle;
                     let area = (right - left).max(0).saturating_mul((bottom - top).max(0));
                     step.pixels = area.unsigned_abs();
-                }
-            }
-            Event::Memory { after: Some(at), .. } => {
-                let last = self.list.last_mut();
-                if let Some(step) = last.filter(|step| step.at == *at)
-                    && matches!(step.kind, Kind::Blit { .. })
-                {
-                    step.is_complete = true;
                 }
             }
             Event::ThreadEnd { instructions, .. } => {
