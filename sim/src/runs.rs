@@ -1,8 +1,9 @@
-//! Runs of an input, again and again: a capture, or an AUB file.
+//! Runs an input many times: a capture, or an AUB file.
 
 use crate::aub::{AubReplay, Step as AubStep};
 use crate::gpu::Gpu;
-use crate::machine::events::Observer;
+use crate::machine::events::{Event, Now, Observer};
+use crate::machine::watched::WatchedPixel;
 use crate::pixel_history::{Answer, Question, Stop, WhyError, of_aub, of_capture};
 use crate::replay::{Replay, Step};
 use genxml::aub::Reader;
@@ -20,8 +21,12 @@ pub enum Input {
 
 /// What a run reports to its caller between submissions.
 pub trait Watch: Observer {
-    /// The next submission has this number in the capture.
-    fn label(&mut self, _label: u64) {}
+    /// The next submission has this number in the capture. Without the result true, its events are
+    /// not reported, and it runs at full speed. Submissions of AUB files have no number, and are
+    /// always reported.
+    fn label(&mut self, _label: u64) -> bool {
+        true
+    }
 
     /// A submission has ended. The run goes on if the result is true.
     fn goes_on(&mut self) -> bool;
@@ -90,10 +95,12 @@ fn run_capture(
     let mut replay = Replay::new(capture);
     set_up(replay.gpu());
     loop {
-        if let Some(exec) = replay.upcoming() {
-            watch.label(exec.seq);
-        }
-        match replay.step_observed(&mut Events(watch))? {
+        let is_wanted = replay.upcoming().is_none_or(|exec| watch.label(exec.seq));
+        let step = match is_wanted {
+            true => replay.step_observed(&mut Events(watch)),
+            false => replay.step(),
+        };
+        match step? {
             Step::Exec { result: Err(fault), .. } => return Some(Stop::Fault(fault)),
             Step::Exec { .. } if !watch.goes_on() => return None,
             _ => {}
@@ -124,11 +131,7 @@ fn run_aub(path: &Path, set_up: &dyn Fn(&mut Gpu), watch: &mut dyn Watch) -> Opt
 struct Events<'a>(&'a mut dyn Watch);
 
 impl Observer for Events<'_> {
-    fn event(
-        &mut self,
-        now: crate::machine::events::Now,
-        event: &crate::machine::events::Event<'_>,
-    ) {
+    fn event(&mut self, now: Now, event: &Event<'_>) {
         self.0.event(now, event);
     }
 
@@ -140,7 +143,7 @@ impl Observer for Events<'_> {
         self.0.wants_accesses()
     }
 
-    fn watches(&self) -> Option<crate::machine::watched::WatchedPixel> {
+    fn watches(&self) -> Option<WatchedPixel> {
         self.0.watches()
     }
 }

@@ -15,6 +15,7 @@ use crate::output::{Error, Exit, bad_input, stdout};
 use genxml_sim::Gpu;
 use genxml_sim::inspect::sanitize;
 use server::Server;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -68,7 +69,9 @@ fn sanitizer(word: &str) -> Result<&'static str, sanitize::Unknown> {
 impl Args {
     fn set_up(&self) -> impl Fn(&mut Gpu) + Send + Sync + 'static {
         let limit = self.work_limit;
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
         move |gpu: &mut Gpu| {
+            gpu.set_threads(cores);
             if let Some(limit) = limit {
                 gpu.set_work_limit(limit);
             }

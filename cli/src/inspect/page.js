@@ -470,8 +470,14 @@ function showShaders(look) {
 /** Assigns each finding to the first step of its submission that comes at or after its packet. */
 function placeFindings() {
   found = new Map();
+  const bySubmission = new Map([[null, [...steps.keys()]]]);
+  steps.forEach((step, index) => {
+    const exec = step.exec ?? step.submission;
+    if (!bySubmission.has(exec)) bySubmission.set(exec, []);
+    bySubmission.get(exec).push(index);
+  });
   const place = (exec, address, finding) => {
-    const own = [...steps.keys()].filter((index) => exec === null || (steps[index].exec ?? steps[index].submission) === exec);
+    const own = bySubmission.get(exec) ?? [];
     const at = Number(address);
     let index = own.find((index) => Number(steps[index].address) === at) ?? own.find((index) => Number(steps[index].address) > at) ?? own[own.length - 1];
     index ??= -1;

@@ -193,15 +193,32 @@ impl Work {
         if let Some(seen) = locked(&self.cache).get(draw) {
             return Ok(seen);
         }
-        let mut look = OneDraw(Look::new(draw));
+        let (label, before) =
+            self.submission_of(draw).ok_or_else(|| format!("there is no draw {draw}"))?;
+        let mut look = OneDraw { look: Look::new(draw - before), label, is_reached: false };
         let stop = input.run(&*self.set_up, &mut look);
-        let seen = look.0.into_seen().ok_or_else(|| match stop {
+        let seen = look.look.into_seen().ok_or_else(|| match stop {
             Some(stop) => format!("draw {draw} was not reached: {stop}"),
             None => format!("there is no draw {draw}"),
         })?;
         let seen = Arc::new(seen);
         locked(&self.cache).add(draw, Arc::clone(&seen));
         Ok(seen)
+    }
+
+    /// The number in the capture of the submission that has a draw, and the number of draws before
+    /// this submission. In an AUB file, no number and all draws.
+    fn submission_of(&self, draw: u64) -> Option<(Option<u64>, u64)> {
+        let shared = self.shared();
+        let draws = || {
+            shared.steps.iter().filter_map(|entry| match entry.step.kind {
+                Kind::Draw { number, .. } => Some((number, entry.step.label)),
+                _ => None,
+            })
+        };
+        let (_, label) = draws().find(|(number, _)| *number == draw)?;
+        let first = draws().find(|(_, other)| label.is_some() && *other == label);
+        Some((label, first.map_or(0, |(number, _)| number - 1)))
     }
 
     /// The history of a pixel of a target up to a draw.
@@ -287,8 +304,9 @@ impl Observer for First<'_> {
 }
 
 impl Watch for First<'_> {
-    fn label(&mut self, label: u64) {
+    fn label(&mut self, label: u64) -> bool {
         self.steps.label(label);
+        true
     }
 
     fn goes_on(&mut self) -> bool {
@@ -297,22 +315,33 @@ impl Watch for First<'_> {
     }
 }
 
-/// A run up to the end of one draw.
-struct OneDraw(Look);
+/// A run up to the end of one draw. The submissions before that of the draw run without an observer,
+/// which is faster.
+struct OneDraw {
+    look: Look,
+    /// The number of the submission, if there are numbers.
+    label: Option<u64>,
+    is_reached: bool,
+}
 
 impl Observer for OneDraw {
     fn event(&mut self, now: Now, event: &Event<'_>) {
-        self.0.event(now, event);
+        self.look.event(now, event);
     }
 
     fn watches(&self) -> Option<WatchedPixel> {
-        self.0.watches()
+        self.look.watches()
     }
 }
 
 impl Watch for OneDraw {
+    fn label(&mut self, label: u64) -> bool {
+        self.is_reached |= self.label.is_none_or(|wanted| wanted == label);
+        self.is_reached
+    }
+
     fn goes_on(&mut self) -> bool {
-        !self.0.is_done()
+        !self.look.is_done()
     }
 }
 
