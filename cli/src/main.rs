@@ -2,10 +2,8 @@
 
 use clap::{Parser, Subcommand};
 use genx::{
-    asm, bisect, check, convert, debug, decode, demo, diff, disasm, eu, new, query, run, shim, spec,
-    why,
-    asm, bisect, check, convert, decode, demo, diff, disasm, eu, inspect, new, query, run, shim,
-    spec, why,
+    asm, bisect, check, convert, debug, decode, demo, diff, disasm, eu, inspect, new, query, run,
+    shim, spec, why,
 };
 use std::process::ExitCode;
 

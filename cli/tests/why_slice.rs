@@ -156,7 +156,7 @@ struct Footprints {
 impl Observer for Footprints {
     fn event(&mut self, _: Now, event: &Event<'_>) {
         match event {
-            Event::Packet { at, dwords } => {
+            Event::Packet { at, dwords, .. } => {
                 self.current = Footprint {
                     seq: self.seq,
                     address: at.address,

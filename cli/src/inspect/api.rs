@@ -3,7 +3,6 @@
 use super::server::Answer;
 use super::work::{Shared, Work};
 use super::{pictures, state};
-use crate::output::Exit;
 use crate::why::json as history;
 use genxml_eu::disasm::write_listing_on;
 use genxml_eu::syntax::Syntax;
@@ -272,7 +271,7 @@ fn value(work: &Work, draw: u64, target: usize, [x, y]: [u64; 2]) -> Made {
 fn pixel(work: &Work, draw: u64, target: usize, at: [u64; 2]) -> Made {
     let [x, y] = at.map(|number| u32::try_from(number).unwrap_or(u32::MAX));
     let answer = work.history(draw, target, [x, y])?;
-    Ok(json_answer(&history::value(work.path(), Exit::Ok, &answer)))
+    Ok(json_answer(&history::value(&answer)))
 }
 
 fn mesh(work: &Work, draw: u64) -> Made {

@@ -148,7 +148,7 @@ impl Observer for Steps {
     fn event(&mut self, _: Now, event: &Event<'_>) {
         match event {
             Event::Submission { .. } => self.submissions += 1,
-            Event::Packet { at, dwords } => {
+            Event::Packet { at, dwords, .. } => {
                 self.newest = Some(*at);
                 // The engine goes on after a blit only if there was no fault.
                 let last = self.list.last_mut().filter(|step| step.at.engine == at.engine);
