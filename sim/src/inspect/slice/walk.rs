@@ -17,6 +17,9 @@ use std::ops::Range;
 /// Maximum number of instructions of a slice.
 pub const MAX_NODES: usize = 1 << 16;
 
+/// The bytes of the flags in the register file.
+const FLAG_BYTES: Range<usize> = FLAGS..FLAGS + 8;
+
 /// Where a slice starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Start {
@@ -586,7 +589,7 @@ impl<'k> Walk<'k> {
             }
             // Bytes of the same dword are one input, and flag bits of the same word.
             let group = match access::file_byte(cell) {
-                Some(byte) if byte >= FLAGS && byte < FLAGS + 8 => byte & !1,
+                Some(byte) if FLAG_BYTES.contains(&byte) => byte & !1,
                 Some(byte) => byte & !3,
                 None => CELLS + cell / 4,
             };
@@ -594,9 +597,7 @@ impl<'k> Walk<'k> {
                 Some((known, index)) if known == group => index,
                 _ => {
                     let part = match access::file_byte(cell) {
-                        Some(byte) if byte >= FLAGS && byte < FLAGS + 8 => {
-                            Part::File(group as u16, 2)
-                        }
+                        Some(byte) if FLAG_BYTES.contains(&byte) => Part::File(group as u16, 2),
                         Some(_) => Part::File(group as u16, 4),
                         None => access::part_of(cell),
                     };
