@@ -384,6 +384,11 @@ fn other_steps_and_faults() {
     assert_eq!(page.json("api/steps?from=1")["steps"], serde_json::json!([]));
     assert_eq!(page.get("api/steps?from=x").0, 404);
     assert_eq!(page.get("api/thumbnail/1").0, 404);
+    // Oracle: the kernel of the demo ends with a message to the thread spawner.
+    let kernel = page.json("api/kernel/1");
+    assert!(kernel["text"].as_str().unwrap().trim_end().contains("EOT"), "{kernel}");
+    assert!(kernel["address"].as_str().unwrap().starts_with("0x"));
+    assert_eq!(page.get("api/kernel/2").0, 404);
 
     let capture = tempdir().unwrap();
     batch_capture::<Blitter>(capture.path(), |batch| {

@@ -7,7 +7,7 @@ use crate::machine::watched::WatchedPixel;
 use crate::pixel_history::{Answer, Question, Stop, WhyError, of_aub, of_capture};
 use crate::replay::{Replay, Step};
 use genxml::aub::Reader;
-use genxml::capture::Capture;
+use genxml::capture::{Capture, ExecObject};
 use std::path::{Path, PathBuf};
 
 /// An input that can be run many times.
@@ -63,6 +63,31 @@ impl Input {
         match self {
             Input::Capture(capture) => run_capture(capture, set_up, watch),
             Input::Aub(path) => run_aub(path, set_up, watch),
+        }
+    }
+
+    /// The memory from an address up to the end of its buffer, after a submission of a capture;
+    /// `None` if the input has no such submission or memory, and for AUB files.
+    pub fn memory_after(
+        &self,
+        label: u64,
+        address: u64,
+        set_up: &dyn Fn(&mut Gpu),
+    ) -> Option<Vec<u8>> {
+        let Input::Capture(capture) = self else { return None };
+        let mut replay = Replay::new(capture);
+        set_up(replay.gpu());
+        loop {
+            // A fault ends the run, but the memory still exists.
+            let Step::Exec { exec, result } = replay.step()? else { continue };
+            if exec.seq != label {
+                result.ok()?;
+                continue;
+            }
+            let has = |object: &&ExecObject| address.wrapping_sub(object.address) < object.size;
+            let object = exec.objects.iter().find(has)?;
+            let start = usize::try_from(address - object.address).ok()?;
+            return replay.bytes(object.object).get(start..).map(<[u8]>::to_vec);
         }
     }
 

@@ -135,6 +135,8 @@ const checks = {
     const page = await open(await serve(demo("fill")));
     assert.match(await page.locator("#no-picture").innerText(), /dispatch/);
     assert.match(await page.locator(".step.current").innerText(), /GPGPU_WALKER/);
+    await page.keyboard.press("3");
+    await until(page, () => /send/.test(document.getElementById("shaders").textContent));
     await page.close();
   },
 };

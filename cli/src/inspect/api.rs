@@ -5,6 +5,7 @@ use super::work::{Shared, Work};
 use super::{pictures, state};
 use crate::why::json as history;
 use genxml_eu::disasm::write_listing_on;
+use genxml_eu::kernel::end_of_thread_on;
 use genxml_eu::syntax::Syntax;
 use genxml_sim::inspect::frame::heat::{COST_UNIT, Heat};
 use genxml_sim::inspect::frame::{Code, Kind, Seen, SeenTarget};
@@ -59,6 +60,7 @@ fn api(work: &Work, parts: &[&str], query: &str) -> Answer {
             .and_then(|[draw, target, x, y]| value(work, draw, target as usize, [x, y])),
         ["history", draw, target, x, y] => numbers([draw, target, x, y])
             .and_then(|[draw, target, x, y]| pixel(work, draw, target as usize, [x, y])),
+        ["kernel", step] => number(step).and_then(|step| dispatched(work, step)),
         ["mesh", draw] => number(draw).and_then(|draw| mesh(work, draw)),
         ["findings"] => Ok(findings(work)),
         _ => Err("there is no such answer".to_owned()),
@@ -191,6 +193,15 @@ fn kernel(code: &Code) -> Value {
     })
 }
 
+/// The kernel of a dispatch, up to its first end of thread.
+fn dispatched(work: &Work, step: u64) -> Made {
+    let (address, generation, mut bytes) = work.kernel(step)?;
+    let end = end_of_thread_on(generation, &bytes[..]).map_err(|error| error.to_string())?;
+    bytes.truncate(end as usize);
+    let code = Code { stage: "kernel", dispatch: "", address, generation, bytes };
+    Ok(json_answer(&kernel(&code)))
+}
+
 fn one(seen: &Seen, target: usize) -> Result<&SeenTarget, String> {
     seen.targets.get(target).ok_or_else(|| format!("the draw has no target {target}"))
 }
@@ -236,9 +247,10 @@ fn value(work: &Work, draw: u64, target: usize, [x, y]: [u64; 2]) -> Made {
     let side = |texels: &genxml_sim::inspect::bisect::Texels| {
         let bytes = texels.value(index);
         let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        let text = |value: f32| match value.is_finite() {
-            true => json!(value),
-            false => json!(value.to_string()),
+        // The shortest number that is the same float. JSON has no infinities and NaN.
+        let text = |value: f32| match value.to_string().parse::<f64>() {
+            Ok(number) if number.is_finite() => json!(number),
+            _ => json!(value.to_string()),
         };
         let channels = match target.view.channels(bytes) {
             Channels::Floats(color) => color.map(text).to_vec(),

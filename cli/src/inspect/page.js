@@ -212,10 +212,14 @@ async function showLook(mine) {
   const step = steps[current];
   showFindings();
   if (!step.draw) {
-    noPicture("This step is a " + step.kind + ". Pictures, mesh and shaders exist for draws.");
+    noPicture("This step is a " + step.kind + ". Pictures and meshes exist for draws.");
     $("target").replaceChildren();
     $("shaders").replaceChildren();
     $("mesh-text").textContent = "";
+    for (const id of ["mesh-in", "mesh-out"]) plot($(id), [], () => {});
+    if (step.kind !== "dispatch") return;
+    try { const kernel = await ask("kernel/" + step.number); if (mine === turn) showShaders({ kernels: [kernel] }); }
+    catch (error) { if (mine === turn) $("shaders").replaceChildren(element("p", "dim", error.message)); }
     return;
   }
   let look = looks.get(step.draw);
@@ -327,7 +331,7 @@ async function showValue() {
       const side = (side) => "0x" + side.bytes.match(/../g).reverse().join("") + "  (" + side.channels.join(", ") + ")";
       const same = value.before.bytes === value.after.bytes;
       $("value").textContent = "pixel " + x + "," + y + "\n" + (same ? side(value.after) + "  unchanged" : side(value.before) + "  \u2192  " + side(value.after))
-        + (value.heat ? "\nshaded " + value.heat.shaded + " times, " + counted(Math.round(value.heat.instructions)) + " instructions" : "");
+        + (value.heat ? "\nshaded " + value.heat.shaded + " times, " + Number(value.heat.instructions.toFixed(2)) + " instructions" : "");
       $("value").dataset.pixel = x + "," + y;
     }
   } catch (error) { if (mine === turn) $("value").textContent = error.message; }
@@ -399,6 +403,10 @@ function pixelOf(value) {
 
 // ---- Mesh
 
+/** The turn of the received vertices about the y and the x axis. */
+const meshAngles = [0.5, 0.35];
+let turnMesh = () => {};
+
 async function showMesh() {
   const look = lookNow();
   if (!look) return;
@@ -414,13 +422,19 @@ async function showMesh() {
   const style = getComputedStyle(document.documentElement);
   const color = (name) => style.getPropertyValue(name).trim();
   const points = mesh.received.filter((vertex) => vertex[0] !== null && vertex[1] !== null);
-  plot($("mesh-in"), points.map((vertex) => [vertex[0], -vertex[1]]), (context, place) => {
-    context.fillStyle = color("--work");
-    for (const vertex of points) {
-      const [x, y] = place([vertex[0], -vertex[1]]);
-      context.fillRect(x - 1.5, y - 1.5, 3, 3);
-    }
-  });
+  // Parallel projection after a turn; y goes up.
+  turnMesh = () => {
+    const [a, b] = meshAngles.map((angle) => [Math.cos(angle), Math.sin(angle)]);
+    const turned = points.map(([x, y, z]) => [x * a[0] + (z ?? 0) * a[1], -(y * b[0] - ((z ?? 0) * a[0] - x * a[1]) * b[1])]);
+    plot($("mesh-in"), turned, (context, place) => {
+      context.fillStyle = color("--work");
+      for (const point of turned) {
+        const [x, y] = place(point);
+        context.fillRect(x - 1.5, y - 1.5, 3, 3);
+      }
+    });
+  };
+  turnMesh();
   const whole = mesh.primitives.map((primitive) => ({ ...primitive, vertices: primitive.vertices.filter((vertex) => vertex && vertex[0] !== null && vertex[1] !== null) }));
   const target = look.targets[0];
   const frame = target ? [[0, 0], [target.width, target.height]] : [];
@@ -593,6 +607,12 @@ for (const button of document.querySelectorAll("#tabs button")) button.addEventL
 for (const button of document.querySelectorAll("#whens button")) button.addEventListener("click", () => { when = button.dataset.when; showPicture(); });
 $("view").addEventListener("mousemove", (event) => { const pixel = pixelAt(event); if (pixel && String(pixel) !== String(cursor)) setCursor(pixel); });
 $("view").addEventListener("click", (event) => { const pixel = pixelAt(event); if (pixel) { setCursor(pixel); showHistory(); } });
+$("mesh-in").addEventListener("pointermove", (event) => {
+  if (event.buttons === 0) return;
+  meshAngles[0] += event.movementX / 100;
+  meshAngles[1] += event.movementY / 100;
+  turnMesh();
+});
 setTab("targets");
 showPicture();
 $("steps").focus();

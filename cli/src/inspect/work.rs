@@ -206,6 +206,30 @@ impl Work {
         Ok(seen)
     }
 
+    /// The kernel of a dispatch: its address, its generation and its bytes up to the end of its
+    /// buffer.
+    ///
+    /// # Errors
+    /// Why it cannot be read, as text.
+    pub fn kernel(&self, step: u64) -> Result<(u64, Generation, Vec<u8>), String> {
+        let entry = (step as usize).checked_sub(1).and_then(|index| {
+            let shared = self.shared();
+            shared.steps.get(index).cloned()
+        });
+        let step = &entry.as_ref().ok_or_else(|| format!("there is no step {step}"))?.step;
+        let Kind::Dispatch { kernel } = step.kind else {
+            return Err(format!("step {} is not a dispatch", step.number));
+        };
+        let label = step.label.ok_or(
+            "kernels of dispatches in AUB files are not shown; use genx query --disassemble",
+        )?;
+        let input = self.input()?;
+        let _one = locked(&self.running);
+        let bytes = input.memory_after(label, kernel, &*self.set_up);
+        let bytes = bytes.ok_or_else(|| format!("there is no memory at {kernel:#x}"))?;
+        Ok((kernel, generation(&input), bytes))
+    }
+
     /// The number in the capture of the submission that has a draw, and the number of draws before
     /// this submission. In an AUB file, no number and all draws.
     fn submission_of(&self, draw: u64) -> Option<(Option<u64>, u64)> {
