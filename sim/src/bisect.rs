@@ -1,5 +1,6 @@
-//! Finds the first draw, primitive, instruction and value in which two captures or AUB files part
-//! that should give the same pictures: runs both several times, see [`crate::inspect::bisect`].
+//! Finds the first difference of two captures or AUB files that should give the same pictures: the
+//! draw, primitive, instruction and value. Runs both inputs several times, see
+//! [`crate::inspect::bisect`].
 //!
 //! * [`find`]: all steps; [`Input`]: what runs;
 //! * `compute`: captures without a draw that differs: the first dispatch that writes other values.
@@ -56,7 +57,8 @@ pub struct Report {
 /// The first difference of two runs.
 #[derive(Debug)]
 pub enum Verdict {
-    /// All paired draws, and all dispatches that can be compared, leave the same values.
+    /// No difference was found: the last draws to each group of targets in each submission, and all
+    /// dispatches that can be compared, leave the same values.
     Same,
     /// A draw.
     Draw(Box<DrawParted>),
@@ -173,8 +175,9 @@ fn unpaired(
     out
 }
 
-/// The last draws to each group of targets in each submission are compared first, because a digest
-/// of a target takes time. Returns the pairs of the first submission with a difference.
+/// Returns the pairs of draws in the first submission with a difference. In each submission, only
+/// the last draw to each group of targets is compared, because a digest of a target takes time. A
+/// difference that a later draw of the same submission overwrites in both runs is not found.
 fn first_checkpoint(
     inputs: &mut [Input<'_>; 2],
     set_up: &SetUp<'_>,
@@ -432,8 +435,9 @@ fn compared(
     Some(ThreadsParted { stage, number, threads, parted })
 }
 
-/// Compares all threads of the stages before the rasteriser, stage by stage. Returns the first pair
-/// of threads that part.
+/// Compares the threads of the stages before the rasteriser, stage by stage: first digests of all
+/// threads of the stage's first kernel, then up to four threads with different digests instruction
+/// by instruction. Returns the first pair of threads that write different values.
 fn vertex_threads(
     inputs: &mut [Input<'_>; 2],
     set_up: &SetUp<'_>,

@@ -1,5 +1,5 @@
-//! Runs a capture or an AUB file under a debugger: again and again, as steps back need it. See
-//! [`crate::inspect::debugger`].
+//! Runs a capture or an AUB file under a debugger. A step back is a further run, up to an earlier
+//! point. See [`crate::inspect::debugger`].
 
 use crate::aub::{AubReplay, ReplayError, Step as AubStep, Stuck};
 use crate::gpu::Gpu;
@@ -114,7 +114,7 @@ impl<'a> Checkpoints<'a> {
             return;
         }
         self.elapsed = Duration::ZERO;
-        // Every second one makes room for more.
+        // Drop every second checkpoint to make room.
         let most = usize::try_from(CHECKPOINT_BYTES / bytes.max(1)).unwrap_or(CHECKPOINTS);
         while self.list.len() >= most.min(CHECKPOINTS) {
             let mut index = 0;

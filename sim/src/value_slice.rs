@@ -17,9 +17,10 @@ use genxml::capture::{Capture, Event};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-/// Maximum number of ranges of memory whose writers are looked for in one level.
+/// Maximum number of ranges of memory for which the slice of one thread finds the writers: at most
+/// this many reads of the thread, and this many of state.
 const MAX_RANGES: usize = 256;
-/// Maximum number of ranges of a level whose values are sliced in turn.
+/// Maximum number of ranges that one thread read and that have slices at the next level.
 const MAX_DEEPER: usize = 4;
 
 /// An observer of a whole run.
@@ -294,7 +295,8 @@ pub enum How {
     Outside,
     /// Written by something that has no slice: a clear, a video command, a register store...
     Packet,
-    /// The value is not followed further: the depth is used up.
+    /// The value is not followed further: the maximum depth is reached, or the address of the
+    /// source of a blit is not available.
     End,
     /// There is no slice.
     Failed(SliceError),
@@ -614,7 +616,8 @@ fn sources(traced: &Traced, slice: &Slice) -> Vec<Source> {
     slice.inputs.iter().map(source).collect()
 }
 
-/// The memory that a packet read besides its threads, each range once, and whether there is more.
+/// The state and vertices that a packet and its threads read, each range once, and whether the list
+/// is cut.
 fn state_ranges(parent: &Parent) -> (Vec<Access>, bool) {
     let mut known = BTreeSet::new();
     let mut ranges: Vec<Access> = parent

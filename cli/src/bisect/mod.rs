@@ -14,17 +14,22 @@ use genxml_sim::bisect::{Input, Report, Verdict, find};
 use genxml_sim::pixel_history::WhyError;
 use std::path::{Path, PathBuf};
 
-/// Find the first draw, primitive, instruction and value in which two runs part that should give
-/// the same pictures: two captures, or two AUB files, for example of a good and a bad version of a
-/// driver.
+/// Find the first difference of two runs that should give the same pictures: the draw, the
+/// primitive, the instruction and the value. The inputs are captures or AUB files, for example from
+/// a good and a bad version of a driver.
 ///
-/// Both inputs run several times on the model. Draws are paired by what they draw (topology, number
-/// of vertices, formats and sizes of the targets), so one run may have more draws than the other.
-/// The targets of each pair are compared value by value. For the first draw that leaves other
-/// values, the differences of its state are printed, and the history of a pixel that differs: the
-/// first primitive, and the stage of the pipeline in which the runs part. If this is the pixel
-/// shader or a stage before the rasteriser, its threads are compared instruction by instruction.
-/// The first instruction that writes other values is printed with the values.
+/// Both inputs run several times on the model. Two draws are a pair if they have the same topology,
+/// the same number of vertices, and targets of the same formats and sizes. So one run may have more
+/// draws than the other. First, targets are compared after the last draw to them in each
+/// submission. Then they are compared before and after each draw of the first submission with a
+/// difference. A difference that a later draw of the same submission overwrites in both runs is
+/// not found.
+///
+/// For the first draw whose targets differ, the report has the differences of its state, and the
+/// history of a pixel that differs: the first primitive and the first stage of the pipeline that
+/// differ. If this stage is the pixel shader or comes before the rasteriser, its threads are
+/// compared instruction by instruction. The report has the first instruction that writes different
+/// values, with these values.
 ///
 /// If a target already differs before the draw, the history says what wrote it: the program, a
 /// clear, a blit, a copy or a dispatch.
@@ -54,8 +59,9 @@ pub struct Args {
     /// Members of draw: draws (number, submission, exec, address, kind), target (name, format,
     /// width, height, addresses), before, problem, samples, rectangle, state (packet, field, old,
     /// new), only (names of packets). Members of pixel: pixel, sample, slice, histories (the
-    /// entries of genx why), entries, fragments (positions of what differs), stage. Members of
-    /// threads: stage, number, kernels, payload, instructions, values (register, values).
+    /// entries of genx why), entries and fragments (indices of the first ones that differ), stage.
+    /// Members of threads: stage, number, kernels, payload (register, values), instructions (step,
+    /// offset, assembly), values (register, values).
     /// Members of compute: execs, dwords, objects, offset, values, writers (packet, address,
     /// dispatch, kernel, value).
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]

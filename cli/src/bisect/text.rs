@@ -36,7 +36,7 @@ pub fn write(out: &mut dyn Write, paths: [&Path; 2], report: &Report) -> io::Res
             writeln!(out, "no difference")
         }
         Verdict::Same if report.draws[0] == report.unpaired[0].len() => {
-            writeln!(out, "no draw of one run has a partner in the other")
+            writeln!(out, "no draw has a partner in the other run")
         }
         Verdict::Same => writeln!(out, "all other draws leave equal values"),
         Verdict::Draw(parted) => draw(out, parted),
@@ -53,7 +53,7 @@ fn position(work: &Work) -> String {
 fn draw(out: &mut dyn Write, parted: &DrawParted) -> io::Result<()> {
     let [good, _] = &parted.works;
     let when = if parted.before { "before" } else { "in" };
-    writeln!(out, "the runs part {when} draw {}: {}", good.number, good.kind())?;
+    writeln!(out, "the first difference is {when} draw {}: {}", good.number, good.kind())?;
     for (name, work) in NAMES.iter().zip(&parted.works) {
         writeln!(out, "  {name:<9} {}", position(work))?;
     }
@@ -83,7 +83,7 @@ fn draw(out: &mut dyn Write, parted: &DrawParted) -> io::Result<()> {
 fn state(out: &mut dyn Write, parted: &DrawParted) -> io::Result<()> {
     let [good, bad] = &parted.works;
     if !parted.state.is_empty() || parted.only.iter().any(|only| !only.is_empty()) {
-        writeln!(out, "state that differs, without addresses and what they point to:")?;
+        writeln!(out, "state that differs (addresses, and the data there, are not compared):")?;
     }
     for diff in parted.state.iter().take(MOST) {
         writeln!(out, "  {}", diff.container.name)?;
@@ -118,7 +118,7 @@ fn pixel(out: &mut dyn Write, pixel: &PixelParted) -> io::Result<()> {
     for (side, name) in NAMES.iter().enumerate() {
         let answer = &pixel.answers[side];
         let Some(entry) = pixel.entries[side].and_then(|index| answer.entries.get(index)) else {
-            writeln!(out, "{name}: nothing touches the pixel here")?;
+            writeln!(out, "{name}: the history has no such entry")?;
             continue;
         };
         writeln!(out, "{name}:")?;
@@ -209,7 +209,7 @@ fn threads(out: &mut dyn Write, threads: &ThreadsParted) -> io::Result<()> {
 
 fn compute(out: &mut dyn Write, parted: &ComputeParted) -> io::Result<()> {
     let [good, bad] = parted.execs;
-    writeln!(out, "the runs part in a dispatch: exec {good} (good), exec {bad} (bad)")?;
+    writeln!(out, "the first difference is in a dispatch: exec {good} (good), exec {bad} (bad)")?;
     let memory = &parted.memory;
     writeln!(out, "  differs   {} dwords, the first one is:", parted.count)?;
     for (side, name) in NAMES.iter().enumerate() {
@@ -228,7 +228,7 @@ fn compute(out: &mut dyn Write, parted: &ComputeParted) -> io::Result<()> {
 }
 
 fn writer(writer: &Writer) -> String {
-    let Some(at) = writer.at else { return "no packet writes it".into() };
+    let Some(at) = writer.at else { return "no further packet changes it".into() };
     let dispatch = match (writer.dispatch, writer.kernel) {
         (Some(dispatch), Some(kernel)) => {
             format!("dispatch {dispatch}, kernel at {}, ", Va(kernel))

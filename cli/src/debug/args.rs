@@ -9,7 +9,8 @@ use std::path::PathBuf;
 /// the names of gdb. If standard input is not a terminal, commands are read line by line, and the
 /// debugger quits at the end of the input.
 ///
-/// The model is deterministic. A step back runs the input again up to the earlier point.
+/// The model is deterministic, so a step back runs the input again up to the earlier point. Such a
+/// run starts at the beginning of the input or, for a capture, at a checkpoint.
 ///
 /// Exit code: 0 the debugger quit; 2 unusable input, or a command failed that does not come from a
 /// terminal.

@@ -65,7 +65,7 @@ const COMMANDS: &[Row] = &[
          instruction), +OFFSET (in this kernel), message [FUNCTION]",
         add,
     ),
-    row(&["tbreak"], "WHAT [if EXPRESSION]", "the same; the first stop deletes it", add),
+    row(&["tbreak"], "WHAT [if EXPRESSION]", "as break; deleted by its first stop", add),
     row(
         &["watch"],
         "ADDRESS [BYTES] [if EXPRESSION]",
@@ -79,8 +79,8 @@ const COMMANDS: &[Row] = &[
         catch,
     ),
     row(&["delete", "d"], "[N...]", "delete breakpoints; without a number, all", delete),
-    row(&["enable"], "N...", "let breakpoints stop again", enable),
-    row(&["disable"], "N...", "let breakpoints no longer stop", enable),
+    row(&["enable"], "N...", "enable breakpoints", enable),
+    row(&["disable"], "N...", "disable breakpoints, without deleting them", enable),
     row(&["ignore"], "N COUNT", "do not stop at the next COUNT hits of breakpoint N", ignore),
     row(
         &["condition"],
@@ -101,7 +101,8 @@ const COMMANDS: &[Row] = &[
     row(
         &["step", "s", "si", "stepi"],
         "[N]",
-        "execute N instructions of this thread; at a packet, go to its first instruction",
+        "execute N instructions of this thread; at a packet or draw, go to the next draw, \
+         instruction or packet",
         |session, call, _| session.repeat(call, Command::Step),
     ),
     row(
@@ -113,7 +114,7 @@ const COMMANDS: &[Row] = &[
     row(
         &["stept"],
         "[N]",
-        "go to the first instruction of the next thread, N times",
+        "go to the first instruction of the next thread, or to the next packet, N times",
         |session, call, _| session.repeat(call, Command::StepThread),
     ),
     row(
@@ -199,7 +200,8 @@ const COMMANDS: &[Row] = &[
     row(
         &["dump"],
         "grf FILE | kernel FILE | memory FILE ADDRESS BYTES",
-        "write bytes to a file: registers for genx eu run --grf-file, or the kernel for genx eu run",
+        "write bytes to a file: registers (for genx eu run --grf-file), the kernel (for genx eu \
+         run), or memory",
         dump,
     ),
     row(&["set"], "syntax iga|mesa", "select the language of disassembly", set),

@@ -115,7 +115,7 @@ impl Terminal {
         }
     }
 
-    /// Prints text. If nobody reads it, the debugger quits.
+    /// Prints text. A closed pipe is not an error; after any other error, the exit code is 2.
     fn print(&mut self, text: &str) {
         if let Err(error) = stdout(|out| out.write_all(text.as_bytes())) {
             eprintln!("genx: {}", error.text);
@@ -137,7 +137,7 @@ impl Controller for Terminal {
                 Ok(Outcome::Print(text)) => self.print(&text),
                 Ok(Outcome::Resume(command)) => return command,
                 Err(problem) => {
-                    // The text before the problem comes first.
+                    // Standard output is already flushed, so this line comes after earlier text.
                     eprintln!("error: {problem}");
                     self.failed |= !typed;
                 }

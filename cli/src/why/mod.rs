@@ -74,14 +74,15 @@ pub struct Args {
     /// primitive reached, and the state and the vertices that it read from memory.
     #[arg(long)]
     slice: bool,
-    /// Levels of the slice: 1 ends at the memory that the thread read, 2 also has the slices of the
-    /// threads that wrote this memory, and so on. Each level runs the input again several times. At
-    /// each level, at most four values are followed
+    /// Levels of the slice. With 1, it ends at the memory that the thread read. With 2, it also has
+    /// the slices of the threads that wrote this memory, and so on. Each of these slices runs the
+    /// input again several times. Of the values that a thread read, at most four are followed
     #[arg(long, value_name = "N", default_value_t = 1, requires = "slice")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=16))]
     depth: u32,
     /// Slice the value of a register of the thread that shades the pixel, instead of the colour:
-    /// for example r12.3:f, a0.0:uw or f0.1. The type is ud without :TYPE
+    /// for example r12.3:f, a0.0:uw or f0.1. Without :TYPE, the type is ud for general registers,
+    /// and uw for a0 and flags
     #[arg(long, value_name = "REGISTER", requires_all = ["slice", "at"])]
     #[arg(value_parser = register::parse)]
     register: Option<register::Register>,
@@ -89,7 +90,8 @@ pub struct Args {
     /// it is executed several times, the last one counts
     #[arg(long, value_name = "OFFSET", value_parser = offset, requires = "register")]
     at: Option<u32>,
-    /// End at the display of frame N of the capture, as in the names of the files of genx run --dump
+    /// End when frame N of the capture is displayed. The files of genx run --dump have the numbers
+    /// of frames in their names
     #[arg(long, value_name = "N", conflicts_with = "after")]
     frame: Option<u64>,
     /// End after a submission or draw: exec N or draw N. Submissions have the numbers that the
@@ -110,9 +112,9 @@ pub struct Args {
     /// entries, value (at the end), stop (text; null if the run reached the end).
     ///
     /// Members of an entry: kind (host, draw, clear, resolve, copy, blit, dispatch, video,
-    /// command), submission (from 1 on), exec (number in the capture), engine, packet, address, batch, old,
-    /// new, draw (null for others), blit (pixel, rectangle, source; null for others). A value has
-    /// bytes, cleared, and color, integers, depth or stencil.
+    /// command), submission (from 1 on), exec (number in the capture), engine, packet, address,
+    /// batch, old, new, draw (null if it is not a draw), blit (pixel, rectangle, source; null if it
+    /// is not a blit). A value has bytes, cleared, and color, integers, depth or stencil.
     ///
     /// Members of a draw: draw, topology, pixel, buffer (color or depth), primitives, clipped,
     /// culled, fragments. Members of a fragment: primitive, id, shape, vertices (x, y, z, w),

@@ -21,7 +21,7 @@ pub fn write(out: &mut dyn Write, made: &Made, indent: usize) -> io::Result<()> 
         How::Filled => writeln!(out, "{pad}a constant or a pattern of the blit")?,
         How::Outside => writeln!(out, "{pad}written by the program, or not at all")?,
         How::Packet => writeln!(out, "{pad}this kind of writer has no slice")?,
-        How::End => writeln!(out, "{pad}not followed further; a greater --depth does")?,
+        How::End => writeln!(out, "{pad}not followed further; a greater --depth may follow it")?,
         How::Failed(error) => writeln!(out, "{pad}no slice: {error}")?,
     }
     made.state.as_ref().map_or(Ok(()), |state| self::state(out, state, indent))
@@ -44,7 +44,7 @@ fn state(out: &mut dyn Write, state: &DrawState, indent: usize) -> io::Result<()
         writeln!(out, "{pad}  {stage:<9} {at}: {}{more}", dwords.join(" "))?;
     }
     if !state.memory.is_empty() {
-        writeln!(out, "{pad}memory that the command read besides its threads")?;
+        writeln!(out, "{pad}state and vertices in memory that the command and its threads read")?;
     }
     for memory in &state.memory {
         writeln!(

@@ -1,7 +1,7 @@
 //! Finds the first dispatch of a capture that writes other values than in the other capture.
 //!
-//! Objects of the two captures are paired by their addresses; objects without a partner are paired
-//! by size, in order. Only memory that the submission changes is compared.
+//! Two objects are a pair if their addresses and sizes are equal. The other objects are paired by
+//! size, in order. Only memory that a submission changes is compared.
 
 use crate::gpu::Gpu;
 use crate::machine::events::{Event, Now, Observer};
@@ -29,7 +29,7 @@ pub struct Memory {
 /// The packet after which a dword differs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Writer {
-    /// The packet; `None` if the dword was never written.
+    /// The packet; `None` if this run does not change the dword again where the other run does.
     pub at: Option<Place>,
     /// Number of the dispatch in the run, from 1 on; `None` if the packet is not a dispatch.
     pub dispatch: Option<u64>,
@@ -86,8 +86,8 @@ pub fn find(captures: [&Capture; 2], set_up: &dyn Fn(&mut Gpu)) -> Option<Comput
 /// The physical addresses of the objects of each submission that dispatches threads.
 type Frames = BTreeMap<u64, Vec<(ObjectId, u64, Range<u64>)>>;
 
-/// Runs a capture to learn which submissions dispatch threads, and where their objects are. A later
-/// run uses the same physical addresses.
+/// Runs a capture, and records the submissions that dispatch threads with the physical addresses of
+/// their objects. Later runs use the same addresses.
 fn frames(capture: &Capture, set_up: &dyn Fn(&mut Gpu)) -> Frames {
     let mut replay = Replay::new(capture);
     set_up(replay.gpu());
@@ -138,7 +138,7 @@ impl<'a> Run<'a> {
     fn advance(&mut self) -> Option<&'a Exec> {
         while !self.failed {
             let mut start = Start { frames: self.frames, copies: BTreeMap::new(), next: None };
-            // The submission that follows is not known before the step.
+            // Events do not contain the submission's number in the capture.
             start.next = self.replay.upcoming().map(|exec| exec.seq);
             match self.replay.step_observed(&mut start)? {
                 Step::Exec { exec, result } => {

@@ -11,7 +11,7 @@
 //!   where two runs part, and `frame`: the steps of a run and everything about one of them;
 //! * [`slice`]: the instructions of a thread that made a value;
 //! * [`debugger`]: stops at packets and instructions, and reads everything there;
-//! * [`sanitize`]: observers that find mistakes which the model does not feel.
+//! * [`sanitize`]: observers that find mistakes which do not change the results of the model.
 
 #[cfg(feature = "dumps")]
 pub mod bisect;

@@ -190,7 +190,8 @@ impl AccessLog {
     }
 }
 
-/// Makes a client the author of accesses until it is dropped. Then the client of before returns.
+/// Counts accesses as those of a client until this value is dropped. Then the previous client
+/// applies again.
 #[derive(Debug)]
 #[must_use = "the client changes back when this value is dropped"]
 pub struct Acting<'a>(Option<Before<'a>>);

@@ -127,7 +127,7 @@ fn packets(capture: &Capture) -> BTreeSet<Found> {
     let exec = std::cell::Cell::new(0);
     let mut found = BTreeSet::new();
     let mut observer = |_: Now, event: &Event<'_>| {
-        if let Event::Packet { at, dwords } = event
+        if let Event::Packet { at, dwords, .. } = event
             && [PipeControl::NAME, MiFlushDw::NAME].contains(&at.packet)
         {
             let dwords = dwords.to_vec();

@@ -159,7 +159,7 @@ impl Observer for Oracle {
                     self.access(at, access);
                 }
             }
-            Event::Packet { at, dwords }
+            Event::Packet { at, dwords, .. }
                 if at.packet == PipeControl::NAME
                     && PipeControl::read_lossy(dwords).command_streamer_stall_enable =>
             {

@@ -177,7 +177,8 @@ pub fn data_info(arguments: &Value, stop: Option<&Stop<'_>>) -> Result<Value, St
         (Err(_), Some(stop)) => Expression::parse(name)
             .and_then(|expression| expression.value(stop, stop.channel()))
             .and_then(|value| match value {
-                Number::Integer(value) => u64::try_from(value).map_err(|_| "negative".to_owned()),
+                Number::Integer(value) => u64::try_from(value)
+                    .map_err(|_| format!("the address {value} does not fit 64 bits")),
                 Number::Float(_) => Err("an address must be an integer".to_owned()),
             }),
     };

@@ -1,7 +1,7 @@
 //! The session with a client.
 //!
-//! A second thread receives messages. The session answers them only while the run is stopped. If
-//! messages arrive during a run, it pauses, answers, and continues.
+//! A second thread receives messages. The session answers them only while the run is stopped. If a
+//! message arrives during a run, the run pauses, the session answers, and the run continues.
 
 use super::breakpoints::{self, Sets};
 use super::sources::Sources;
@@ -75,7 +75,8 @@ struct Server {
     work_limit: Option<u64>,
     launched: bool,
     configured: bool,
-    /// True after `disconnect` or `terminate`, or if the client is gone.
+    /// True after `disconnect`, or if the client is gone. After `terminate`, the session still
+    /// answers requests until `disconnect`.
     ended: bool,
     stop_on_entry: bool,
     session: Session,

@@ -70,8 +70,8 @@ pub fn compare(good: &Texels, bad: &Texels) -> Result<Option<Difference>, String
     Ok(Some(Difference { count: differs.len(), rectangle, examples }))
 }
 
-/// The position of the first entries of two histories after which the values differ, in each list.
-/// `None` if the values never differ.
+/// The indices of the first entries of two histories that differ, in kind or in the value after the
+/// entry. `None` if the histories are equal; an index is `None` if that history has ended.
 pub fn entries(good: &[Entry], bad: &[Entry]) -> Option<[Option<usize>; 2]> {
     let value = |entry: &Entry| entry.new.as_ref().map(|value| value.bytes.clone());
     let differs = |(a, b): (&Entry, &Entry)| a.kind != b.kind || value(a) != value(b);

@@ -111,8 +111,9 @@ impl Threads {
         }
     }
 
-    /// The digests of the threads, in the order in which they started. Threads are equal if they
-    /// execute equal instructions that write equal values.
+    /// The digests of the threads, in the order in which they started. Two digests are equal if the
+    /// threads execute instructions at the same offsets, with the same masks and the same registers
+    /// before each instruction.
     pub fn digests(&self) -> &[u64] {
         &self.digests
     }

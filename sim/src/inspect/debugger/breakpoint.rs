@@ -185,7 +185,7 @@ pub struct Breakpoint {
     pub what: What,
     /// It stops only if the value is not zero.
     pub condition: Option<Expression>,
-    /// Number of hits that do not stop.
+    /// Number of hits that do not stop. A search backward does not use it.
     pub ignore: u64,
     /// Number of hits of runs forward; hits whose condition is false do not count.
     pub hits: u64,

@@ -17,7 +17,8 @@ use std::collections::BTreeMap;
 /// Number of events between two calls of [`Controller::pauses`].
 const EVENTS_BETWEEN_POLLS: u32 = 1024;
 
-/// The turn of a thread counts as so many events: it can be long, and have no events.
+/// Number of events that each start or continuation of a thread counts as, because a thread can run
+/// long without events.
 const EVENTS_OF_A_TURN: u32 = 16;
 
 /// Decides how to continue after a stop.
@@ -180,9 +181,9 @@ impl<'c> Engine<'c> {
         }
     }
 
-    /// Call before each run, with the position at its start. A run need not start at the beginning
-    /// of the input, but it must start before the packet that [`starts_before`](Self::starts_before)
-    /// returns.
+    /// Call before each run, with the position at its start. The run may start later than the
+    /// beginning of the input, but before the packet with the number that
+    /// [`starts_before`](Self::starts_before) returns.
     pub fn begin(&mut self, position: Position) {
         self.start = position.packets;
         self.position = position;
@@ -332,8 +333,8 @@ impl<'c> Engine<'c> {
         self.written = false;
     }
 
-    /// True if the run has to stop here because of its goal. `is_step` decides for goals that any
-    /// number of moments can meet.
+    /// Compares a moment with the goal of the run. If the goal is not a single moment, `is_step`
+    /// decides.
     fn meets(&mut self, moment: Moment, is_step: impl FnOnce(&Goal) -> bool) -> Met {
         match &mut self.goal {
             Goal::Reach { moment: wanted, reasons } => match *wanted == moment {
@@ -548,11 +549,11 @@ impl<'c> Engine<'c> {
 
 /// How a moment meets the goal.
 enum Met {
-    /// It does not, and breakpoints do not count.
+    /// The run does not stop here, not even at a breakpoint.
     Pass,
-    /// It is the moment that was looked for.
+    /// The run stops here for these reasons: the goal is this moment.
     Stop(Vec<Reason>),
-    /// It may be a step; breakpoints count.
+    /// Breakpoints can stop the run here. With a reason, the goal stops it too.
     Look(Option<Reason>),
 }
 

@@ -1,14 +1,15 @@
 //! Expressions on registers and memory, for conditions and for printing.
 //!
-//! Operators are those of C, with C's precedence: `|| && | ^ & == != < <= > >= << >> + - * / % ! ~`.
+//! Operators are those of C, with C's precedence:
+//! `|| && | ^ & == != < <= > >= << >> + - * / % ! ~`.
 //! Integers have 128 bits; an operation with a float is done in double precision. Operands:
 //!
 //! * numbers: `7`, `0x40`, `0.5`;
 //! * an element of a register: `r12.3:f` or `g12.3<f>` is element 3 of r12 as a float; without a
 //!   type it is a dword (`ud`), of flags a word (`uw`);
-//! * without a number of the element, the element of the current channel: `r12:f`. Elements that
-//!   do not fit the register are in the next ones, as in the registers of an instruction. Of flags
-//!   and other registers that have no channels, it is element 0;
+//! * `r12:f`, without the number of an element, is the element of the current channel. If the
+//!   register is too short for this channel, the element is in one of the next registers, as for an
+//!   operand of an instruction. For flags and other registers without channels, it is element 0;
 //! * `[address]:type`, an element in memory;
 //! * `mask`, the enabled channels; `ip`, the byte offset in the kernel; `kernel`, its address;
 //!   `channel`; `executed`, the number of instructions of the thread; `packet`, `draw` and
@@ -148,7 +149,8 @@ impl Expression {
         self.root.value(stop, channel)
     }
 
-    /// The value at a stop as text. If the expression is one element, it is printed with its type.
+    /// The value at a stop as text. If the expression is a single element, the type of the element
+    /// decides the form of the number.
     ///
     /// # Errors
     /// As [`value`](Self::value).

@@ -45,8 +45,8 @@ pub enum Register {
     Accumulator(usize),
 }
 
-/// The register that a word names: `r12`, `g12`, `m3`, `f0`, `a0`, `acc1`, `cr0`, `sr0`, `n0`, `ip`,
-/// `tm0`, `ce0`, `tdr0`, `sp`, `dbg0`. `None` if the word is not a register.
+/// The register with the name `word`: `r12`, `g12`, `m3`, `f0`, `a0`, `acc1`, `cr0`, `sr0`, `n0`,
+/// `ip`, `tm0`, `ce0`, `tdr0`, `sp`, `dbg0`. `None` if the word is not a register.
 ///
 /// # Errors
 /// The highest number of the registers of this kind, as text.
@@ -82,8 +82,8 @@ pub fn register(word: &str) -> Option<Result<Register, String>> {
     })
 }
 
-/// The value of an element as text: numbers in decimal, and in hexadecimal if the type is unsigned
-/// or HF.
+/// The value of an element as text: in hexadecimal if the type is unsigned or HF, otherwise in
+/// decimal.
 pub fn number(ty: Type, bits: u64) -> String {
     match ty {
         Type::F => format!("{:?}", f32::from_bits(bits as u32)),

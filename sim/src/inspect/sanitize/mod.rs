@@ -1,5 +1,6 @@
-//! Sanitizers: observers that find mistakes which the model itself does not feel, because it has no
-//! caches, runs threads in order, and gives every register a value.
+//! Sanitizers: observers that find mistakes in a program which do not change its results on the
+//! model. The model hides such mistakes, because it has no caches, runs threads in order, and gives
+//! every register a value.
 //!
 //! * [`sanitizer`]: what every sanitizer does; [`finding`]: what it reports: a rule, and the two
 //!   sides that break it together;

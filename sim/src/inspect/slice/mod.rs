@@ -1,13 +1,14 @@
 //! Where a value comes from: the instructions of a thread that made it, with their operands, and
 //! what they read from outside.
 //!
-//! A slice is recorded by re-execution: an input runs again with a [`Tracer`], which records the
-//! thread that shades one pixel in one draw ([`record`]). [`walk`] then goes backward from the
-//! colour that the thread wrote: an instruction belongs to the slice if it wrote a byte, or a flag
-//! bit, that the slice needs; what it read for this channel is needed from there on. Branches that
-//! decide whether such an instruction is executed belong to the slice too, with the flags that they
-//! test. [`payload`] names the registers that the thread started with, [`lanes`] the parts of
-//! messages that belong to a pixel.
+//! A slice needs a further run of the input with a [`Tracer`]. It records one thread ([`record`]):
+//! the thread that shades a pixel in a draw, or a thread of another packet. Then [`walk`] goes
+//! backward from the value that the thread wrote. An instruction belongs to the slice if it wrote a
+//! byte, or a flag bit, that the slice needs. From then on, the slice also needs what the
+//! instruction read for this channel. A branch belongs to the slice if it decides whether such an
+//! instruction is executed; the slice then needs the flags that the branch tests. [`payload`] names
+//! the source of each register at the start of the thread. [`lanes`] finds the parts of a message
+//! that belong to one channel.
 //!
 //! [`crate::eu::access`] has the registers that an instruction reads and writes.
 

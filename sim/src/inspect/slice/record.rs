@@ -1,4 +1,4 @@
-//! Records the thread that shades a pixel: each instruction, and the registers before it.
+//! Records one thread: each instruction, and the registers before it.
 
 use crate::eu::regions::{FILE_BYTES, REGISTER};
 use std::ops::Range;

@@ -57,8 +57,9 @@ pub struct StatePacket {
     pub dwords: Vec<u32>,
 }
 
-/// The packets and the parts of the pipeline that read them. Of packets that set one of several
-/// entries, only the newest is known.
+/// The packets, by the part of the pipeline that reads them. Only the newest packet of each name is
+/// recorded. So if a packet sets one of several entries (3DSTATE_VF_INSTANCING sets one vertex
+/// element), the packets for the other entries are missing.
 const READERS: &[(Stage, &[&str])] = &[
     (
         Stage::Geometry,

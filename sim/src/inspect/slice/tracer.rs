@@ -1,4 +1,4 @@
-//! The observer that records the thread which shades a pixel.
+//! The observer that records one thread: the one that shades a pixel, or a thread of a packet.
 
 use super::clock::Clock;
 use super::lanes::Lanes;
@@ -74,12 +74,12 @@ pub struct Traced {
     code: Code,
 }
 
-/// The packet that started the thread, and what it read besides its threads.
+/// The packet that started the thread, with the state and vertices that it and its threads read.
 #[derive(Clone, Debug, Default)]
 pub struct Parent {
     /// Reads of state in memory, of vertices and of indices.
     pub reads: Vec<Access>,
-    /// The newest packet of each name before it, by name.
+    /// The newest packet of each name up to this packet, by name.
     pub state: BTreeMap<&'static str, SetState>,
     /// Number of the packet in the run, from 1 on; 0 if it was not executed.
     pub number: u64,
@@ -344,8 +344,8 @@ impl Traced {
         let packet = access::packet(uop, &backward.before[..])?;
         let layout = Lanes::of(uop, &packet)?;
         layout.lane(layout.response.start)?;
-        // The first value of each lane is its offset in the surface, whose address is not recorded:
-        // the lowest offset belongs to the lowest address.
+        // The first value of each lane is its offset in the surface. The address of the surface is
+        // not recorded, so assume that the lowest offset belongs to the lowest address written.
         let enabled = (0..usize::from(uop.size)).filter(|lane| step.mask >> lane & 1 == 1);
         let offsets: Vec<(usize, u64)> = enabled
             .filter_map(|lane| {

@@ -215,8 +215,7 @@ struct Walk<'k> {
     nodes: Vec<Node>,
     /// For each cell, the operands that read it.
     consumers: Vec<Vec<Consumer>>,
-    /// The byte offsets of the nodes, each with the nodes that still look for branches that decide
-    /// about them.
+    /// The nodes by byte offset, to find those that a branch decides about.
     open: BTreeMap<u32, Vec<usize>>,
     /// Pairs of a node's number and a branch that was found for it.
     found: BTreeSet<(usize, u32)>,

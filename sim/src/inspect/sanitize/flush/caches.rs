@@ -150,7 +150,8 @@ impl Path {
     }
 }
 
-/// A point in the order of accesses and commands. No two of them have the same one.
+/// A point in the order of writes, cache fills, flushes and invalidations. Each of these events has
+/// its own.
 pub type Time = u64;
 
 /// The record of one path.

@@ -17,7 +17,7 @@ pub struct Write {
     pub address: u64,
     /// When it was written.
     pub time: Time,
-    /// The place that wrote it.
+    /// Index of the writer in [`Flush::authors`](super::Flush).
     pub author: u32,
     /// Number of the thread, if a thread's message wrote it.
     pub thread: Option<u32>,

@@ -1,12 +1,13 @@
 //! The sanitizer `flush`: data that passes from one cache to another without the flush or the
 //! invalidation that it needs.
 //!
-//! The model has no caches. The sanitizer keeps, for each line of 64 bytes, who wrote which bytes
-//! through which cache, and which caches may hold the line since when. It reports a read
+//! The model has no caches. For each line of 64 bytes, the sanitizer records the latest write to
+//! each byte, with the cache that it went through. It also records which caches have read the line,
+//! and when. It reports a read
 //! * if the data is still in another cache that was not flushed after the write ([`rules`] has a
 //!   rule for each such cache);
-//! * if the cache of the reader may still hold the line from before the write, because it read the
-//!   line earlier and was not invalidated since the data is visible.
+//! * if the cache of the reader may still hold an older copy of the line: it read the line before
+//!   the written data became visible in memory, and was not invalidated after that read.
 //!
 //! It also reports a write over data that is still in another cache: when that cache is flushed,
 //! its older data replaces the newer one.
@@ -40,7 +41,7 @@ use genxml::gen8::mi::PipeControl;
 use lines::{Fill, LINE, Lines, Write};
 use std::collections::HashMap;
 
-/// Number of one of the places where accesses come from, in [`Flush::authors`].
+/// Index in [`Flush::authors`] of the packet or instruction that made an access.
 type Author = u32;
 
 /// What distinguishes places: engine, addresses of packet and batch, kernel and instruction.
@@ -51,7 +52,7 @@ type Key = (EngineId, u64, u64, Option<(u64, u32)>);
 pub struct Flush {
     caches: Caches,
     lines: Lines,
-    /// Places that made accesses.
+    /// The packets and instructions that made accesses.
     authors: Vec<Place>,
     /// Numbers of the places.
     numbers: HashMap<Key, Author>,
@@ -143,8 +144,8 @@ impl Flush {
     fn read(&mut self, piece: &Piece, at: &Place) {
         let mask = lines::mask(piece.physical, piece.bytes);
         let (path, caches) = (piece.path, &mut self.caches);
-        // Texels and elements are often neighbours. Nothing can have changed since then if no line
-        // has writes: a line with writes is looked at each time.
+        // Consecutive reads are often in the same line. If the line has no writes and nothing has
+        // happened since the latest read, this read gives the same result and is skipped.
         let number = piece.physical / LINE;
         if self.latest_read == Some((number, path, caches.now())) {
             return;

@@ -64,7 +64,7 @@ pub const RULES: &[Rule] = &[
     ),
     rule(
         "FLUSH-WRITE-ORDER",
-        "older data of another cache can replace the newer data, because it is not flushed yet",
+        "a later flush of another cache can replace this data with older data",
         "between them, flush the cache of the first write",
         "2a p.1; facts: Mesa iris_pipe_control.c",
     ),
