@@ -331,7 +331,7 @@ mod tests {
             "pixel 10,20 draw 2",
             "group 0,1,2",
             "message",
-            "message smpl",
+            "message sampler",
         ] {
             assert_eq!(What::parse(text, None).unwrap().to_string(), text);
         }
