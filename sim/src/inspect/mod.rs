@@ -9,7 +9,7 @@
 //! * [`trace`]: a trace file for Perfetto;
 //! * [`history`]: everything that wrote or tested one pixel; with the feature `dumps`, `bisect`:
 //!   where two runs part, and `frame`: the steps of a run and everything about one of them;
-//! * [`slice`]: the instructions of a thread that made a value;
+//! * [`mod@slice`]: the instructions of a thread that made a value;
 //! * [`debugger`]: stops at packets and instructions, and reads everything there;
 //! * [`sanitize`]: observers that find mistakes which do not change the results of the model.
 
