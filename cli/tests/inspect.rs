@@ -162,13 +162,22 @@ fn silent_connections_do_not_block_others() {
     let capture = tempdir().unwrap();
     fill_capture(capture.path(), |_| {});
     let page = Inspector::start(capture.path(), &[]);
-    let silent: Vec<_> = (0..8).map(|_| TcpStream::connect(&page.host).unwrap()).collect();
-    drop(TcpStream::connect(&page.host).unwrap());
+    let connect = || TcpStream::connect(&page.host).unwrap();
+    let read = |mut stream: &TcpStream| {
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    };
+    let silent: Vec<_> = (0..8).map(|_| connect()).collect();
+    drop(connect());
     assert_eq!(page.get("").0, 200);
-    // The limit of the server is five seconds.
-    let mut text = String::new();
-    (&silent[0]).read_to_string(&mut text).unwrap();
-    assert!(text.starts_with("HTTP/1.1 408 "), "{text}");
+    // The server answers 32 requests at the same time, and waits five seconds for each.
+    let more: Vec<_> = (8..40).map(|_| connect()).collect();
+    assert!(read(&more[31]).starts_with("HTTP/1.1 503 "));
+    assert!(read(&silent[0]).starts_with("HTTP/1.1 408 "));
+    drop((silent, more));
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(page.get("").0, 200, "the server has room again");
 }
 
 /// The files name no other server, and the browser would not ask one.

@@ -41,7 +41,7 @@ fn json_answer(value: &Value) -> Answer {
     Answer::ok("application/json", value.to_string().into_bytes())
 }
 
-/// An answer, or the reason why there is none.
+/// An answer, or the reason for status 404.
 type Made = Result<Answer, String>;
 
 fn api(work: &Work, parts: &[&str], query: &str) -> Answer {

@@ -36,8 +36,8 @@ use work::Work;
 /// history, as genx why prints it. Violated rules of the manual are at their draw. For each draw
 /// that is selected, the input runs again up to this draw; the newest ones are cached.
 ///
-/// Exit code: 2 unusable input, or no server; 130 or the like when it is stopped. A fault of the
-/// run is shown in the page.
+/// Exit code: 2 unusable input, or no server. Otherwise the command runs until it is stopped; a
+/// fault of the run is shown in the page.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx inspect captures/kmscube

@@ -42,6 +42,20 @@ impl Answer {
         Answer { status: 200, media, body }
     }
 
+    /// The status line and the headers.
+    fn head(&self) -> String {
+        format!(
+            "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n\
+             Content-Security-Policy: {POLICY}\r\nX-Content-Type-Options: nosniff\r\n\
+             Referrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: same-origin\r\n\
+             Cache-Control: no-store\r\nConnection: close\r\n\r\n",
+            self.status,
+            self.reason(),
+            self.media,
+            self.body.len()
+        )
+    }
+
     fn reason(&self) -> &'static str {
         match self.status {
             200 => "OK",
@@ -92,16 +106,22 @@ impl Server {
         let server = Arc::new(self);
         let open = Arc::new(AtomicUsize::new(0));
         loop {
-            let stream = match server.listener.accept() {
+            let mut stream = match server.listener.accept() {
                 Ok((stream, _)) => stream,
                 Err(error) if is_passing(&error) => continue,
                 Err(error) => return error,
             };
             let (server, handler) = (Arc::clone(&server), Arc::clone(&handler));
-            let slot = Slot::new(&open);
+            let Some(slot) = Slot::new(&open) else {
+                // A new connection has room for so few bytes, so this does not wait.
+                let busy = Answer::text(503, "too many requests at the same time");
+                let _ = stream.write_all(busy.head().as_bytes());
+                let _ = stream.write_all(&busy.body);
+                continue;
+            };
             let work = move || {
                 // The browser may have closed the connection.
-                let _ = server.serve(stream, &handler, slot.is_some());
+                let _ = server.serve(stream, &handler);
                 drop(slot);
             };
             if let Err(error) = thread::Builder::new().name("request".into()).spawn(work) {
@@ -110,29 +130,13 @@ impl Server {
         }
     }
 
-    fn serve(
-        &self,
-        mut stream: TcpStream,
-        handler: &Arc<Handler>,
-        has_room: bool,
-    ) -> io::Result<()> {
+    fn serve(&self, mut stream: TcpStream, handler: &Arc<Handler>) -> io::Result<()> {
         stream.set_write_timeout(Some(MOST_TIME))?;
         let answer = match read_head(&mut stream)? {
-            Ok(_) if !has_room => Answer::text(503, "too many requests at the same time"),
             Ok(head) => self.answer(&head, handler),
             Err(answer) => answer,
         };
-        let head = format!(
-            "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n\
-             Content-Security-Policy: {POLICY}\r\nX-Content-Type-Options: nosniff\r\n\
-             Referrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: same-origin\r\n\
-             Cache-Control: no-store\r\nConnection: close\r\n\r\n",
-            answer.status,
-            answer.reason(),
-            answer.media,
-            answer.body.len()
-        );
-        stream.write_all(head.as_bytes())?;
+        stream.write_all(answer.head().as_bytes())?;
         stream.write_all(&answer.body)?;
         stream.flush()?;
         stream.shutdown(std::net::Shutdown::Write)?;

@@ -339,8 +339,8 @@ impl Watch for First<'_> {
     }
 }
 
-/// A run up to the end of one draw. The submissions before that of the draw run without an observer,
-/// which is faster.
+/// A run up to the end of one draw. The submissions before that of the draw run without an
+/// observer, which is faster.
 struct OneDraw {
     look: Look,
     /// The number of the submission, if there are numbers.
