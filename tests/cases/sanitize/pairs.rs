@@ -99,19 +99,22 @@ fn brief(findings: &[Finding]) -> Vec<(&str, &str, &str)> {
     findings.iter().map(of).collect()
 }
 
+/// Sets or clears a bit.
+type Set = fn(&mut PipeControl, bool);
+
 /// Checks `first` and `second` with all bits but one between them, and with only that bit.
 #[track_caller]
 fn pair(
     model: &mut Model,
     first: &[u32],
     second: &[u32],
-    clear: fn(&mut PipeControl, bool),
+    set: Set,
     rule: (&str, &str, &str),
 ) -> Vec<Finding> {
     let mut without = ALL;
-    clear(&mut without, false);
+    set(&mut without, false);
     let mut only = PipeControl::new();
-    clear(&mut only, true);
+    set(&mut only, true);
     let with = |flush: PipeControl| [first, &packets![flush], second].concat();
     let bad = found(model, EngineId::Render, &with(without));
     assert_eq!(brief(&bad), [rule], "with all other bits");
@@ -186,7 +189,7 @@ fn data() -> Model {
 
 #[test]
 fn the_data_port_read_by_others() {
-    let dc: fn(&mut PipeControl, bool) = |flush, on| flush.dc_flush_enable = on;
+    let dc: Set = |flush, on| flush.dc_flush_enable = on;
     let mut model = data();
     let write = walker(&mut model, WRITE);
     let findings = pair(
@@ -210,7 +213,7 @@ fn the_data_port_read_by_others() {
 
 #[test]
 fn kernels_that_read_a_second_time() {
-    let cases: [(&[u32], fn(&mut PipeControl, bool), &str); 3] = [
+    let cases: [(&[u32], Set, &str); 3] = [
         (READ, |flush, on| flush.dc_flush_enable = on, "INVALIDATE-DATA"),
         (
             READ_CONSTANTS,
