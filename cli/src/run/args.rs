@@ -117,9 +117,10 @@ pub struct Args {
     /// application), compared (number of stated values) and differences (messages). --check adds
     /// check (the object of `genx check`), --sanitize adds sanitize (sanitizers: names; findings:
     /// sanitizer, rule, severity, message, remedy, source, count, first and second: action, engine,
-    /// packet, address, batch, kernel, ip, thread, memory, bytes), --observe adds draws or frames, and --stats adds tables
-    /// (engines, packets, kernels, messages, and codecs if video was decoded). Times in tables are the model's, in units of about a
-    /// nanosecond. Two runs of the same input differ only in seconds and instructions_per_second.
+    /// packet, address, batch, kernel, ip, thread, memory, bytes), --observe adds draws or frames,
+    /// and --stats adds tables (engines, packets, kernels, messages, and codecs if video was
+    /// decoded). Times in tables are the model's, in units of about a nanosecond. Two runs of the
+    /// same input differ only in seconds and instructions_per_second.
     #[arg(long)]
     pub(super) json: bool,
     /// Number of host threads, at most 256. Default: all cores. Results do not depend on it

@@ -17,8 +17,8 @@ const fn rule(
 /// The order of writes through different caches.
 const OVERWRITTEN: usize = 7;
 
-/// All rules. First those of caches that hold writes, then [`OVERWRITTEN`], then those of caches
-/// that hold lines they have read.
+/// All rules. First those of caches that hold writes, then that of the order of writes, then those
+/// of caches that hold lines they have read.
 pub const RULES: &[Rule] = &[
     rule(
         "FLUSH-RENDER-TARGET",
