@@ -9,7 +9,7 @@ use genxml::diff::{Pair, common, pairs};
 use std::collections::HashMap;
 
 /// Maximum number of samples that are examples of a difference.
-const EXAMPLES: usize = 4;
+const EXAMPLES: usize = 2;
 
 /// Pairs the draws of two runs: as many as possible with the same [`kind`](Work::kind), without
 /// changing the order. For a draw of only one run, the other index is `None`.
