@@ -390,6 +390,12 @@ fn other_steps_and_faults() {
     assert_eq!(steps["steps"][0]["packet"], "GPGPU_WALKER");
     assert_eq!(steps["steps"][0]["complete"], true);
     assert!(steps["steps"][0]["instructions"].as_u64().unwrap() > 0);
+    let state = page.json("api/state/1");
+    let packets: Vec<_> = state["packets"].as_array().unwrap().iter().collect();
+    for name in ["GPGPU_WALKER", "MEDIA_VFE_STATE", "MEDIA_INTERFACE_DESCRIPTOR_LOAD"] {
+        let packet = packets.iter().find(|packet| packet["name"] == name).expect(name);
+        assert_eq!((&packet["new"], &packet["changed"]), (&true.into(), &true.into()), "{name}");
+    }
     assert_eq!(page.json("api/steps?from=1")["steps"], serde_json::json!([]));
     assert_eq!(page.get("api/steps?from=x").0, 404);
     assert_eq!(page.get("api/thumbnail/1").0, 404);
@@ -439,4 +445,31 @@ fn unusable_input() {
     let file = directory.path().join("text.aub");
     std::fs::write(&file, "no AUB file").unwrap();
     assert_eq!(run(file.to_str().unwrap()).0, 2);
+}
+
+/// Oracle: the source of the demo: between the draws, only the constants of the vertex shader
+/// change; they are three registers of 32 bytes for each cube.
+#[test]
+fn what_changed_between_the_cubes() {
+    let capture = tempdir().unwrap();
+    write(Name::Cube, capture.path());
+    let page = Inspector::start(capture.path(), &[]);
+    page.wait();
+    let steps = page.json("api/steps");
+    assert_eq!(steps["steps"][1]["changed"], serde_json::json!(["3DSTATE_CONSTANT_VS"]));
+    let state = page.json("api/state/2");
+    let packets = state["packets"].as_array().unwrap();
+    let changed: Vec<_> = packets.iter().filter(|packet| packet["changed"] == true).collect();
+    assert_eq!(changed.len(), 1);
+    let fields = changed[0]["fields"].as_array().unwrap();
+    let differing: Vec<_> = fields.iter().filter(|field| !field["old"].is_null()).collect();
+    assert_eq!(differing.len(), 1, "{differing:?}");
+    let number = |text: &Json| {
+        u64::from_str_radix(text.as_str().unwrap().trim_start_matches("0x"), 16).unwrap()
+    };
+    assert_eq!(number(&differing[0]["value"]), number(&differing[0]["old"]) + 3 * 32);
+    let unchanged = packets.iter().find(|packet| packet["name"] == "3DSTATE_DEPTH_BUFFER").unwrap();
+    let fields = unchanged["fields"].as_array().unwrap();
+    let width = fields.iter().find(|field| field["path"] == "Width").unwrap();
+    assert_eq!((&width["value"], &width["old"]), (&"512".into(), &Json::Null));
 }

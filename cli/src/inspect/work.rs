@@ -112,6 +112,7 @@ impl Work {
     /// If the input cannot be used.
     pub fn first_run(&self) -> Result<(), String> {
         let input = Arc::new(Input::open(&self.path)?);
+        self.sanitizers(&input)?;
         {
             let mut shared = self.shared();
             shared.input = Some(Arc::clone(&input));
@@ -170,11 +171,13 @@ impl Work {
         check::as_json(&findings, &summary)
     }
 
-    fn sanitize(&self, input: &Input) -> Result<Value, String> {
+    fn sanitizers(&self, input: &Input) -> Result<Sanitizers, String> {
         let names = self.sanitizers.iter().copied();
-        let sanitizers =
-            Sanitizers::new(names, generation(input)).map_err(|error| error.to_string())?;
-        let mut whole = Whole(sanitizers);
+        Sanitizers::new(names, generation(input)).map_err(|error| error.to_string())
+    }
+
+    fn sanitize(&self, input: &Input) -> Result<Value, String> {
+        let mut whole = Whole(self.sanitizers(input)?);
         input.run(&*self.set_up, &mut whole);
         Ok(sanitized::json(&whole.0))
     }

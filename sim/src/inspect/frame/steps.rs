@@ -62,8 +62,8 @@ pub struct Step {
     pub instructions: u64,
     /// Pixels that the step wrote to targets.
     pub pixels: u64,
-    /// The packets with state that differ from those at the previous step, by name, in order of
-    /// their names.
+    /// The packet of the step, and those with state, that differ from the newest ones of the same
+    /// names at the previous step; in order of their names.
     pub changes: Vec<(&'static str, Vec<u32>)>,
     /// The first render target after the draw.
     pub thumbnail: Option<Image>,
@@ -79,7 +79,9 @@ pub struct Steps {
     label: Option<u64>,
     state: BTreeMap<&'static str, Vec<u32>>,
     changed: BTreeMap<&'static str, Vec<u32>>,
+    /// The newest packet, and its dwords.
     newest: Option<Place>,
+    dwords: Vec<u32>,
     thumbnails: usize,
     count: usize,
     draws: u64,
@@ -107,7 +109,8 @@ impl Steps {
     fn push(&mut self, at: Place, kind: Kind) {
         self.count += 1;
         let number = self.count;
-        let changes = std::mem::take(&mut self.changed);
+        let mut changes = std::mem::take(&mut self.changed);
+        changes.insert(at.packet, self.dwords.clone());
         let changes = changes
             .into_iter()
             .filter(|(name, dwords)| self.state.get(name) != Some(dwords))
@@ -144,6 +147,11 @@ impl Steps {
     }
 }
 
+/// True for packets whose newest one is part of the state of a draw or dispatch.
+fn is_state(packet: &str) -> bool {
+    packet.contains("STATE") || packet.starts_with("MEDIA_") || packet == "PIPELINE_SELECT"
+}
+
 impl Observer for Steps {
     fn event(&mut self, _: Now, event: &Event<'_>) {
         match event {
@@ -157,7 +165,9 @@ impl Observer for Steps {
                 {
                     step.is_complete = true;
                 }
-                if at.packet.contains("STATE_") || at.packet == "3DPRIMITIVE" {
+                self.dwords.clear();
+                self.dwords.extend_from_slice(dwords);
+                if is_state(at.packet) {
                     self.changed.insert(at.packet, dwords.to_vec());
                 }
             }
