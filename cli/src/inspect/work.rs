@@ -294,7 +294,7 @@ fn fault(stop: &Stop) -> Value {
     json!({
         "text": stop.to_string(),
         "packet": place.map(|place| place.packet),
-        "address": place.map(|place| super::state::hex(place.address)),
+        "address": place.map(|place| format!("{:#x}", place.address)),
     })
 }
 
