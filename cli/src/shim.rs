@@ -72,6 +72,10 @@ pub struct Args {
     /// first three findings of each rule to standard error, and the number of findings at the end
     ///
     /// flush: data that passes from cache to cache without the flush or invalidation that it needs.
+    /// race: threads that access the same bytes without order. bounds: accesses beyond surfaces,
+    /// constants and tables. uninit: registers that are used before anything wrote them. `genx run
+    /// --help` says more.
+    ///
     /// The model is slower, and uses one host thread. Only for Broadwell.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = sanitizer::name)]
     sanitize: Vec<&'static str>,

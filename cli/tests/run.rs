@@ -155,7 +155,7 @@ fn sanitizers_report_both_sides() {
     assert_eq!((&finding["second"]["memory"], &finding["count"]), (&"0x10004".into(), &1.into()));
     let (code, out, err) = run(bad.path(), &["--sanitize", "flush,rays"]);
     assert_eq!((code, out.as_str()), (2, ""), "{err}");
-    assert!(err.contains("there is no sanitizer \"rays\": use flush"), "{err}");
+    assert!(err.contains("there is no sanitizer \"rays\": use flush, race"), "{err}");
 }
 
 /// The message about the work limit names the option --work-limit. A limit of 0 is refused.

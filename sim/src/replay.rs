@@ -7,7 +7,7 @@
 //! submission until they are freed. A context keeps its latched state and registers.
 
 use crate::gpu::{ContextId, Generation, Gpu};
-use crate::machine::events::Observer;
+use crate::machine::events::{Event as Happening, Now, Observer};
 use crate::machine::fault::Fault;
 use crate::machine::stats::Stats;
 use crate::mem::{Frames, Memory, OutOfMemory};
@@ -207,7 +207,12 @@ impl<'a> Replay<'a> {
         let (engine, address, length) = (exec.engine, exec.batch_address, exec.batch_length);
         let result = match observer {
             None => self.gpu.submit(context, engine, address, length),
-            Some(observer) => self.gpu.submit_observed(context, engine, address, length, observer),
+            Some(observer) => {
+                let objects: Vec<(u64, u64)> =
+                    exec.objects.iter().map(|object| (object.address, object.size)).collect();
+                observer.event(Now { engine, clock: 0 }, &Happening::Objects(&objects));
+                self.gpu.submit_observed(context, engine, address, length, observer)
+            }
         };
         let mut vm = self.gpu.vm(context);
         for (address, bytes) in kept {

@@ -28,6 +28,7 @@ use std::path::PathBuf;
   genx run captures/kmscube --observe draw --dump out   each draw, with its targets before and after
   genx run captures/video --observe frame --dump out    each decoded or encoded picture, as text, PNG, YUV
   genx run captures/kmscube --sanitize flush          data that passes caches without a flush
+  genx run captures/cl_vadd --sanitize race,bounds    races of threads, and accesses beyond bounds
   genx run captures/hang --error-state hang.error     write the state after a hang, for genx decode
   genx run saxpy.aub.xz --stats                       a recording of intel_dump_gpu or NEO")]
 pub struct Args {
@@ -42,7 +43,18 @@ pub struct Args {
     ///
     /// flush: data that passes from cache to cache without the flush or invalidation that it needs.
     /// Each finding has the access that wrote, the access that read or wrote later, the rule and
-    /// its source. The run is slower, and uses one host thread. Only for Gen8.
+    /// its source.
+    ///
+    /// race: threads of one walker or draw that access the same bytes without a barrier, atomic
+    /// operations or a fence, and one writes: shared local memory, memory, render targets.
+    ///
+    /// bounds: accesses beyond surfaces, shared local memory, loaded constants, binding tables,
+    /// dynamic state, and the objects of the capture.
+    ///
+    /// uninit: registers and shared local memory that decide about control flow, an address or
+    /// output before anything wrote them.
+    ///
+    /// The run is slower, and uses one host thread. Only for Gen8.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = sanitizer::name)]
     pub(super) sanitize: Vec<&'static str>,
     /// Write files to DIR: the memory of each expectation as NAME.bin, each displayed frame of a

@@ -109,6 +109,10 @@ impl Observer for Listeners {
         self.instructions || self.sanitizers.as_ref().is_some_and(Sanitizers::wants_instructions)
     }
 
+    fn wants_channels(&self) -> bool {
+        false
+    }
+
     fn wants_accesses(&self) -> bool {
         self.sanitizers.as_ref().is_some_and(Sanitizers::wants_accesses)
     }

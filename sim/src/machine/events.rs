@@ -13,11 +13,13 @@ use super::view::View;
 use super::watched::{PixelEvent, WatchedPixel};
 use crate::machine::fault::Place;
 use crate::mem::coherence::Cache;
-use crate::mem::{Access, Memory};
+use crate::mem::outside::Outside;
+use crate::mem::{Access, LocalAccess, Memory};
 use genxml::engine::EngineId;
 use genxml::eu::Generation;
 use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::mi::MiDisplayFlipDisplayPlaneSelect;
+use genxml::gen8::state::InterfaceDescriptorData;
 use std::cell::Cell;
 
 /// An event of the model, for observers.
@@ -218,6 +220,50 @@ pub enum Event<'a> {
         /// The accesses, in order.
         list: &'a [Access],
     },
+    /// The message of a thread accessed shared local memory. Emitted to observers that receive
+    /// [`Event::Accesses`], before the next event of another kind.
+    LocalAccesses {
+        /// The packet and the instruction.
+        at: Place,
+        /// Number of the thread.
+        thread: u32,
+        /// The accesses, in order.
+        list: &'a [LocalAccess],
+    },
+    /// Bounds cut off accesses of a thread's message. Emitted to observers that receive
+    /// [`Event::Accesses`], before the next event of another kind.
+    Outside {
+        /// The packet and the instruction.
+        at: Place,
+        /// Number of the thread.
+        thread: u32,
+        /// The accesses.
+        list: &'a [Outside],
+    },
+    /// A GPGPU walker is about to start. The next event is its [`Event::Dispatch`].
+    Descriptor {
+        /// The packet.
+        at: Place,
+        /// Address of the kernel's first instruction.
+        kernel: u64,
+        /// The interface descriptor.
+        descriptor: &'a InterfaceDescriptorData,
+        /// Number of threads in a group.
+        threads: u64,
+        /// Number of bytes of constants that are loaded, from the descriptor's offset on.
+        constants: u64,
+    },
+    /// The memory objects of the driver that are mapped for the next submission, as addresses and
+    /// sizes in bytes. Only replays of captures emit this event.
+    Objects(&'a [(u64, u64)]),
+    /// A thread has reported to the barrier of its group. The message is that of the latest
+    /// [`Event::Message`].
+    Barrier {
+        /// Number of the thread.
+        thread: u32,
+        /// True if all threads have reported: the threads that wait at the barrier continue.
+        complete: bool,
+    },
 }
 
 /// An answer to [`Event::Attention`].
@@ -277,6 +323,12 @@ pub trait Observer {
     /// [`Event::Packet`], and after [`Event::Instruction`].
     fn cancels(&self) -> bool {
         false
+    }
+
+    /// Whether the observer receives the accesses of reading messages for each channel too, before
+    /// those of the whole message. They make the execution of kernels slow.
+    fn wants_channels(&self) -> bool {
+        self.wants_instructions() && self.wants_accesses()
     }
 
     /// The pixel of the draw of the latest [`Event::Draw`] whose events the observer receives
@@ -386,6 +438,11 @@ impl<'a> Listener<'a> {
     /// Whether the observer receives [`Event::Accesses`].
     pub fn wants_accesses(&self) -> bool {
         self.observer.as_ref().is_some_and(|observer| observer.wants_accesses())
+    }
+
+    /// Whether the observer receives [`Event::Accesses`] of each channel.
+    pub fn wants_channels(&self) -> bool {
+        self.observer.as_ref().is_some_and(|observer| observer.wants_channels())
     }
 
     /// Whether the observer receives [`Event::Instruction`] of a thread.

@@ -86,6 +86,24 @@ impl Exec<'_> {
         }
     }
 
+    /// Emits the accesses of a message of the thread: [`Event::Accesses`],
+    /// [`Event::LocalAccesses`] and [`Event::Outside`], each if there are some.
+    #[cold]
+    pub(crate) fn emit_message_accesses(&mut self, log: &AccessLog, thread: u32) {
+        self.report_accesses(log, Some(thread), None);
+        let list = log.take_local();
+        if !list.is_empty() {
+            let now = Now { engine: self.engine, clock: self.budget.clock() };
+            let at = self.at;
+            self.listener.event(now, &Event::LocalAccesses { at, thread, list: &list });
+        }
+        let list = log.take_outside();
+        if !list.is_empty() {
+            let now = Now { engine: self.engine, clock: self.budget.clock() };
+            self.listener.event(now, &Event::Outside { at: self.at, thread, list: &list });
+        }
+    }
+
     #[cold]
     fn report_accesses(&mut self, log: &AccessLog, thread: Option<u32>, channel: Option<u8>) {
         let mut list = Vec::new();

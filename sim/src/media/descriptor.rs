@@ -111,6 +111,11 @@ impl Dispatch {
         })
     }
 
+    /// Number of bytes of constants that are loaded, from the descriptor's read offset on.
+    pub fn loaded(&self) -> u64 {
+        self.constants.len() as u64
+    }
+
     /// Replaces the constants of the CURBE with indirect data.
     pub fn replace_constants(&mut self, data: Vec<u8>) {
         self.constants = data;

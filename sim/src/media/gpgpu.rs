@@ -386,6 +386,13 @@ pub fn walk(exec: &mut Exec<'_>, walker: &GpgpuWalker) -> Result<(), Fault> {
     let grid = Grid::resolve(exec, walker)?;
     let groups = grid.groups();
     let kernel = grid.dispatch.program.kernel.address;
+    exec.emit(&Event::Descriptor {
+        at: exec.at,
+        kernel,
+        descriptor: &grid.dispatch.descriptor,
+        threads: grid.masks.len() as u64,
+        constants: grid.dispatch.loaded(),
+    });
     exec.emit(&Event::Dispatch { kernel });
     parallel::run(exec, &grid, &mut Worker::new(&grid))?;
     exec.emit(&Event::DispatchEnd { kernel });

@@ -6,6 +6,7 @@
 //! counts as one of the command streamer.
 
 use super::frames::Slot;
+use super::outside::Outside;
 use super::physical::Memory;
 use super::space::AddressSpace;
 use super::{ADDRESS_MASK, PAGE};
@@ -97,6 +98,18 @@ pub struct Access {
     pub client: Client,
 }
 
+/// An access of a thread to the shared local memory of its group. Neighbouring accesses of one
+/// message may be joined to one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LocalAccess {
+    /// Offset of the first byte in the shared local memory.
+    pub offset: u64,
+    /// Number of bytes, at least 1.
+    pub bytes: u32,
+    /// True for a write. An atomic operation is a read and a write.
+    pub write: bool,
+}
+
 /// Number of frames whose numbers a log caches.
 const FRAMES: usize = 256;
 
@@ -107,6 +120,8 @@ pub struct AccessLog {
     /// True while nothing is recorded, because the accesses are those of an observer.
     paused: Cell<bool>,
     list: RefCell<Vec<Access>>,
+    local: RefCell<Vec<LocalAccess>>,
+    outside: RefCell<Vec<Outside>>,
     /// Frames by slot: the inverse of what page walks and memory give.
     frames: Box<[Cell<(Slot, u64)>; FRAMES]>,
 }
@@ -117,6 +132,8 @@ impl Default for AccessLog {
             client: Cell::default(),
             paused: Cell::new(false),
             list: RefCell::default(),
+            local: RefCell::default(),
+            outside: RefCell::default(),
             frames: Box::new([const { Cell::new((Slot::NOWHERE, 0)) }; FRAMES]),
         }
     }
@@ -140,6 +157,42 @@ impl AccessLog {
         if own.is_empty() {
             *own = list;
             own.clear();
+        }
+    }
+
+    /// Removes the accesses to shared local memory since the last call, in order.
+    pub fn take_local(&self) -> Vec<LocalAccess> {
+        self.local.take()
+    }
+
+    /// Records an access that bounds cut off.
+    #[cold]
+    pub fn add_outside(&self, outside: Outside) {
+        self.outside.borrow_mut().push(outside);
+    }
+
+    /// Forgets recorded accesses of channels that are not in the mask and that bounds cut off.
+    #[cold]
+    pub fn keep_outside(&self, mask: u32) {
+        self.outside.borrow_mut().retain(|outside| mask >> (outside.channel & 31) & 1 == 1);
+    }
+
+    /// Removes the accesses since the last call that bounds cut off, in order.
+    pub fn take_outside(&self) -> Vec<Outside> {
+        self.outside.take()
+    }
+
+    /// Records an access to `length` bytes of shared local memory from `offset` on.
+    #[cold]
+    #[inline(never)]
+    pub fn add_local(&self, offset: u64, length: usize, write: bool) {
+        let bytes = length as u32;
+        let mut list = self.local.borrow_mut();
+        match list.last_mut() {
+            Some(last) if last.write == write && last.offset + u64::from(last.bytes) == offset => {
+                last.bytes += bytes;
+            }
+            _ => list.push(LocalAccess { offset, bytes, write }),
         }
     }
 

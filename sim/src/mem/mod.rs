@@ -6,7 +6,7 @@
 //!   three levels, stored in frames, or global;
 //! * [`Vm`]: memory through page tables: reads and writes at graphics addresses;
 //! * [`overlay`]: records what the parts of a walker or draw that run in parallel read and wrote;
-//! * [`access`]: records each access, for observers;
+//! * [`access`]: records each access, for observers; [`outside`]: accesses that bounds cut off;
 //! * [`fault`]: page faults and their causes;
 //! * [`coherence`]: records when each cache was flushed.
 
@@ -15,6 +15,7 @@ pub mod coherence;
 mod entry;
 pub mod fault;
 mod frames;
+pub mod outside;
 pub mod overlay;
 mod page;
 pub mod physical;
@@ -24,7 +25,7 @@ mod tests;
 mod va;
 mod vm;
 
-pub use access::{Access, Acting, Client};
+pub use access::{Access, Acting, Client, LocalAccess};
 pub use coherence::Coherence;
 pub use fault::{Cause, Nearby, PageFault, Tables};
 pub use page::{Page, PageMut};

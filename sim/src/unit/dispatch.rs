@@ -14,6 +14,7 @@ use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
 use crate::machine::watchdog::Exhausted;
 use crate::mem::Client;
+use crate::mem::access::AccessLog;
 use crate::unit::port::Port;
 use genxml::eu::Generation;
 use genxml::eu::instruction::SharedFunction;
@@ -66,10 +67,12 @@ where
     #[cold]
     fn receive_logged(
         &mut self,
+        log: &AccessLog,
         registers: &mut Registers,
         message: &Message,
     ) -> Result<(), Fault> {
         if self.exec.listener.wants_instructions()
+            && self.exec.listener.wants_channels()
             && only_reads(message.function, message.descriptor)
         {
             self.receive_by_lane(registers, message)?;
@@ -77,7 +80,7 @@ where
         let acting = self.exec.vm.client(client(message.function));
         let done = self.receive(registers, message);
         drop(acting);
-        self.exec.emit_accesses(Some(self.thread), None);
+        self.exec.emit_message_accesses(log, self.thread);
         done
     }
 
@@ -96,6 +99,11 @@ where
         }
         *self.exec.stats = stats;
         self.exec.device.observed = observed;
+        if let Some(log) = self.exec.vm.log() {
+            // The message itself follows.
+            log.take_local();
+            log.take_outside();
+        }
         Ok(())
     }
 }
@@ -163,8 +171,8 @@ where
     }
 
     fn send(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault> {
-        let logged = self.exec.vm.log().is_some();
-        if logged {
+        let log = self.exec.vm.log();
+        if log.is_some() {
             self.exec.emit_accesses(None, None);
         }
         self.arrive(message.ip);
@@ -177,8 +185,8 @@ where
             function: message.function,
             descriptor: message.descriptor,
         });
-        if logged {
-            return self.receive_logged(registers, message);
+        if let Some(log) = log {
+            return self.receive_logged(log, registers, message);
         }
         self.receive(registers, message)
     }
@@ -294,6 +302,7 @@ where
     fn before(&mut self, thread: &Thread, ip: u32, mask: u32) {
         let Port { exec, kernel, thread: number, local, .. } = &mut *self.0;
         let Exec { vm, state, budget, listener, engine, .. } = &mut **exec;
+        let _own = vm.unrecorded();
         let view = ThreadView { vm, state, thread, local: local.shared() };
         let (kernel, registers) = (*kernel, &thread.regs.bytes()[..]);
         let now = Now { engine: *engine, clock: budget.clock() };

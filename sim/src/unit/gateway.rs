@@ -5,6 +5,7 @@ use super::local::{Gateway, Mail, PLACES, Segment, address};
 use super::port::Port;
 use crate::eu::Message;
 use crate::eu::regions::{GRF_BYTES, REGISTER, Registers};
+use crate::machine::events::Event;
 use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
 use genxml::gen8::media::MediaVfeStateBypassGatewayControl as Bypass;
@@ -251,12 +252,14 @@ fn barrier(port: &mut Port<'_, '_>, registers: &Registers, message: &Message) ->
     }
     port.exec.device.observed.add(Counter::Barriers, 1);
     barrier.arrived.push(local.sender);
-    if barrier.arrived.len() >= barrier.threads as usize {
+    let complete = barrier.arrived.len() >= barrier.threads as usize;
+    if complete {
         local.mail.extend(barrier.arrived.drain(..).map(|to| Mail {
             to,
             data: None,
             notify: Some(0),
         }));
     }
+    port.exec.emit(&Event::Barrier { thread: port.thread, complete });
     Ok(())
 }

@@ -2,9 +2,19 @@
 //!
 //! * [`accesses`]: the accesses that an observer gets;
 //! * [`pairs`]: a write through one cache and a read through another, with and without the flush;
+//! * [`races`]: kernels with races, and the same kernels with the right order; [`kernels`]: their
+//!   assembly;
+//! * [`bounds`]: kernels with accesses beyond bounds, and the same kernels inside;
+//! * [`uninit`]: kernels that use what was not written, and kernels that write it first;
+//! * [`captures`]: what these find in captures of drivers;
 //! * [`mutants`]: captures of drivers without one of their flushes; [`oracle`]: real caches.
 
 mod accesses;
+mod bounds;
+mod captures;
+mod kernels;
 mod mutants;
 mod oracle;
 mod pairs;
+mod races;
+mod uninit;

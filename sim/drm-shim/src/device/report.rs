@@ -134,8 +134,8 @@ struct ImageFiles {
 /// The sanitizers, and what was printed of them.
 struct Sanitizing {
     sanitizers: Sanitizers,
-    /// Number of findings that were looked at.
-    seen: usize,
+    /// Number of findings of each sanitizer that were looked at.
+    seen: BTreeMap<&'static str, usize>,
     /// Number of findings of each rule that were printed.
     printed: BTreeMap<&'static str, u32>,
 }
@@ -147,19 +147,25 @@ impl Sanitizing {
         let sanitizers =
             Sanitizers::new(config.sanitize.iter().copied(), config.generation()).ok()?;
         let some = !config.sanitize.is_empty();
-        some.then(|| Sanitizing { sanitizers, seen: 0, printed: BTreeMap::new() })
+        some.then(|| Sanitizing { sanitizers, seen: BTreeMap::new(), printed: BTreeMap::new() })
     }
 
     /// Prints the first findings of each rule that are new.
     fn print(&mut self) {
-        for (row, finding) in self.sanitizers.findings().skip(self.seen) {
-            self.seen += 1;
+        let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
+        for (row, finding) in self.sanitizers.findings() {
+            let count = counts.entry(row.name).or_default();
+            *count += 1;
+            if *count <= self.seen.get(row.name).copied().unwrap_or_default() {
+                continue;
+            }
             let times = self.printed.entry(finding.rule.id).or_default();
             *times += 1;
             if *times <= MOST_FINDINGS {
                 say(&format!("{}: {finding}", row.name));
             }
         }
+        self.seen = counts;
     }
 
     /// Prints the number of findings of each sanitizer.
@@ -197,6 +203,10 @@ impl Observer for Observers<'_> {
 
     fn wants_instructions(&self) -> bool {
         self.sanitizers.as_ref().is_some_and(|sanitizers| sanitizers.wants_instructions())
+    }
+
+    fn wants_channels(&self) -> bool {
+        false
     }
 
     fn wants_accesses(&self) -> bool {

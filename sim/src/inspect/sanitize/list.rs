@@ -1,8 +1,8 @@
 //! The list of sanitizers, and the observer that runs several of them.
 
 use super::finding::{Finding, Rule};
-use super::flush;
 use super::sanitizer::Sanitize;
+use super::{bounds, flush, race, uninit};
 use crate::machine::events::{Event, Now, Observer};
 use genxml::eu::Generation;
 
@@ -22,13 +22,36 @@ pub struct Row {
 }
 
 /// All sanitizers.
-pub const SANITIZERS: &[Row] = &[Row {
-    name: "flush",
-    doc: "data that passes from cache to cache without the flush or invalidation that it needs",
-    generations: &[Generation::Gen8],
-    rules: flush::RULES,
-    new: || Box::new(flush::Flush::default()),
-}];
+pub const SANITIZERS: &[Row] = &[
+    Row {
+        name: "flush",
+        doc: "data that passes from cache to cache without the flush or invalidation that it needs",
+        generations: &[Generation::Gen8],
+        rules: flush::RULES,
+        new: || Box::new(flush::Flush::default()),
+    },
+    Row {
+        name: "race",
+        doc: "threads of one packet that access the same bytes without order, and one writes",
+        generations: &[Generation::Gen8],
+        rules: race::RULES,
+        new: || Box::<race::Race>::default(),
+    },
+    Row {
+        name: "bounds",
+        doc: "accesses beyond the bounds of surfaces, shared local memory, tables and objects",
+        generations: &[Generation::Gen8],
+        rules: bounds::RULES,
+        new: || Box::<bounds::Bounds>::default(),
+    },
+    Row {
+        name: "uninit",
+        doc: "registers and shared local memory that are used before anything wrote them",
+        generations: &[Generation::Gen8],
+        rules: uninit::RULES,
+        new: || Box::<uninit::Uninit>::default(),
+    },
+];
 
 /// Why sanitizers cannot be made.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -122,5 +145,9 @@ impl Observer for Sanitizers {
 
     fn wants_accesses(&self) -> bool {
         self.list.iter().any(|(_, sanitizer)| sanitizer.wants_accesses())
+    }
+
+    fn wants_channels(&self) -> bool {
+        false
     }
 }

@@ -6,15 +6,21 @@
 //!   sides that break it together;
 //! * [`mod@flush`]: data that is read through a cache which was not invalidated, or written through
 //!   one which was not flushed;
+//! * [`race`]: threads of one packet that access the same bytes without order;
+//! * [`bounds`]: accesses beyond surfaces, tables and objects;
+//! * [`uninit`]: registers and shared local memory that are used before anything wrote them;
 //! * [`list`]: [`SANITIZERS`] lists them, and [`Sanitizers`] is the observer that runs those of a
 //!   list of names.
 //!
 //! To add one, add a file with a type that implements [`Sanitize`], and a row to the list.
 
+pub mod bounds;
 pub mod finding;
 pub mod flush;
 pub mod list;
+pub mod race;
 pub mod sanitizer;
+pub mod uninit;
 
 pub use finding::{Finding, Rule, Side};
 pub use list::{Row, SANITIZERS, Sanitizers, Unknown, names, row};

@@ -1,6 +1,7 @@
 //! Untyped atomic operations on integers and floats: on buffers and shared local memory, at 64-bit
 //! addresses, and on the append counter of a surface (2d p.14-16, p.115; 2a p.293-355, p.411-431).
 
+use super::outside;
 use super::slots::{Range, Simd, Slots, whole_dwords};
 use super::target::{self, Allowed};
 use super::window::{Target, Window};
@@ -188,7 +189,8 @@ fn run(
     target::observe_atomic(port, target == Target::Local);
     let mut window = Window::new(target, &mut port.exec.vm, &mut port.local.slm);
     let outcome = operation.each(&mut window, registers, slots, data, answer);
-    port.exec.stats.cut_off += window.cut();
+    let cut = window.cut();
+    outside::slots(port, cut, target, slots, operation.width.bytes(), true);
     match outcome {
         Ok(bytes) => {
             port.exec.stats.bytes_read += bytes;

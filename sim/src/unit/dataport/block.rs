@@ -7,6 +7,7 @@
 //! dwords whose channels are enabled (assumptions::CHANNELS_GUARD_BLOCKS). Scratch blocks and A64
 //! hword blocks select one of these two rules in the message instead.
 
+use super::outside;
 use super::slots::{sum, whole_dwords};
 use super::target::{self, Allowed, Header};
 use super::window::{Target, Window};
@@ -14,6 +15,7 @@ use crate::assumptions::{BLOCKS_TAKE_MISSING_CHANNELS_FOR_ENABLED, CHANNELS_GUAR
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::machine::fault::Fault;
+use crate::mem::outside::Beyond;
 use crate::mem::{ADDRESS_MASK, PageFault};
 use crate::unit::payload::Payload;
 use crate::unit::port::Port;
@@ -88,7 +90,15 @@ impl Blocks<'_> {
             .iter()
             .map(|run| self.transfer(&mut window, registers, at, run, end, enabled));
         let bytes = moves.try_fold(0, |sum, bytes| Ok(sum + bytes?));
-        port.exec.stats.cut_off += window.cut();
+        let cut = window.cut();
+        port.exec.stats.cut_off += cut;
+        if cut > 0 && port.exec.vm.log().is_some() {
+            for run in self.runs {
+                let (offset, bytes) = (run.offset & self.target.reach(), run.length as u64);
+                let beyond = Beyond::Bytes { offset, bytes, end };
+                outside::bytes_at(port, target, 0, beyond, self.write);
+            }
+        }
         target::observe(port, self.target == Target::Local, self.write);
         payload.moved(port, self.write, bytes)
     }

@@ -1,6 +1,7 @@
 //! Transfers of dwords and qwords between registers and the addresses of slots, for untyped
 //! messages and for scattered messages with dwords or qwords.
 
+use super::outside;
 use super::slots::Slots;
 use super::target;
 use super::window::{Target, Window};
@@ -111,7 +112,9 @@ impl Transfer<'_> {
             true => write(&mut window, registers, at, self.slots, &self.shape),
             false => read(&window, registers, at, self.slots, &self.shape),
         };
-        port.exec.stats.cut_off += window.cut();
+        let cut = window.cut();
+        let reach = (self.shape.span() * self.shape.width) as u64;
+        outside::slots(port, cut, self.target, self.slots, reach, self.write);
         target::observe(port, self.target == Target::Local, self.write);
         payload.moved(port, self.write, bytes)
     }

@@ -4,13 +4,15 @@
 //! with one offset each) are in `untyped`, `scattered` and `atomics`, which use `slots`, `elements`
 //! and `window`; `rows` is a shorter way for the most frequent ones. Messages with blocks are in
 //! `block` and [`media_block`]. Messages with elements of a format are in [`typed`]. Messages that
-//! move no data are in `info`. `target` finds the memory of a message.
+//! move no data are in `info`. `target` finds the memory of a message. `outside` records accesses
+//! that bounds cut off.
 
 mod atomics;
 mod block;
 mod elements;
 mod info;
 pub mod media_block;
+mod outside;
 mod rows;
 mod scattered;
 mod slots;

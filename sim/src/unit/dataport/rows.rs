@@ -65,7 +65,11 @@ pub(super) fn message(
 ) -> bool {
     let Message { function, descriptor, payload, response, .. } = *message;
     Transfer::new(function, descriptor, payload, response).is_some_and(|transfer| {
-        message.mask & transfer.slots() == transfer.slots() && execute(port, registers, &transfer)
+        // The general path records accesses to shared local memory.
+        let recorded = transfer.space == Space::Local && port.exec.vm.log().is_some();
+        message.mask & transfer.slots() == transfer.slots()
+            && !recorded
+            && execute(port, registers, &transfer)
     })
 }
 

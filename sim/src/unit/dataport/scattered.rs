@@ -2,6 +2,7 @@
 //! vol 4, 5.10.5; 2a p.287-292, p.331, p.380-383, p.415).
 
 use super::elements::{Shape, Transfer};
+use super::outside;
 use super::rows;
 use super::slots::{Range, Simd, Slots, whole_dwords};
 use super::target::{self, Allowed, Header};
@@ -167,7 +168,8 @@ impl Bytes<'_> {
         };
         let mut window = Window::new(self.target, &mut port.exec.vm, &mut port.local.slm);
         let bytes = self.each(&mut window, registers, at);
-        port.exec.stats.cut_off += window.cut();
+        let cut = window.cut();
+        outside::slots(port, cut, self.target, self.slots, self.count as u64, self.write);
         target::observe(port, self.target == Target::Local, self.write);
         payload.moved(port, self.write, bytes)
     }

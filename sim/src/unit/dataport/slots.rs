@@ -37,6 +37,14 @@ impl Simd {
         }
     }
 
+    /// Number of channels of a slot.
+    pub const fn channels(self) -> usize {
+        match self {
+            Simd::Two => 4,
+            Simd::Eight | Simd::Sixteen => 1,
+        }
+    }
+
     /// Distance in bytes between the values of adjacent slots. A value has `width` bytes.
     pub const fn stride(self, width: usize) -> usize {
         match self {

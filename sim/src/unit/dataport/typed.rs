@@ -6,7 +6,7 @@
 //! have 32 bits for each channel and are converted from and to the format of the surface. Elements
 //! outside of the surface read as elements of zero bits and are not written.
 
-use super::target;
+use super::{outside, target};
 use crate::assumptions::TYPED_READS_OUTSIDE_DECODE_ZEROS;
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
@@ -278,15 +278,20 @@ impl Elements {
         slots: &Slots,
         registers: &Registers,
         surface: &Surface,
+        write: bool,
     ) -> Elements {
         let size = surface.element_bytes as usize;
         let mut elements =
             Elements { mask: 0, addresses: [0; SLOTS], size, bytes: [0; SLOTS * MOST_BYTES] };
         let mut finder = Finder::new(surface);
         for slot in slots.active() {
-            if let Some(address) = finder.find(slots.coordinates(registers, slot)) {
-                elements.mask |= 1 << slot;
-                elements.addresses[slot] = address;
+            let coordinates = slots.coordinates(registers, slot);
+            match finder.find(coordinates) {
+                Some(address) => {
+                    elements.mask |= 1 << slot;
+                    elements.addresses[slot] = address;
+                }
+                None => outside::element(port, surface, slot, coordinates, write),
             }
         }
         port.exec.stats.cut_off += u64::from((slots.mask & !elements.mask).count_ones());
@@ -358,7 +363,7 @@ fn write(
         }
     }
     let channels = (0..4).fold(0, |mask, n| mask | u8::from(sources[n].is_some()) << n);
-    let mut elements = Elements::find(port, slots, registers, surface);
+    let mut elements = Elements::find(port, slots, registers, surface, true);
     // A partial write keeps the other bits of the elements. One read before all writes is enough:
     // all slots write the same channels, so the last slot that writes an element determines it.
     if !codec.is_whole(channels) {
@@ -399,7 +404,7 @@ fn read(
             Numeric::Float => 1.0f32.to_bits(),
             Numeric::Uint | Numeric::Sint => 1,
         };
-        let mut elements = Elements::find(port, slots, registers, surface);
+        let mut elements = Elements::find(port, slots, registers, surface, false);
         elements.read(port, payload)?;
         codec.decode(elements.bytes(), &mut values);
         for (slot, value) in values.iter_mut().enumerate() {
@@ -472,6 +477,9 @@ fn operation(
         };
         let Some(address) = found else {
             port.exec.stats.cut_off += 1;
+            if surface.kind != SurfaceKind::Null {
+                outside::element(port, &surface, slot, coordinates, true);
+            }
             continue;
         };
         let operand = |n: usize| match n < operands {

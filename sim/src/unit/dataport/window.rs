@@ -84,6 +84,14 @@ impl<'w, 'a> Window<'w, 'a> {
         self.cut.set(self.cut.get() + 1);
     }
 
+    /// Records an access to shared local memory, if an observer wants accesses.
+    #[inline(always)]
+    fn record_local(&self, offset: u64, length: usize, write: bool) {
+        if let Some(log) = self.vm.log() {
+            log.add_local(offset, length, write);
+        }
+    }
+
     /// Fills `out` with the bytes from `offset` on. Bytes from `end` on are 0.
     #[inline(always)]
     pub fn read(&self, offset: u64, end: u64, out: &mut [u8]) -> Result<(), PageFault> {
@@ -98,6 +106,7 @@ impl<'w, 'a> Window<'w, 'a> {
         }
         if self.is_local {
             let first = offset as usize;
+            self.record_local(offset, inside, false);
             there.copy_from_slice(&self.local[first..first + inside]);
             return Ok(());
         }
@@ -117,6 +126,7 @@ impl<'w, 'a> Window<'w, 'a> {
         }
         if self.is_local {
             let first = offset as usize;
+            self.record_local(offset, inside, true);
             self.local[first..first + inside].copy_from_slice(bytes);
             return Ok(());
         }
@@ -127,6 +137,7 @@ impl<'w, 'a> Window<'w, 'a> {
     #[inline(always)]
     pub fn array<const N: usize>(&self, offset: u64) -> Result<[u8; N], PageFault> {
         if self.is_local {
+            self.record_local(offset, N, false);
             let mut bytes = [0; N];
             bytes.copy_from_slice(&self.local[offset as usize..offset as usize + N]);
             return Ok(bytes);
@@ -142,6 +153,7 @@ impl<'w, 'a> Window<'w, 'a> {
         bytes: &[u8; N],
     ) -> Result<(), PageFault> {
         if self.is_local {
+            self.record_local(offset, N, true);
             self.local[offset as usize..offset as usize + N].copy_from_slice(bytes);
             return Ok(());
         }
@@ -156,6 +168,7 @@ impl<'w, 'a> Window<'w, 'a> {
             return Ok(0);
         }
         if self.is_local {
+            self.record_local(offset, 4, false);
             let mut bytes = [0; 4];
             bytes.copy_from_slice(&self.local[offset as usize..offset as usize + 4]);
             return Ok(u32::from_le_bytes(bytes));
@@ -171,6 +184,7 @@ impl<'w, 'a> Window<'w, 'a> {
             return Ok(());
         }
         if self.is_local {
+            self.record_local(offset, 4, true);
             self.local[offset as usize..offset as usize + 4].copy_from_slice(&value.to_le_bytes());
             return Ok(());
         }

@@ -7,6 +7,7 @@ use super::texels::Texels;
 use super::view::{Origin, Source, View};
 use crate::assumptions::CONTROL_WORDS_WITHOUT_A_SURFACE_ARE_ZERO;
 use crate::eu::regions::Registers;
+use crate::mem::outside::{Beyond, Outside};
 use crate::mem::{PageFault, Vm};
 use crate::surface::{AuxiliaryKind, Dimension, SurfaceKind, TileMode};
 
@@ -68,6 +69,14 @@ pub fn load(
                     control: control[lane],
                 };
                 *found = find(view, &mut texels, request.kind.action, texel)?;
+                if let (Found::Outside, Some(log)) = (&*found, vm.log()) {
+                    log.add_outside(Outside {
+                        channel: (GROUP * group + lane) as u32,
+                        base: Some(view.surface.base),
+                        beyond: Beyond::Element([texel.u, texel.v, texel.r, texel.lod.into()]),
+                        write: false,
+                    });
+                }
             }
         }
         texels.read()?;

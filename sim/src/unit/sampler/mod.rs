@@ -142,6 +142,10 @@ pub fn message(
             Ok(0)
         }
     };
+    // Uncovered pixels of a quad may be beyond the edges of surfaces.
+    if let (Some(log), Some(covered)) = (vm.log(), port.local.covered) {
+        log.keep_outside(covered >> message.first);
+    }
     request.read(port, bytes)
 }
 

@@ -6,6 +6,7 @@ use crate::assumptions::SAMPLERS_PAST_DYNAMIC_STATE_ARE_ZERO;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::mem::Client;
+use crate::mem::outside::{Beyond, Outside};
 
 /// Bytes of a sampler state.
 const STATE: u64 = 16;
@@ -65,6 +66,10 @@ impl Samplers {
         let base = exec.state.base;
         let end = address.wrapping_sub(base.dynamic).saturating_add(4 * dwords.len() as u64);
         let past_end = base.dynamic_size != 0 && end > base.dynamic_size;
+        if let (true, Some(log)) = (past_end, exec.vm.log()) {
+            let beyond = Beyond::Sampler;
+            log.add_outside(Outside { channel: 0, base: Some(address), beyond, write: false });
+        }
         match exec.vm.read(address, bytemuck::cast_slice_mut(dwords)) {
             Err(_) if SAMPLERS_PAST_DYNAMIC_STATE_ARE_ZERO && past_end => dwords.fill(0),
             done => done.map_err(|fault| exec.page(fault, "sampler state"))?,

@@ -1,0 +1,85 @@
+//! What the sanitizers `race`, `bounds` and `uninit` find in captures of drivers and of
+//! intel-gpu-tools. The programs work on hardware, so each finding needs an explanation here.
+
+use genxml::capture::Capture;
+use genxml::eu::Generation;
+use genxml_sim::inspect::sanitize::Sanitizers;
+use genxml_sim::replay::{Replay, Step};
+use genxml_testkit::corpus;
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// Capture, rule and number of findings, with the reason.
+const EXPLAINED: &[(&str, &str, usize, &str)] = &[(
+    "gl_iris",
+    "UNINIT-OUTPUT",
+    1,
+    "a pixel shader that copies a texture to a buffer ends with a render target write of registers \
+     that it did not write (r119 to r126): it needs the message to end, not the colours",
+)];
+
+#[test]
+fn findings_are_explained() {
+    let mut found: BTreeMap<(String, &str), usize> = BTreeMap::new();
+    let mut any = false;
+    for path in corpus::captures() {
+        let capture = Capture::open(&path).expect("a capture");
+        // This capture takes ten times as long as all others.
+        if capture.device().generation != 8 || capture.name() == "pg_xfb" {
+            continue;
+        }
+        any = true;
+        let mut sanitizers =
+            Sanitizers::new(["race", "bounds", "uninit"], Generation::Gen8).expect("names");
+        let mut replay = Replay::new(&capture);
+        while let Some(step) = replay.step_observed(&mut sanitizers) {
+            if let Step::Exec { result: Err(fault), .. } = step {
+                panic!("{}: {fault}", capture.name());
+            }
+        }
+        for (_, finding) in sanitizers.findings() {
+            eprintln!("{}: {finding}", capture.name());
+            *found.entry((capture.name().to_owned(), finding.rule.id)).or_default() += 1;
+        }
+    }
+    if !any {
+        return;
+    }
+    let explained: BTreeMap<(String, &str), usize> = EXPLAINED
+        .iter()
+        .map(|(name, rule, count, _)| (((*name).to_owned(), *rule), *count))
+        .collect();
+    assert_eq!(found, explained);
+}
+
+/// Prints how long captures take without a sanitizer and with each of them, on one host thread.
+#[test]
+#[ignore = "a measurement"]
+fn times() {
+    for path in corpus::captures() {
+        let capture = Capture::open(&path).expect("a capture");
+        if capture.device().generation != 8 {
+            continue;
+        }
+        let time = |names: &[&str]| {
+            let mut sanitizers =
+                Sanitizers::new(names.iter().copied(), Generation::Gen8).expect("names");
+            let mut replay = Replay::new(&capture);
+            replay.gpu().set_threads(1);
+            let start = Instant::now();
+            while match names {
+                [] => replay.step(),
+                _ => replay.step_observed(&mut sanitizers),
+            }
+            .is_some()
+            {}
+            start.elapsed().as_secs_f64()
+        };
+        // The first run warms caches.
+        time(&[]);
+        let base = time(&[]);
+        let ratios = ["flush", "race", "bounds", "uninit"]
+            .map(|name| format!("{name} {:.1}", time(&[name]) / base));
+        eprintln!("{}: {:.1} ms; times {}", capture.name(), 1e3 * base, ratios.join(", "));
+    }
+}
