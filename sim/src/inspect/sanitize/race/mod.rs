@@ -70,6 +70,9 @@ enum Message {
     Atomic,
 }
 
+/// A position in the program: packet, batch, kernel and instruction.
+type Position = (u64, u64, Option<(u64, u32)>);
+
 /// Two sides that break a rule: rule, first and second author.
 type Pair = (&'static str, u32, u32);
 
@@ -89,7 +92,7 @@ pub struct Race {
     stamps: Vec<Stamp>,
     /// Positions in the program.
     authors: Vec<Place>,
-    numbers: HashMap<(u64, u64, Option<(u64, u32)>), u32>,
+    numbers: HashMap<Position, u32>,
     findings: Vec<Finding>,
     known: HashMap<Pair, usize>,
 }
