@@ -24,7 +24,7 @@ fn options() {
         Config::new(|name| (name == "GENX_SHIM_SANITIZE").then(|| "flush,rays".to_owned()));
     assert_eq!(config.sanitize, ["flush"]);
     assert!(config.reports_at_end());
-    let names = genxml_sim::inspect::sanitize::names();
+    let names = sanitize::names();
     let expected = format!("GENX_SHIM_SANITIZE: there is no sanitizer \"rays\": use {names}");
     assert_eq!(wrong, [expected]);
     let (config, wrong) = Config::new(|name| match name {
