@@ -68,6 +68,11 @@ fn steps_of_a_thread() {
     assert_eq!(at(&["step 3", "reverse-step 2"]), "+0x0010");
     assert_eq!(at(&["finish", "reverse-finish"]), "+0x0000");
     assert_eq!(at(&["break +0x20", "continue"]), "+0x0020");
+    // The start of a name means the same as the name.
+    for (short, name) in [("tb +0x20", "tbreak +0x20"), ("ur", "urb")] {
+        let commands = |first| [first, "continue", "info breakpoints"];
+        assert_eq!(script(&commands(short)), script(&commands(name)));
+    }
     assert_eq!(at(&["break +0x20", "continue", "reverse-continue"]), "+0x0000");
 
     let submission = (Name::Triangle.demo().submission)().unwrap();

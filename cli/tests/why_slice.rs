@@ -122,6 +122,15 @@ fn memory_and_its_writers() {
     let (code, _, err) = why(directory.path(), &["--memory", "0x7770000,4"]);
     assert!(code == 2 && err.contains("maps"), "{err}");
     let capture = demo(Name::Fill);
+    for (end, message) in [
+        (&["--after", "draw", "1"][..], "write --after exec N"),
+        (&["--after", "exec", "7"][..], "there is no submission 7; there are 1"),
+        (&["--frame", "3"][..], "there is no frame 3"),
+    ] {
+        let (code, out, err) = why(capture.path(), &[&["--memory", "0x1000000"], end].concat());
+        assert_eq!((code, out.as_str()), (2, ""), "{err}");
+        assert!(err.contains(message), "{err}");
+    }
     let found = json(capture.path(), &["--memory", "0x1000000", "--slice"]);
     let changes = found["changes"].as_array().unwrap();
     let Some(last) = changes.last() else { panic!("{found:#}") };

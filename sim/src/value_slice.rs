@@ -295,9 +295,10 @@ pub enum How {
     Outside,
     /// Written by something that has no slice: a clear, a video command, a register store...
     Packet,
-    /// The value is not followed further: the maximum depth is reached, or the address of the
-    /// source of a blit is not available.
+    /// The value is not followed further: the maximum depth is reached.
     End,
+    /// The source of a blit is not mapped, or has a format that is not supported.
+    Unreadable,
     /// There is no slice.
     Failed(SliceError),
 }
@@ -550,7 +551,7 @@ impl Slicer<'_> {
                         let value = What::Memory { address, bytes: bytes as u64 };
                         self.memory(value, span, changes.last().cloned(), depth - 1)?
                     }
-                    None => Made::new(What::Memory { address, bytes: 0 }, None, How::End),
+                    None => Made::new(What::Memory { address, bytes: 0 }, None, How::Unreadable),
                 };
                 How::Copied { pixel, source: Box::new(source) }
             }

@@ -158,7 +158,7 @@ fn compute(parted: &ComputeParted) -> Json {
             "address": writer.at.map(|at| hex(at.address)),
             "dispatch": writer.dispatch,
             "kernel": writer.kernel.map(hex),
-            "value": hex(writer.value.into()),
+            "value": writer.at.map(|_| hex(writer.value.into())),
         })
     };
     json!({

@@ -6,6 +6,7 @@ mod json;
 mod text;
 
 use crate::output::{Error, Exit, bad_input, stdout};
+use crate::why::exit_of_stop;
 use genxml::aub::Reader;
 use genxml::capture::Capture;
 use genxml_sim::Gpu;
@@ -91,8 +92,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     let exit = match report.verdict {
         Verdict::Draw(_) | Verdict::Compute(_) => Exit::Differs,
         Verdict::Same if report.unpaired.iter().any(|works| !works.is_empty()) => Exit::Differs,
-        Verdict::Same if report.stops.iter().any(Option::is_some) => Exit::Fault,
-        Verdict::Same => Exit::Ok,
+        Verdict::Same => report.stops.iter().flatten().map(exit_of_stop).next().unwrap_or(Exit::Ok),
     };
     match args.format {
         Format::Text => stdout(|out| text::write(out, [&args.good, &args.bad], &report))?,

@@ -33,12 +33,14 @@ pub fn write(out: &mut dyn Write, paths: [&Path; 2], report: &Report) -> io::Res
     }
     match &report.verdict {
         Verdict::Same if report.unpaired.iter().all(Vec::is_empty) => {
-            writeln!(out, "no difference")
+            writeln!(out, "no difference after any submission")
         }
         Verdict::Same if report.draws[0] == report.unpaired[0].len() => {
             writeln!(out, "no draw has a partner in the other run")
         }
-        Verdict::Same => writeln!(out, "all other draws leave equal values"),
+        Verdict::Same => {
+            writeln!(out, "the targets of all other draws are equal after each submission")
+        }
         Verdict::Draw(parted) => draw(out, parted),
         Verdict::Compute(parted) => compute(out, parted),
     }

@@ -268,6 +268,7 @@ impl Session {
         let end = line.find(|c: char| c.is_whitespace() || c == '/').unwrap_or(line.len());
         let (name, rest) = line.split_at(end);
         let found = find(name)?;
+        let name = found.names[0];
         let call = Call { name, text: rest.trim(), words: rest.split_whitespace().collect(), stop };
         if found.arguments.is_empty() && !call.text.is_empty() {
             return Err(format!("{name} has no arguments"));

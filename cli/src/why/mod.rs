@@ -12,7 +12,7 @@ pub(crate) mod text;
 use crate::input::address;
 use crate::output::{Error, Exit, bad_input, stdout};
 use genxml::aub::Reader;
-use genxml::capture::Capture;
+use genxml::capture::{Capture, Event};
 use genxml_sim::Gpu;
 use genxml_sim::aub::AubReplay;
 use genxml_sim::inspect::history::HistoryError;
@@ -228,6 +228,36 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     Ok(exit)
 }
 
+/// Checks the end of a history of memory. `capture` is `None` for an AUB file.
+fn check_end(until: Option<Until>, capture: Option<&Capture>) -> Result<(), WhyError> {
+    let execs = || capture.into_iter().flat_map(Capture::execs).map(|exec| exec.seq);
+    let frames = || {
+        let events = capture.into_iter().flat_map(Capture::events);
+        events.filter_map(|event| match event {
+            Event::Frame(frame) => Some(frame.index),
+            _ => None,
+        })
+    };
+    let last = |numbers: &mut dyn Iterator<Item = u64>| {
+        numbers.fold((0, 0), |(_, count), number| (number, count + 1))
+    };
+    match until {
+        Some(Until::Draw(number)) => Err(WhyError::File(format!(
+            "--memory ends after a submission, so --after draw {number} is not possible; write \
+             --after exec N"
+        ))),
+        Some(Until::Exec(wanted)) if capture.is_some() && execs().all(|seq| seq != wanted) => {
+            let (newest, count) = last(&mut execs());
+            Err(WhyError::NoExec { wanted, newest, count })
+        }
+        Some(Until::Frame(wanted)) if frames().all(|index| index != wanted) => {
+            let (newest, count) = last(&mut frames());
+            Err(WhyError::NoFrame { wanted, newest, count })
+        }
+        _ => Ok(()),
+    }
+}
+
 fn ask(args: &Args, until: Option<Until>) -> Result<Printed, WhyError> {
     let set_up = |gpu: &mut Gpu| {
         if let Some(units) = args.work_limit {
@@ -243,10 +273,16 @@ fn ask(args: &Args, until: Option<Until>) -> Result<Printed, WhyError> {
     }
     if !path.is_file() {
         let capture = Capture::open(path).map_err(|error| file(&error))?;
+        if args.memory.is_some() {
+            check_end(until, Some(&capture))?;
+        }
         let mut runs = CaptureRuns { capture: &capture, set_up: &set_up, until };
         return print(args, until, &mut runs, &mut |question| {
             of_capture(&capture, question, &set_up)
         });
+    }
+    if args.memory.is_some() {
+        check_end(until, None)?;
     }
     let open = || {
         let reader = Reader::open(path).map_err(|error| file(&error))?;
@@ -320,7 +356,7 @@ fn exit_of(error: &WhyError) -> Exit {
     }
 }
 
-fn exit_of_stop(stop: &Stop) -> Exit {
+pub(crate) fn exit_of_stop(stop: &Stop) -> Exit {
     match stop {
         Stop::Broken(_) => Exit::BadInput,
         Stop::Fault(_) | Stop::Stuck(_) => Exit::Fault,

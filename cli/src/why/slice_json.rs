@@ -23,6 +23,7 @@ pub fn value(made: &Made) -> Json {
         How::Outside => "outside",
         How::Packet => "packet",
         How::End => "end",
+        How::Unreadable => "unreadable",
         How::Failed(_) => "failed",
     };
     json!({

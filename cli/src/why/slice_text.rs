@@ -21,7 +21,8 @@ pub fn write(out: &mut dyn Write, made: &Made, indent: usize) -> io::Result<()> 
         How::Filled => writeln!(out, "{pad}a constant or a pattern of the blit")?,
         How::Outside => writeln!(out, "{pad}written by the program, or not at all")?,
         How::Packet => writeln!(out, "{pad}this kind of writer has no slice")?,
-        How::End => writeln!(out, "{pad}not followed further; a greater --depth may follow it")?,
+        How::End => writeln!(out, "{pad}not followed further; a greater --depth follows it")?,
+        How::Unreadable => writeln!(out, "{pad}the source is not mapped, or has another format")?,
         How::Failed(error) => writeln!(out, "{pad}no slice: {error}")?,
     }
     made.state.as_ref().map_or(Ok(()), |state| self::state(out, state, indent))

@@ -235,10 +235,12 @@ impl AccessLog {
         if of == slot && slot != Slot::UNTOUCHED {
             return Some(frame);
         }
-        let walked = space.mapping(mem, address).ok().map(|mapping| mapping.physical / PAGE);
-        // A remembered translation can differ from the page tables.
-        let frame = walked.filter(|frame| mem.slot(*frame) == Some(slot)).or(walked)?;
-        cached.set((slot, frame));
+        let frame = space.mapping(mem, address).ok()?.physical / PAGE;
+        // A remembered translation can differ from the page tables. Then this is not the frame of
+        // the slot.
+        if mem.slot(frame) == Some(slot) {
+            cached.set((slot, frame));
+        }
         Some(frame)
     }
 }

@@ -273,6 +273,10 @@ impl Observer for Tracer {
         !self.is_done && self.clock.submissions + 1 >= self.wanted.submission
     }
 
+    fn wants_channels(&self) -> bool {
+        self.wants_accesses()
+    }
+
     fn watches(&self) -> Option<WatchedPixel> {
         match self.wanted.subject {
             Subject::Pixel { pixel: [x, y], .. } if self.is_now => Some(WatchedPixel { x, y }),

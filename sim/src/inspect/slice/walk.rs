@@ -73,7 +73,7 @@ pub enum SliceError {
     #[error("the kernel at {0:#x} cannot be read")]
     NoKernel(u64),
     /// No thread was recorded.
-    #[error("no thread of a pixel shader shades the pixel in this draw")]
+    #[error("no thread of the packet writes the value, or shades the pixel")]
     NoThread,
 }
 
