@@ -310,7 +310,7 @@ fn random_pixels_of_captures() {
         };
         captures += 1;
         let level = first.probe.view.level;
-        for _ in 0..10 {
+        for _ in 0..4 {
             let at = [level.width, level.height].map(|size| random.below(size.into()) as u32);
             let answer = of_capture(&capture, &question(at), &|_| ()).unwrap();
             check_chain(&name, &answer);
@@ -325,10 +325,7 @@ fn random_pixels_of_captures() {
         }
     }
     if corpus::folder().is_some() {
-        assert!(
-            captures >= 10 && pixels >= 60 && fragments > 20,
-            "{captures} {pixels} {fragments}"
-        );
+        assert!(captures >= 10 && pixels >= 40 && fragments > 8, "{captures} {pixels} {fragments}");
     }
 }
 

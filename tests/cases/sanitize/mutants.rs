@@ -1,6 +1,6 @@
 //! Captures of drivers without one of the flushes or invalidations that their batches have.
 //!
-//! By default, every fourth mutant with one bit less runs, and half of the random ones.
+//! By default, every 16th mutant with one bit less runs, and every eighth of the random ones.
 //! `GENXML_MUTATIONS=all cargo test -p genxml-cases --test all sanitize::mutants` runs all.
 //!
 //! Oracle: [`super::oracle`], which says whether a read returns a stale byte then. The captures as
@@ -276,7 +276,7 @@ fn a_missing_flush_is_reported_where_a_stale_byte_is_read() {
             for packet in &own {
                 for bit in bits(packet) {
                     seen += 1;
-                    if all || seen % 4 == 0 {
+                    if all || seen % 16 == 0 {
                         let packets = vec![(*packet, without(packet, &[bit]))];
                         single.run(&capture, &Patch { exec, packets });
                     }
@@ -300,7 +300,7 @@ fn a_missing_flush_is_reported_where_a_stale_byte_is_read() {
                         bits(packet).into_iter().filter(|_| random.below(10) < round).collect();
                     patch.packets.push((*packet, without(packet, &less)));
                 }
-                if all || round % 2 == 1 {
+                if all || round == 9 {
                     mixed.run(&capture, &patch);
                 }
             }
@@ -310,7 +310,7 @@ fn a_missing_flush_is_reported_where_a_stale_byte_is_read() {
         return;
     }
     eprintln!("one bit: {single:?}\nall bits of a kind: {kinds:?}\nrandom bits: {mixed:?}");
-    assert!(seen >= 300 && single.mutants >= seen / 4, "{seen} {single:?}");
+    assert!(seen >= 300 && single.mutants >= seen / 16, "{seen} {single:?}");
     for counts in [&single, &kinds, &mixed] {
         assert!(counts.reported * 100 >= counts.observable * 95, "{counts:?}");
         assert!(counts.named * 100 >= counts.readers * 95, "{counts:?}");
