@@ -27,6 +27,15 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// The values of `--format`.
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// For people
+    Text,
+    /// For scripts
+    Json,
+}
+
 /// An error that ends the command.
 #[derive(Debug)]
 pub struct Error {

@@ -2,41 +2,25 @@
 //! draw, primitive, instruction and value. Runs both inputs several times, see
 //! [`crate::inspect::bisect`].
 //!
-//! * [`find`]: all steps; [`Input`]: what runs;
-//! * `compute`: captures without a draw that differs: the first dispatch that writes other values.
+//! * [`find`]: all steps; //! * `compute`: captures without a draw that differs: the first dispatch that writes other values.
 
 mod compute;
 
 pub use compute::{ComputeParted, Memory, Writer};
 
-use crate::aub::{AubReplay, Step as AubStep};
 use crate::gpu::Gpu;
 use crate::inspect::bisect::differ::{self, Difference, Parted, Stage};
 use crate::inspect::bisect::texels::Position;
 use crate::inspect::bisect::threads::Select;
 use crate::inspect::bisect::{Kernels, Look, Survey, Thread, Threads, Work, pair};
 use crate::inspect::history::{Fragment, Meaning};
-use crate::inspect::summary::ShaderSummary;
-use crate::machine::events::{Event, Now, Observer};
 use crate::machine::watched::WatchedPixel;
-use crate::pixel_history::{Answer, Question, Stop, Until, WhyError, of_aub, of_capture};
-use crate::replay::{Replay, Step};
-use genxml::capture::Capture;
+use crate::pixel_history::{Answer, Question, Stop, Until, WhyError};
+use crate::runs::{Input, Pass};
 use genxml::decode::Tables;
 use genxml::diff::{PacketDiff, packets};
 use genxml_core::members::Value;
 use std::collections::BTreeSet;
-
-/// A function that opens an AUB file from its start.
-pub type Open<'a> = dyn FnMut() -> Result<AubReplay<'static>, WhyError> + 'a;
-
-/// One of the two inputs.
-pub enum Input<'a> {
-    /// A capture.
-    Capture(&'a Capture),
-    /// An AUB file.
-    Aub(&'a mut Open<'a>),
-}
 
 /// Prepares the GPU of each run.
 pub type SetUp<'a> = dyn Fn(&mut Gpu) + 'a;
@@ -119,13 +103,12 @@ pub struct ThreadsParted {
 ///
 /// # Errors
 /// [`WhyError`] if an input cannot be read.
-pub fn find(inputs: [Input<'_>; 2], set_up: &SetUp<'_>) -> Result<Report, WhyError> {
-    let mut inputs = inputs;
+pub fn find(inputs: [&Input; 2], set_up: &SetUp<'_>) -> Result<Report, WhyError> {
     let mut stops = [None, None];
     let mut lists = [Vec::new(), Vec::new()];
     let mut dispatches = 0;
-    for (side, input) in inputs.iter_mut().enumerate() {
-        let (survey, stop) = survey(input, set_up, Look::State)?;
+    for (side, input) in inputs.into_iter().enumerate() {
+        let (survey, stop) = survey(input, set_up, Look::State);
         dispatches += survey.dispatches();
         lists[side] = survey.into_works();
         stops[side] = stop;
@@ -135,9 +118,9 @@ pub fn find(inputs: [Input<'_>; 2], set_up: &SetUp<'_>) -> Result<Report, WhyErr
     let pairs = pair(good, bad);
     let both: Vec<(usize, usize)> =
         pairs.iter().filter_map(|(good, bad)| Some(((*good)?, (*bad)?))).collect();
-    let suspect = first_checkpoint(&mut inputs, set_up, good, &both)?;
+    let suspect = first_checkpoint(inputs, set_up, good, &both);
     let Some(suspects) = suspect else {
-        let verdict = match &inputs {
+        let verdict = match inputs {
             [Input::Capture(good), Input::Capture(bad)] if dispatches > 0 => {
                 compute::find([good, bad], set_up)
                     .map_or(Verdict::Same, |parted| Verdict::Compute(Box::new(parted)))
@@ -147,12 +130,12 @@ pub fn find(inputs: [Input<'_>; 2], set_up: &SetUp<'_>) -> Result<Report, WhyErr
         let unpaired = unpaired(&pairs, &lists, usize::MAX);
         return Ok(Report { draws, stops, unpaired, verdict });
     };
-    let Some(((good_at, bad_at), before)) = first_draw(&mut inputs, set_up, &suspects)? else {
+    let Some(((good_at, bad_at), before)) = first_draw(inputs, set_up, &suspects) else {
         let unpaired = unpaired(&pairs, &lists, usize::MAX);
         return Ok(Report { draws, stops, unpaired, verdict: Verdict::Same });
     };
     let unpaired = unpaired(&pairs, &lists, good_at);
-    let parted = parted(&mut inputs, set_up, [good_at, bad_at], before)?;
+    let parted = parted(inputs, set_up, [good_at, bad_at], before)?;
     let verdict = Verdict::Draw(Box::new(parted));
     Ok(Report { draws, stops, unpaired, verdict })
 }
@@ -179,11 +162,11 @@ fn unpaired(
 /// the last draw to each group of targets is compared, because a digest of a target takes time. A
 /// difference that a later draw of the same submission overwrites in both runs is not found.
 fn first_checkpoint(
-    inputs: &mut [Input<'_>; 2],
+    inputs: [&Input; 2],
     set_up: &SetUp<'_>,
     good: &[Work],
     both: &[(usize, usize)],
-) -> Result<Option<Vec<(usize, usize)>>, WhyError> {
+) -> Option<Vec<(usize, usize)>> {
     let group = |pair: &(usize, usize)| {
         let work = good.get(pair.0)?;
         let bases: Vec<u64> = work.targets.iter().map(|target| target.view.surface.base).collect();
@@ -193,12 +176,12 @@ fn first_checkpoint(
     let mut checkpoints: Vec<(usize, usize)> =
         both.iter().rev().copied().filter(|pair| seen.insert(group(pair))).collect();
     checkpoints.reverse();
-    let digests = digests(inputs, set_up, &checkpoints, Look::After)?;
+    let digests = digests(inputs, set_up, &checkpoints, Look::After);
     let first = checkpoints.iter().zip(&digests).find(|(_, [good, bad])| good.1 != bad.1);
-    let Some((&(at, _), _)) = first else { return Ok(None) };
+    let (&(at, _), _) = first?;
     let submission = |pair: &(usize, usize)| good.get(pair.0).map(|work| work.submission);
     let wanted = good.get(at).map(|work| work.submission);
-    Ok(Some(both.iter().copied().filter(|pair| submission(pair) == wanted).collect()))
+    Some(both.iter().copied().filter(|pair| submission(pair) == wanted).collect())
 }
 
 /// The indices of the draws of a pair, and whether their targets differ before the draws.
@@ -206,15 +189,15 @@ type FirstDraw = ((usize, usize), bool);
 
 /// The first pair of draws after which, or before which, the targets differ.
 fn first_draw(
-    inputs: &mut [Input<'_>; 2],
+    inputs: [&Input; 2],
     set_up: &SetUp<'_>,
     suspects: &[(usize, usize)],
-) -> Result<Option<FirstDraw>, WhyError> {
-    let digests = digests(inputs, set_up, suspects, Look::Around)?;
+) -> Option<FirstDraw> {
+    let digests = digests(inputs, set_up, suspects, Look::Around);
     let mut all = suspects.iter().zip(&digests);
-    Ok(all.find_map(|(&pair, [good, bad])| {
+    all.find_map(|(&pair, [good, bad])| {
         (good.0 != bad.0).then_some((pair, true)).or((good.1 != bad.1).then_some((pair, false)))
-    }))
+    })
 }
 
 /// The digests of all targets before and after a draw.
@@ -222,18 +205,18 @@ type Digests = (Vec<Option<u64>>, Vec<Option<u64>>);
 
 /// The digests of the two draws of each pair.
 fn digests(
-    inputs: &mut [Input<'_>; 2],
+    inputs: [&Input; 2],
     set_up: &SetUp<'_>,
     pairs: &[(usize, usize)],
     look: fn(BTreeSet<u64>) -> Look,
-) -> Result<Vec<[Digests; 2]>, WhyError> {
+) -> Vec<[Digests; 2]> {
     let numbers = [
         pairs.iter().map(|(good, _)| *good as u64 + 1).collect::<BTreeSet<u64>>(),
         pairs.iter().map(|(_, bad)| *bad as u64 + 1).collect(),
     ];
     let mut works = [Vec::new(), Vec::new()];
-    for ((input, numbers), works) in inputs.iter_mut().zip(numbers).zip(&mut works) {
-        *works = survey(input, set_up, look(numbers))?.0.into_works();
+    for ((input, numbers), works) in inputs.into_iter().zip(numbers).zip(&mut works) {
+        *works = survey(input, set_up, look(numbers)).0.into_works();
     }
     let of = |work: Option<&Work>| -> Digests {
         let targets = work.map(|work| work.targets.as_slice()).unwrap_or_default();
@@ -241,19 +224,19 @@ fn digests(
         (before, targets.iter().map(|target| target.after).collect())
     };
     let [good, bad] = &works;
-    Ok(pairs.iter().map(|(a, b)| [of(good.get(*a)), of(bad.get(*b))]).collect())
+    pairs.iter().map(|(a, b)| [of(good.get(*a)), of(bad.get(*b))]).collect()
 }
 
 /// Compares the two draws of a pair.
 fn parted(
-    inputs: &mut [Input<'_>; 2],
+    inputs: [&Input; 2],
     set_up: &SetUp<'_>,
     indices: [usize; 2],
     before: bool,
 ) -> Result<DrawParted, WhyError> {
     let mut works = Vec::new();
-    for (input, index) in inputs.iter_mut().zip(indices) {
-        let all = survey(input, set_up, Look::Whole(index as u64 + 1))?.0.into_works();
+    for (input, index) in inputs.into_iter().zip(indices) {
+        let all = survey(input, set_up, Look::Whole(index as u64 + 1)).0.into_works();
         works.extend(all.into_iter().nth(index));
     }
     let works: [Work; 2] = works.try_into().map_err(|_| changed())?;
@@ -293,7 +276,7 @@ fn parted(
         }
     }
     if let Some(parted) = &mut pixel {
-        parted.threads = threads(inputs, set_up, &works, parted)?;
+        parted.threads = threads(inputs, set_up, &works, parted);
     }
     Ok(DrawParted { works, target, before, difference, state, only, pixel })
 }
@@ -340,14 +323,14 @@ fn state(good: &Work, bad: &Work) -> (Vec<PacketDiff>, [Vec<&'static str>; 2]) {
 /// Compares the histories of a pixel; `None` if it has no history in one of the runs, or if the
 /// histories are equal.
 fn pixel(
-    inputs: &mut [Input<'_>; 2],
+    inputs: [&Input; 2],
     set_up: &SetUp<'_>,
     works: &[Work; 2],
     target: usize,
     at: Position,
 ) -> Result<Option<PixelParted>, WhyError> {
     let mut answers = Vec::new();
-    for (input, work) in inputs.iter_mut().zip(works) {
+    for (input, work) in inputs.into_iter().zip(works) {
         let Some(target) = work.targets.get(target) else { return Ok(None) };
         let question = Question {
             at: [at.x, at.y],
@@ -355,15 +338,7 @@ fn pixel(
             target: Some(target.view.surface.base),
             until: Some(Until::Draw(work.number)),
         };
-        let answer = match input {
-            Input::Capture(capture) => of_capture(capture, &question, set_up),
-            Input::Aub(open) => of_aub(&question, &mut || {
-                let mut replay = open()?;
-                set_up(replay.gpu());
-                Ok(replay)
-            }),
-        };
-        match answer {
+        match input.history(&question, set_up) {
             Ok(answer) => answers.push(answer),
             // The surface of a stencil or depth buffer can be one that has no history.
             Err(WhyError::History(_)) => return Ok(None),
@@ -385,42 +360,32 @@ fn pixel(
 
 /// Compares the threads of the stage in which the fragments part.
 fn threads(
-    inputs: &mut [Input<'_>; 2],
+    inputs: [&Input; 2],
     set_up: &SetUp<'_>,
     works: &[Work; 2],
     pixel: &PixelParted,
-) -> Result<Option<ThreadsParted>, WhyError> {
-    let Some((_, stage)) = pixel.fragments else { return Ok(None) };
-    let draw = |side: usize| -> Option<(u64, u64)> {
-        let entry = pixel.answers[side].entries.get(pixel.entries[side]?)?;
-        Some((entry.draw.as_ref()?.number, entry.submission))
-    };
-    let (Some(good), Some(bad)) = (draw(0), draw(1)) else { return Ok(None) };
-    let draws = [good, bad];
+) -> Option<ThreadsParted> {
+    let (_, stage) = pixel.fragments?;
     match stage {
         Stage::Shader => {
             let mut recorded = Vec::new();
-            for (side, input) in inputs.iter_mut().enumerate() {
-                let Some(fragment) = pixel.fragment(side) else { return Ok(None) };
-                let entry =
-                    pixel.entries[side].and_then(|index| pixel.answers[side].entries.get(index));
-                let drawn = entry.and_then(|entry| entry.draw.as_ref()).and_then(|it| it.pixel);
-                let [x, y] = drawn.unwrap_or([pixel.at.x, pixel.at.y]);
+            for (side, input) in inputs.into_iter().enumerate() {
+                let entry = pixel.answers[side].entries.get(pixel.entries[side]?)?;
+                let draw = entry.draw.as_ref()?;
+                let [x, y] = draw.pixel.unwrap_or([pixel.at.x, pixel.at.y]);
                 let select = Select::Pixel {
                     at: WatchedPixel { x, y },
                     sample: pixel.at.sample,
-                    primitive: fragment.primitive.number,
+                    primitive: pixel.fragment(side)?.primitive.number,
                 };
-                let observer = Threads::new(draws[side].0, draws[side].1, select);
-                let (observer, _) = run(input, set_up, observer, &Threads::is_done)?;
-                recorded.extend(observer.into_thread());
+                let mut threads = Threads::new(draw.number, entry.submission, select);
+                input.run(set_up, &mut threads);
+                recorded.extend(threads.into_thread());
             }
-            Ok(compared("PS", None, recorded))
+            compared("PS", None, recorded)
         }
-        Stage::Vertices | Stage::Inputs | Stage::Missing => {
-            vertex_threads(inputs, set_up, works, draws)
-        }
-        _ => Ok(None),
+        Stage::Vertices | Stage::Inputs | Stage::Missing => vertex_threads(inputs, set_up, works),
+        _ => None,
     }
 }
 
@@ -439,139 +404,64 @@ fn compared(
 /// threads of the stage's first kernel, then up to four threads with different digests instruction
 /// by instruction. Returns the first pair of threads that write different values.
 fn vertex_threads(
-    inputs: &mut [Input<'_>; 2],
+    inputs: [&Input; 2],
     set_up: &SetUp<'_>,
     works: &[Work; 2],
-    draws: [(u64, u64); 2],
-) -> Result<Option<ThreadsParted>, WhyError> {
-    let mut stages: [Vec<ShaderSummary>; 2] = [Vec::new(), Vec::new()];
-    for ((input, stages), work) in inputs.iter_mut().zip(&mut stages).zip(works) {
-        let observer = Shaders { draw: work.number, draws: 0, shaders: Vec::new() };
-        *stages = run(input, set_up, observer, &Shaders::is_done)?.0.shaders;
-    }
-    let [good, bad] = &stages;
-    for shader in good.iter().filter(|shader| shader.stage != "PS") {
-        let Some(other) = bad.iter().find(|other| other.stage == shader.stage) else { continue };
+) -> Option<ThreadsParted> {
+    let [good, bad] = works;
+    for shader in good.shaders.iter().filter(|shader| shader.stage != "PS") {
+        let Some(other) = bad.shaders.iter().find(|other| other.stage == shader.stage) else {
+            continue;
+        };
         let (Some(a), Some(b)) = (shader.kernels.first(), other.kernels.first()) else { continue };
-        let kernels = [a.address, b.address];
-        let mut digests = Vec::new();
-        for (side, input) in inputs.iter_mut().enumerate() {
-            let select = Select::Digests { kernel: kernels[side] };
-            let observer = Threads::new(draws[side].0, draws[side].1, select);
-            let (observer, _) = run(input, set_up, observer, &Threads::is_done)?;
-            digests.push(observer.digests().to_vec());
-        }
-        let [a, b] = &digests[..] else { return Err(changed()) };
-        let mut differing = a.iter().zip(b).enumerate().filter(|(_, (a, b))| a != b);
+        let recorded = |side: usize, select: fn(u64, usize) -> Select, number| {
+            let (work, kernel) = (&works[side], [a.address, b.address][side]);
+            let mut threads = Threads::new(work.number, work.submission, select(kernel, number));
+            inputs[side].run(set_up, &mut threads);
+            threads
+        };
+        let [a, b] = [0, 1].map(|side| {
+            let threads = recorded(side, |kernel, _| Select::Digests { kernel }, 0);
+            threads.digests().to_vec()
+        });
+        let differing = a.iter().zip(&b).enumerate().filter(|(_, (a, b))| a != b);
         // Payloads can differ in addresses. A few threads are compared value by value.
-        for (number, _) in differing.by_ref().take(4) {
-            let mut recorded = Vec::new();
-            for (side, input) in inputs.iter_mut().enumerate() {
-                let select = Select::Number { kernel: kernels[side], number };
-                let observer = Threads::new(draws[side].0, draws[side].1, select);
-                let (observer, _) = run(input, set_up, observer, &Threads::is_done)?;
-                recorded.extend(observer.into_thread());
-            }
-            if let Some(compared) = compared(shader.stage, Some(number), recorded)
+        for (number, _) in differing.take(4) {
+            let both = [0, 1].map(|side| {
+                let select = |kernel, number| Select::Number { kernel, number };
+                recorded(side, select, number).into_thread()
+            });
+            let both = both.into_iter().flatten().collect();
+            if let Some(compared) = compared(shader.stage, Some(number), both)
                 && compared.parted.first.is_some()
             {
-                return Ok(Some(compared));
+                return Some(compared);
             }
         }
     }
-    Ok(None)
+    None
 }
 
-/// Remembers the shaders of a draw.
-struct Shaders {
-    draw: u64,
-    draws: u64,
-    shaders: Vec<ShaderSummary>,
+fn survey(input: &Input, set_up: &SetUp<'_>, look: Look) -> (Survey, Option<Stop>) {
+    let mut survey = Survey::new(look);
+    let stop = input.run(set_up, &mut survey);
+    (survey, stop)
 }
 
-impl Shaders {
-    fn is_done(&self) -> bool {
-        self.draws >= self.draw
-    }
-}
-
-impl Observer for Shaders {
-    fn event(&mut self, _: Now, event: &Event<'_>) {
-        if let Event::Draw(drawing) = event {
-            self.draws += 1;
-            if self.draws == self.draw {
-                self.shaders = drawing.summary().shaders;
-            }
-        }
-    }
-}
-
-fn survey(
-    input: &mut Input<'_>,
-    set_up: &SetUp<'_>,
-    look: Look,
-) -> Result<(Survey, Option<Stop>), WhyError> {
-    run(input, set_up, Survey::new(look), &Survey::is_done)
-}
-
-/// An observer that can use the numbers that a capture gives to its submissions.
-trait Labelled: Observer {
-    fn label(&mut self, _: u64) {}
-}
-
-impl Labelled for Survey {
-    fn label(&mut self, label: u64) {
+impl Pass for Survey {
+    fn label(&mut self, label: u64) -> bool {
         Survey::label(self, label);
+        true
+    }
+
+    fn is_done(&mut self) -> bool {
+        Survey::is_done(self)
     }
 }
 
-impl Labelled for Threads {}
-
-impl Labelled for Shaders {}
-
-/// Runs an input until `is_done` returns true after a submission. Returns what stopped the run.
-fn run<O: Labelled>(
-    input: &mut Input<'_>,
-    set_up: &SetUp<'_>,
-    mut observer: O,
-    is_done: &dyn Fn(&O) -> bool,
-) -> Result<(O, Option<Stop>), WhyError> {
-    match input {
-        Input::Capture(capture) => {
-            let mut replay = Replay::new(capture);
-            set_up(replay.gpu());
-            for event in capture.events() {
-                if let genxml::capture::Event::Exec(exec) = event {
-                    observer.label(exec.seq);
-                }
-                match replay.step_observed(&mut observer) {
-                    Some(Step::Exec { result: Err(fault), .. }) => {
-                        return Ok((observer, Some(Stop::Fault(fault))));
-                    }
-                    Some(_) if !is_done(&observer) => {}
-                    _ => break,
-                }
-            }
-            Ok((observer, None))
-        }
-        Input::Aub(open) => {
-            let mut replay = open()?;
-            set_up(replay.gpu());
-            while !is_done(&observer) {
-                match replay.step_observed(&mut observer) {
-                    Ok(None) => break,
-                    Ok(Some(AubStep::Ran { result: Err(fault), .. })) => {
-                        return Ok((observer, Some(Stop::Fault(fault))));
-                    }
-                    Ok(Some(AubStep::Stuck(stuck))) => {
-                        return Ok((observer, Some(Stop::Stuck(stuck))));
-                    }
-                    Ok(Some(_)) => {}
-                    Err(error) => return Ok((observer, Some(Stop::Broken(error)))),
-                }
-            }
-            Ok((observer, None))
-        }
+impl Pass for Threads {
+    fn is_done(&mut self) -> bool {
+        Threads::is_done(self)
     }
 }
 

@@ -1,13 +1,14 @@
 //! Runs an input many times: a capture, or an AUB file.
 
-use crate::aub::{AubReplay, Step as AubStep};
-use crate::gpu::Gpu;
-use crate::machine::events::{Event, Now, Observer};
-use crate::machine::watched::WatchedPixel;
-use crate::pixel_history::{Answer, Question, Stop, WhyError, of_aub, of_capture};
+use crate::aub::AubReplay;
+use crate::gpu::{ContextId, Gpu};
+use crate::inspect::sanitize::Sanitizers;
+use crate::machine::events::Observer;
+use crate::pixel_history::{Answer, Question, Stop, Until, WhyError, of_aub, of_capture, stopped};
 use crate::replay::{Replay, Step};
 use genxml::aub::Reader;
 use genxml::capture::{Capture, ExecObject};
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 /// An input that can be run many times.
@@ -19,17 +20,42 @@ pub enum Input {
     Aub(PathBuf),
 }
 
-/// What a run reports to its caller between submissions.
-pub trait Watch: Observer {
-    /// The next submission has this number in the capture. Without the result true, its events are
-    /// not reported, and it runs at full speed. Submissions of AUB files have no number, and are
-    /// always reported.
-    fn label(&mut self, _label: u64) -> bool {
+/// An observer of a whole run.
+pub trait Pass: Observer {
+    /// Called before each submission of a capture, with its number there. Without the result true,
+    /// the events of the submission are not reported, and it runs at full speed. Submissions of AUB
+    /// files have no number, and are always reported.
+    fn label(&mut self, _seq: u64) -> bool {
         true
     }
 
-    /// A submission has ended. The run goes on if the result is true.
-    fn goes_on(&mut self) -> bool;
+    /// Called after each submission. True if the rest of the run does not matter.
+    fn is_done(&mut self) -> bool {
+        false
+    }
+
+    /// Called after each submission of a capture, with memory as its context sees it.
+    fn ran(&mut self, _view: &ContextView<'_>) {}
+}
+
+impl Pass for Sanitizers {}
+
+/// Memory as a context sees it.
+pub struct ContextView<'g> {
+    gpu: RefCell<&'g mut Gpu>,
+    context: ContextId,
+}
+
+impl ContextView<'_> {
+    /// Fills `out` with the bytes from a graphics address on; false if some cannot be read.
+    pub fn read(&self, address: u64, out: &mut [u8]) -> bool {
+        self.gpu.borrow_mut().vm(self.context).read(address, out).is_ok()
+    }
+
+    /// The physical address of a graphics address; `None` if it is not mapped.
+    pub fn physical(&self, address: u64) -> Option<u64> {
+        self.gpu.borrow_mut().vm(self.context).physical(address)
+    }
 }
 
 impl Input {
@@ -42,11 +68,10 @@ impl Input {
             let capture = Capture::open(path).map_err(|error| error.to_string())?;
             return Ok(Input::Capture(Box::new(capture)));
         }
-        let broken = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-        let reader = Reader::open(path).map_err(|error| broken(&error))?;
+        let reader = Reader::open(path).map_err(|error| error.to_string())?;
         match AubReplay::new(reader).step() {
             Ok(_) => Ok(Input::Aub(path.to_owned())),
-            Err(error) => Err(broken(&error)),
+            Err(error) => Err(error.to_string()),
         }
     }
 
@@ -58,11 +83,21 @@ impl Input {
         }
     }
 
-    /// Runs the input on a new GPU until `watch` ends it. Returns what stopped the run earlier.
-    pub fn run(&self, set_up: &dyn Fn(&mut Gpu), watch: &mut dyn Watch) -> Option<Stop> {
+    /// Runs the input on a new GPU until `pass` is done. Returns what stopped the run earlier.
+    pub fn run(&self, set_up: &dyn Fn(&mut Gpu), pass: &mut dyn Pass) -> Option<Stop> {
+        self.run_until(set_up, None, pass)
+    }
+
+    /// As [`run`](Self::run), up to a submission or frame. A run does not end at a draw.
+    pub fn run_until(
+        &self,
+        set_up: &dyn Fn(&mut Gpu),
+        until: Option<Until>,
+        pass: &mut dyn Pass,
+    ) -> Option<Stop> {
         match self {
-            Input::Capture(capture) => run_capture(capture, set_up, watch),
-            Input::Aub(path) => run_aub(path, set_up, watch),
+            Input::Capture(capture) => run_capture(capture, set_up, until, pass),
+            Input::Aub(path) => run_aub(path, set_up, until, pass),
         }
     }
 
@@ -115,60 +150,60 @@ impl Input {
 fn run_capture(
     capture: &Capture,
     set_up: &dyn Fn(&mut Gpu),
-    watch: &mut dyn Watch,
+    until: Option<Until>,
+    pass: &mut dyn Pass,
 ) -> Option<Stop> {
     let mut replay = Replay::new(capture);
     set_up(replay.gpu());
     loop {
-        let is_wanted = replay.upcoming().is_none_or(|exec| watch.label(exec.seq));
+        let is_wanted = replay.upcoming().is_none_or(|exec| pass.label(exec.seq));
         let step = match is_wanted {
-            true => replay.step_observed(&mut Events(watch)),
+            true => replay.step_observed(&mut *pass),
             false => replay.step(),
         };
         match step? {
-            Step::Exec { result: Err(fault), .. } => return Some(Stop::Fault(fault)),
-            Step::Exec { .. } if !watch.goes_on() => return None,
+            Step::Exec { exec, result } => {
+                if let Some(context) = replay.context(exec.context) {
+                    let gpu = RefCell::new(replay.gpu());
+                    pass.ran(&ContextView { gpu, context });
+                }
+                if let Err(fault) = result {
+                    return Some(Stop::Fault(fault));
+                }
+                if pass.is_done() || until == Some(Until::Exec(exec.seq)) {
+                    return None;
+                }
+            }
+            Step::Frame(frame) if until == Some(Until::Frame(frame.index)) => return None,
             _ => {}
         }
     }
 }
 
-fn run_aub(path: &Path, set_up: &dyn Fn(&mut Gpu), watch: &mut dyn Watch) -> Option<Stop> {
+fn run_aub(
+    path: &Path,
+    set_up: &dyn Fn(&mut Gpu),
+    until: Option<Until>,
+    pass: &mut dyn Pass,
+) -> Option<Stop> {
     let reader = match Reader::open(path) {
         Ok(reader) => reader,
         Err(error) => return Some(Stop::Broken(error.into())),
     };
     let mut replay = AubReplay::new(reader);
     set_up(replay.gpu());
+    let mut execs = 0;
     loop {
-        match replay.step_observed(&mut Events(watch)) {
+        let before = execs;
+        match replay.step_observed(&mut *pass) {
             Ok(None) => return None,
-            Ok(Some(AubStep::Ran { result: Err(fault), .. })) => return Some(Stop::Fault(fault)),
-            Ok(Some(AubStep::Stuck(stuck))) => return Some(Stop::Stuck(stuck)),
-            Ok(Some(AubStep::Ran { .. })) if !watch.goes_on() => return None,
-            Ok(Some(_)) => {}
+            Ok(Some(step)) => match stopped(step, &mut execs) {
+                Some(stop) => return Some(stop),
+                None if execs == before => {}
+                None if pass.is_done() || until == Some(Until::Exec(execs)) => return None,
+                None => {}
+            },
             Err(error) => return Some(Stop::Broken(error)),
         }
-    }
-}
-
-/// Passes events to a [`Watch`].
-struct Events<'a>(&'a mut dyn Watch);
-
-impl Observer for Events<'_> {
-    fn event(&mut self, now: Now, event: &Event<'_>) {
-        self.0.event(now, event);
-    }
-
-    fn wants_instructions(&self) -> bool {
-        self.0.wants_instructions()
-    }
-
-    fn wants_accesses(&self) -> bool {
-        self.0.wants_accesses()
-    }
-
-    fn watches(&self) -> Option<WatchedPixel> {
-        self.0.watches()
     }
 }

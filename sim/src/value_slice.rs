@@ -1,20 +1,17 @@
 //! Where the value of a pixel or of a range of memory comes from, in a capture or in an AUB file:
 //! runs the input again for each question, see [`crate::inspect::slice`].
 
-use crate::aub::AubReplay;
-use crate::gpu::{ContextId, Gpu};
+use crate::gpu::Gpu;
 use crate::inspect::history::{DrawTouch, Entry, Fragment, History, Kind, Probe};
 use crate::inspect::slice::{
-    Change, Input, Locate, Located, Origin, Parent, Slice, SliceError, Source, Span, Start,
-    StatePacket, Subject, Traced, Tracer, Wanted, Writers, state,
+    Change, Input as ThreadInput, Locate, Located, Origin, Parent, Slice, SliceError, Source, Span,
+    Start, StatePacket, Subject, Traced, Tracer, Wanted, Writers, state,
 };
 use crate::machine::events::{Event as GpuEvent, Now, Observer};
 use crate::machine::place::Place;
 use crate::mem::{Access, Client};
-use crate::pixel_history::{Answer, Stop, Until, WhyError, stopped};
-use crate::replay::{Replay, Step};
-use genxml::capture::{Capture, Event};
-use std::cell::RefCell;
+use crate::pixel_history::{Answer, Stop, Until, WhyError};
+use crate::runs::{ContextView, Input, Pass};
 use std::collections::BTreeSet;
 
 /// Maximum number of ranges of memory for which the slice of one thread finds the writers: at most
@@ -22,36 +19,6 @@ use std::collections::BTreeSet;
 const MAX_RANGES: usize = 256;
 /// Maximum number of ranges that one thread read and that have slices at the next level.
 const MAX_DEEPER: usize = 4;
-
-/// An observer of a whole run.
-pub trait Pass: Observer {
-    /// Called before each submission of a capture, with its number there.
-    fn label(&mut self, _seq: u64) {}
-
-    /// True if the rest of the run does not matter.
-    fn is_done(&self) -> bool;
-
-    /// Called after each submission of a capture, with memory as its context sees it.
-    fn ran(&mut self, _view: &ContextView<'_>) {}
-}
-
-/// Memory as a context sees it.
-pub struct ContextView<'g> {
-    gpu: RefCell<&'g mut Gpu>,
-    context: ContextId,
-}
-
-impl ContextView<'_> {
-    /// Fills `out` with the bytes from a graphics address on; false if some cannot be read.
-    pub fn read(&self, address: u64, out: &mut [u8]) -> bool {
-        self.gpu.borrow_mut().vm(self.context).read(address, out).is_ok()
-    }
-
-    /// The physical address of a graphics address; `None` if it is not mapped.
-    pub fn physical(&self, address: u64) -> Option<u64> {
-        self.gpu.borrow_mut().vm(self.context).physical(address)
-    }
-}
 
 /// Finds the physical addresses of a range. The newest context, draw or blit that has it counts.
 #[derive(Debug)]
@@ -80,10 +47,6 @@ impl Observer for FindSpan {
 }
 
 impl Pass for FindSpan {
-    fn is_done(&self) -> bool {
-        false
-    }
-
     fn ran(&mut self, view: &ContextView<'_>) {
         self.look(&|address| view.physical(address));
     }
@@ -105,23 +68,24 @@ pub fn find(
 }
 
 impl Pass for Writers {
-    fn label(&mut self, seq: u64) {
+    fn label(&mut self, seq: u64) -> bool {
         Writers::label(self, seq);
+        true
     }
 
-    fn is_done(&self) -> bool {
+    fn is_done(&mut self) -> bool {
         Writers::is_done(self)
     }
 }
 
 impl Pass for Locate {
-    fn is_done(&self) -> bool {
+    fn is_done(&mut self) -> bool {
         Locate::is_done(self)
     }
 }
 
 impl Pass for Tracer {
-    fn is_done(&self) -> bool {
+    fn is_done(&mut self) -> bool {
         Tracer::is_done(self)
     }
 
@@ -131,11 +95,12 @@ impl Pass for Tracer {
 }
 
 impl Pass for History {
-    fn label(&mut self, seq: u64) {
+    fn label(&mut self, seq: u64) -> bool {
         History::label(self, seq);
+        true
     }
 
-    fn is_done(&self) -> bool {
+    fn is_done(&mut self) -> bool {
         self.has_ended()
     }
 }
@@ -149,74 +114,19 @@ pub trait Runs {
     fn run(&mut self, pass: &mut dyn Pass) -> Result<Option<Stop>, WhyError>;
 }
 
-/// A capture. Each run is on a new GPU.
-pub struct CaptureRuns<'a> {
-    /// The capture.
-    pub capture: &'a Capture,
+/// An input, up to a submission or frame. Each run is on a new GPU.
+pub struct InputRuns<'a> {
+    /// The input.
+    pub input: &'a Input,
     /// Prepares the GPU of each run.
     pub set_up: &'a dyn Fn(&mut Gpu),
     /// The last thing that counts; `None` for everything.
     pub until: Option<Until>,
 }
 
-impl Runs for CaptureRuns<'_> {
+impl Runs for InputRuns<'_> {
     fn run(&mut self, pass: &mut dyn Pass) -> Result<Option<Stop>, WhyError> {
-        let mut replay = Replay::new(self.capture);
-        (self.set_up)(replay.gpu());
-        let mut stop = None;
-        for event in self.capture.events() {
-            if let Event::Exec(exec) = event {
-                pass.label(exec.seq);
-            }
-            let step = replay.step_observed(&mut *pass);
-            match step {
-                Some(Step::Exec { exec, result }) => {
-                    if let Some(context) = replay.context(exec.context) {
-                        let gpu = RefCell::new(replay.gpu());
-                        pass.ran(&ContextView { gpu, context });
-                    }
-                    if let Err(fault) = result {
-                        stop = Some(Stop::Fault(fault));
-                        break;
-                    }
-                    if self.until == Some(Until::Exec(exec.seq)) {
-                        break;
-                    }
-                }
-                Some(Step::Frame(frame)) if self.until == Some(Until::Frame(frame.index)) => break,
-                _ => {}
-            }
-            if pass.is_done() {
-                break;
-            }
-        }
-        Ok(stop)
-    }
-}
-
-/// An AUB file. `open` opens it for each run.
-pub struct AubRuns<'a, 'f> {
-    /// Opens the file.
-    pub open: &'a mut dyn FnMut() -> Result<AubReplay<'f>, WhyError>,
-    /// The last thing that counts; `None` for everything.
-    pub until: Option<Until>,
-}
-
-impl Runs for AubRuns<'_, '_> {
-    fn run(&mut self, pass: &mut dyn Pass) -> Result<Option<Stop>, WhyError> {
-        let mut replay = (self.open)()?;
-        let (mut execs, mut stop) = (0, None);
-        while stop.is_none() && !pass.is_done() {
-            match replay.step_observed(&mut *pass) {
-                Ok(None) => break,
-                Ok(Some(step)) => stop = stopped(step, &mut execs),
-                Err(error) => stop = Some(Stop::Broken(error)),
-            }
-            if self.until == Some(Until::Exec(execs)) {
-                break;
-            }
-        }
-        Ok(stop)
+        Ok(self.input.run_until(self.set_up, self.until, pass))
     }
 }
 
@@ -610,7 +520,7 @@ fn writer_of(entry: &Entry) -> Option<Change> {
 /// The source of each input of a slice.
 fn sources(traced: &Traced, slice: &Slice) -> Vec<Source> {
     let payload = traced.recording.payload.len();
-    let source = |input: &Input| match input.at {
+    let source = |input: &ThreadInput| match input.at {
         Some(at) => traced.payload().source(at, payload),
         None => Source::Machine,
     };

@@ -5,14 +5,11 @@
 mod json;
 mod text;
 
-use crate::output::{Error, Exit, bad_input, stdout};
+use crate::output::{Error, Exit, Format, bad_input, stdout};
 use crate::why::exit_of_stop;
-use genxml::aub::Reader;
-use genxml::capture::Capture;
 use genxml_sim::Gpu;
-use genxml_sim::aub::AubReplay;
-use genxml_sim::bisect::{Input, Report, Verdict, find};
-use genxml_sim::pixel_history::WhyError;
+use genxml_sim::bisect::{Report, Verdict, find};
+use genxml_sim::runs::Input;
 use std::path::{Path, PathBuf};
 
 /// Find the first difference of two runs that should give the same pictures: the draw, the
@@ -72,15 +69,6 @@ pub struct Args {
     work_limit: Option<u64>,
 }
 
-/// The values of --format.
-#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-enum Format {
-    /// For people
-    Text,
-    /// For scripts
-    Json,
-}
-
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Result<Exit, Error> {
     let report = compare(args)?;
@@ -117,23 +105,9 @@ fn compare(args: &Args) -> Result<Report, Error> {
              file",
         ));
     }
-    let captures = paths.map(|path| match path.is_file() {
-        true => Ok(None),
-        false => Capture::open(path)
-            .map(Some)
-            .map_err(|error| bad_input(format!("{}: {error}", path.display()))),
-    });
-    let [good, bad] = captures;
-    let (good, bad) = (good?, bad?);
-    let mut opens = paths.map(|path| {
-        move || -> Result<AubReplay<'static>, WhyError> {
-            let reader = Reader::open(path)
-                .map_err(|error| WhyError::File(format!("{}: {error}", path.display())))?;
-            Ok(AubReplay::new(reader))
-        }
-    });
-    let [good_open, bad_open] = &mut opens;
-    let good = good.as_ref().map_or_else(|| Input::Aub(good_open), Input::Capture);
-    let bad = bad.as_ref().map_or_else(|| Input::Aub(bad_open), Input::Capture);
-    find([good, bad], &set_up).map_err(|error| bad_input(error.to_string()))
+    let open = |path: &Path| {
+        Input::open(path).map_err(|error| bad_input(format!("{}: {error}", path.display())))
+    };
+    let (good, bad) = (open(&args.good)?, open(&args.bad)?);
+    find([&good, &bad], &set_up).map_err(|error| bad_input(error.to_string()))
 }

@@ -104,7 +104,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     if !args.no_open {
         open(&url);
     }
-    work.first_run().map_err(bad_input)?;
+    work.first_run().map_err(|error| bad_input(format!("{}: {error}", args.input.display())))?;
     let failed = served.join().map(|error| error.to_string());
     Err(bad_input(failed.unwrap_or_else(|_| "the server has ended".to_owned())))
 }

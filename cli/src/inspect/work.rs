@@ -16,7 +16,7 @@ use genxml_sim::inspect::sanitize::Sanitizers;
 use genxml_sim::machine::events::{Event, Now, Observer};
 use genxml_sim::machine::watched::WatchedPixel;
 use genxml_sim::pixel_history::{Answer, Question, Stop, Until};
-use genxml_sim::runs::{Input, Watch};
+use genxml_sim::runs::{Input, Pass};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -177,9 +177,9 @@ impl Work {
     }
 
     fn sanitize(&self, input: &Input) -> Result<Value, String> {
-        let mut whole = Whole(self.sanitizers(input)?);
-        input.run(&*self.set_up, &mut whole);
-        Ok(sanitized::json(&whole.0))
+        let mut sanitizers = self.sanitizers(input)?;
+        input.run(&*self.set_up, &mut sanitizers);
+        Ok(sanitized::json(&sanitizers))
     }
 
     /// A draw by its number, from the cache or from a run.
@@ -330,15 +330,15 @@ impl Observer for First<'_> {
     }
 }
 
-impl Watch for First<'_> {
+impl Pass for First<'_> {
     fn label(&mut self, label: u64) -> bool {
         self.steps.label(label);
         true
     }
 
-    fn goes_on(&mut self) -> bool {
+    fn is_done(&mut self) -> bool {
         self.publish(false);
-        true
+        false
     }
 }
 
@@ -361,36 +361,13 @@ impl Observer for OneDraw {
     }
 }
 
-impl Watch for OneDraw {
+impl Pass for OneDraw {
     fn label(&mut self, label: u64) -> bool {
         self.is_reached |= self.label.is_none_or(|wanted| wanted == label);
         self.is_reached
     }
 
-    fn goes_on(&mut self) -> bool {
-        !self.look.is_done()
-    }
-}
-
-/// A run to the end.
-struct Whole(Sanitizers);
-
-impl Observer for Whole {
-    fn event(&mut self, now: Now, event: &Event<'_>) {
-        self.0.event(now, event);
-    }
-
-    fn wants_instructions(&self) -> bool {
-        self.0.wants_instructions()
-    }
-
-    fn wants_accesses(&self) -> bool {
-        self.0.wants_accesses()
-    }
-}
-
-impl Watch for Whole {
-    fn goes_on(&mut self) -> bool {
-        true
+    fn is_done(&mut self) -> bool {
+        self.look.is_done()
     }
 }

@@ -10,14 +10,13 @@ mod slice_text;
 pub(crate) mod text;
 
 use crate::input::address;
-use crate::output::{Error, Exit, bad_input, stdout};
-use genxml::aub::Reader;
+use crate::output::{Error, Exit, Format, bad_input, stdout};
 use genxml::capture::{Capture, Event};
 use genxml_sim::Gpu;
-use genxml_sim::aub::AubReplay;
 use genxml_sim::inspect::history::HistoryError;
-use genxml_sim::pixel_history::{Answer, Question, Stop, Until, WhyError, of_aub, of_capture};
-use genxml_sim::value_slice::{self, AubRuns, CaptureRuns, Runs};
+use genxml_sim::pixel_history::{Answer, Question, Stop, Until, WhyError};
+use genxml_sim::runs::Input;
+use genxml_sim::value_slice::{self, InputRuns, Runs};
 use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
 
@@ -145,15 +144,6 @@ pub struct Args {
     work_limit: Option<u64>,
 }
 
-/// The values of --format.
-#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-enum Format {
-    /// For people
-    Text,
-    /// For scripts
-    Json,
-}
-
 /// Parses `X,Y`.
 fn pixel(text: &str) -> Result<[u32; 2], String> {
     let wrong = || "not a column and a row; write 320,200".to_owned();
@@ -265,33 +255,21 @@ fn ask(args: &Args, until: Option<Until>) -> Result<Printed, WhyError> {
         }
     };
     let path: &Path = &args.input;
-    let file = |error: &dyn std::fmt::Display| WhyError::File(error.to_string());
     if path == Path::new("-") {
         let why = "a history needs two runs, so the input cannot be standard input; write it to a \
                    file";
-        return Err(file(&why));
+        return Err(WhyError::File(why.into()));
     }
-    if !path.is_file() {
-        let capture = Capture::open(path).map_err(|error| file(&error))?;
-        if args.memory.is_some() {
-            check_end(until, Some(&capture))?;
-        }
-        let mut runs = CaptureRuns { capture: &capture, set_up: &set_up, until };
-        return print(args, until, &mut runs, &mut |question| {
-            of_capture(&capture, question, &set_up)
-        });
-    }
+    let input = Input::open(path).map_err(WhyError::File)?;
     if args.memory.is_some() {
-        check_end(until, None)?;
+        let capture = match &input {
+            Input::Capture(capture) => Some(&**capture),
+            Input::Aub(_) => None,
+        };
+        check_end(until, capture)?;
     }
-    let open = || {
-        let reader = Reader::open(path).map_err(|error| file(&error))?;
-        let mut replay = AubReplay::new(reader);
-        set_up(replay.gpu());
-        Ok(replay)
-    };
-    let mut runs = AubRuns { open: &mut { open }, until };
-    print(args, until, &mut runs, &mut |question| of_aub(question, &mut { open }))
+    let mut runs = InputRuns { input: &input, set_up: &set_up, until };
+    print(args, until, &mut runs, &mut |question| input.history(question, &set_up))
 }
 
 /// Computes the answer and writes it in both formats.

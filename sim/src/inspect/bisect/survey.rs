@@ -2,7 +2,7 @@
 
 use super::texels::{Texels, digest};
 use crate::inspect::history::View;
-use crate::inspect::summary::Name;
+use crate::inspect::summary::{Name, ShaderSummary};
 use crate::machine::drawing::Drawing;
 use crate::machine::events::{Event, Now, Observer};
 use crate::machine::place::Place;
@@ -53,6 +53,8 @@ pub struct Work {
     pub count: [u32; 2],
     /// Draw, clear or resolve.
     pub purpose: Purpose,
+    /// The enabled shaders.
+    pub shaders: Vec<ShaderSummary>,
     /// The render targets, the depth buffer and the stencil buffer.
     pub targets: Vec<Target>,
     /// The newest packets with state, by name, if the survey looks at all values of the draw.
@@ -158,6 +160,7 @@ impl Survey {
             count: [summary.range.vertices, summary.range.instances],
             purpose: summary.purpose,
             targets: View::all(&summary).into_iter().map(target).collect(),
+            shaders: summary.shaders,
             packets: if is_whole { self.packets.clone() } else { BTreeMap::new() },
         });
     }
