@@ -4,6 +4,7 @@ use super::server::Answer;
 use super::work::{Shared, Work};
 use super::{pictures, state};
 use crate::why::json as history;
+use genxml::html::BASE_STYLE;
 use genxml_eu::disasm::write_listing_on;
 use genxml_eu::kernel::end_of_thread_on;
 use genxml_eu::syntax::Syntax;
@@ -24,7 +25,7 @@ pub fn answer(work: &Work, path: &str, query: &str) -> Answer {
     let file = |media, text: &str| Answer::ok(media, text.as_bytes().to_vec());
     match path {
         "" => file("text/html; charset=utf-8", PAGE),
-        "page.css" => file("text/css; charset=utf-8", STYLE),
+        "page.css" => file("text/css; charset=utf-8", &[BASE_STYLE, STYLE].concat()),
         "page.js" => file("text/javascript; charset=utf-8", SCRIPT),
         _ => match path.strip_prefix("api/") {
             Some(rest) => api(work, &rest.split('/').collect::<Vec<_>>(), query),

@@ -67,6 +67,9 @@ use std::fmt;
 use std::io::{self, Write};
 
 const FRAME: &str = include_str!("page.html");
+/// The colours, fonts and basic elements of all pages, light and dark, as CSS.
+pub const BASE_STYLE: &str = include_str!("base.css");
+
 const STYLE: &str = include_str!("page.css");
 /// The scripts of the page, in the order of their dependencies.
 const SCRIPTS: [&str; 6] = [
@@ -210,7 +213,10 @@ impl<'a, W: Write> HtmlWriter<'a, W> {
             match name {
                 "title" => self.out.write_all(escape_html(&self.page.input).as_bytes())?,
                 "version" => self.out.write_all(env!("CARGO_PKG_VERSION").as_bytes())?,
-                "style" => self.out.write_all(STYLE.as_bytes())?,
+                "style" => {
+                    self.out.write_all(BASE_STYLE.as_bytes())?;
+                    self.out.write_all(STYLE.as_bytes())?;
+                }
                 _ => {
                     for script in SCRIPTS {
                         self.out.write_all(script.as_bytes())?;
