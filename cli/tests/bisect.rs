@@ -1,10 +1,9 @@
 //! The contract of `genx bisect`. Each test sets one mistake in a copy of a demo and looks for its
 //! name in the report.
 
-use crate::common::{batch_capture, finish, genx};
+use crate::common::{batch_capture, changed_demo_capture, finish, genx};
 use genx::demo::Name;
 use genxml::batch::{Buffer, Submission};
-use genxml::capture::CaptureWriter;
 use genxml::engine::Render;
 use genxml::eu;
 use genxml::gen8::enums::ThreeDCompareFunction as Compare;
@@ -29,12 +28,8 @@ fn json(good: &Path, bad: &Path) -> (i32, Json) {
 
 /// A capture of a demo. `change` sets a mistake.
 fn demo(name: Name, change: impl FnOnce(&mut Submission)) -> TempDir {
-    let mut submission = (name.demo().submission)().unwrap();
-    change(&mut submission);
     let capture = tempdir().unwrap();
-    let mut writer = CaptureWriter::new("demo");
-    submission.write(1, &mut writer);
-    writer.finish(capture.path()).unwrap();
+    changed_demo_capture(name, capture.path(), change);
     capture
 }
 

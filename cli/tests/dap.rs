@@ -1,10 +1,9 @@
 //! `genx debug --dap` with a client that sends the requests of an editor.
 
-use crate::common::{fill_capture, finish, genx};
+use crate::common::{demo_capture, fill_capture, finish, genx};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use genx::demo::Name;
-use genxml::capture::CaptureWriter;
 use genxml_eu::gen8::eu_registers::ControlRegister;
 use genxml_testkit::corpus;
 use serde_json::{Value, json};
@@ -172,12 +171,6 @@ impl Client {
     }
 }
 
-fn demo(name: Name, directory: &Path) {
-    let mut writer = CaptureWriter::new("demo");
-    (name.demo().submission)().unwrap().write(1, &mut writer);
-    writer.finish(directory).unwrap();
-}
-
 /// The value of a general register after an instruction, by the trace of `genx eu run`.
 fn check_write(write: &Value, registers: &[u32], flags: &BTreeMap<String, String>) {
     let (name, bits) = (write["register"].as_str().unwrap(), write["bits"].as_str().unwrap());
@@ -323,7 +316,7 @@ fn step_through(program: &Path, pixel: &str) -> usize {
 #[test]
 fn a_pixel_shader_of_a_demo() {
     let capture = tempdir().unwrap();
-    demo(Name::Triangle, capture.path());
+    demo_capture(Name::Triangle, capture.path());
     assert_eq!(step_through(capture.path(), "256,256"), 4);
 }
 
@@ -349,7 +342,7 @@ fn pixel_shaders_of_real_captures() {
 #[test]
 fn a_recorded_client() {
     let capture = tempdir().unwrap();
-    demo(Name::Triangle, capture.path());
+    demo_capture(Name::Triangle, capture.path());
     let path = capture.path().to_str().unwrap();
     let mut client = Client::start();
     let session = include_str!("dap_session.jsonl").replace("CAPTURE", path);
@@ -437,7 +430,7 @@ fn a_pause() {
 #[test]
 fn refusals() {
     let capture = tempdir().unwrap();
-    demo(Name::Triangle, capture.path());
+    demo_capture(Name::Triangle, capture.path());
     let mut client = Client::start();
     client.raw("{ not json");
     let response = client.read();
@@ -500,7 +493,7 @@ fn refusals() {
 #[test]
 fn a_port() {
     let capture = tempdir().unwrap();
-    demo(Name::Triangle, capture.path());
+    demo_capture(Name::Triangle, capture.path());
     let mut child = Command::new(env!("CARGO_BIN_EXE_genx"))
         .args(["debug", "--dap", "--dap-port", "0", "--syntax", "mesa"])
         .stderr(Stdio::piped())

@@ -1,6 +1,6 @@
 //! `genx debug` with scripts. Each command has a test.
 
-use crate::common::{batch_capture, corpus, fill_capture, finish, genx, read_png};
+use crate::common::{batch_capture, corpus, demo_capture, fill_capture, finish, genx, read_png};
 use genx::demo::{Name, cube, fill};
 use genxml::capture::{Capture, CaptureWriter};
 use genxml::core::{Address, U};
@@ -38,12 +38,6 @@ fn refused(capture: &Path, commands: &[&str]) -> String {
     err
 }
 
-fn demo(name: Name, directory: &Path) {
-    let mut writer = CaptureWriter::new("demo");
-    (name.demo().submission)().unwrap().write(1, &mut writer);
-    writer.finish(directory).unwrap();
-}
-
 /// The lines that begin with `start`.
 fn lines<'a>(text: &'a str, start: &str) -> Vec<&'a str> {
     text.lines().filter(|line| line.starts_with(start)).collect()
@@ -54,7 +48,7 @@ fn lines<'a>(text: &'a str, start: &str) -> Vec<&'a str> {
 #[test]
 fn steps_of_a_thread() {
     let capture = tempdir().unwrap();
-    demo(Name::Triangle, capture.path());
+    demo_capture(Name::Triangle, capture.path());
     let stop = ["break pixel 256,256", "continue"];
     let script = |commands: &[&str]| script(capture.path(), &[&stop[..], commands].concat());
     let at = |commands: &[&str]| {
@@ -108,7 +102,7 @@ fn steps_of_a_thread() {
 #[test]
 fn registers_of_a_thread() {
     let capture = tempdir().unwrap();
-    demo(Name::Triangle, capture.path());
+    demo_capture(Name::Triangle, capture.path());
     let out = script(
         capture.path(),
         &[
@@ -155,7 +149,7 @@ fn registers_of_a_thread() {
 #[test]
 fn disassembly() {
     let capture = tempdir().unwrap();
-    demo(Name::Triangle, capture.path());
+    demo_capture(Name::Triangle, capture.path());
     let stop = ["break pixel 256,256", "continue", "step"];
     let out = script(capture.path(), &[&stop[..], &["disassemble"]].concat());
     assert!(out.contains("   +0x0000 pln (8|M0)"), "{out}");
@@ -339,7 +333,7 @@ fn faults() {
 #[test]
 fn state_and_surfaces() {
     let capture = tempdir().unwrap();
-    demo(Name::Cube, capture.path());
+    demo_capture(Name::Cube, capture.path());
     let pictures = tempdir().unwrap();
     let file = |name: &str| pictures.path().join(name).to_str().unwrap().to_owned();
     let commands = ["before", "after", "depth"].map(file);
@@ -385,7 +379,7 @@ fn state_and_surfaces() {
 #[test]
 fn buffers_and_files() {
     let capture = tempdir().unwrap();
-    demo(Name::Triangle, capture.path());
+    demo_capture(Name::Triangle, capture.path());
     let folder = tempdir().unwrap();
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let out = script(capture.path(), &["break pixel 256,256", "continue", "urb 0 0x9000", "slm"]);
@@ -530,7 +524,7 @@ fn help() {
 #[test]
 fn an_aub_file() {
     let capture = tempdir().unwrap();
-    demo(Name::Triangle, capture.path());
+    demo_capture(Name::Triangle, capture.path());
     let aub = capture.path().join("triangle.aub");
     let convert = ["convert", capture.path().to_str().unwrap(), "-o", aub.to_str().unwrap()];
     assert_eq!(finish(genx(convert)).0, 0);
@@ -647,6 +641,6 @@ fn the_session_in_the_guide() {
     let printed = session.lines().filter(|line| !line.starts_with("(genx) "));
     let printed: String = printed.map(|line| format!("{line}\n")).collect();
     let capture = tempdir().unwrap();
-    demo(Name::Triangle, capture.path());
+    demo_capture(Name::Triangle, capture.path());
     assert_eq!(script(capture.path(), &commands), printed);
 }

@@ -1,8 +1,7 @@
 //! The contract of `genx inspect`: the server, and each answer on the project's own demos.
 
-use crate::common::{batch_capture, fill_capture, finish, genx};
+use crate::common::{batch_capture, demo_capture, fill_capture, finish, genx};
 use genx::demo::{Name, execute};
-use genxml::capture::CaptureWriter;
 use genxml::core::lit;
 use genxml::engine::Blitter;
 use genxml::gen8::blitter::{BlitByteMask, BlitColorDepth, BlitRasterOperation, XyColorBlt};
@@ -100,12 +99,6 @@ impl Inspector {
         reader.next_frame(&mut pixels).unwrap();
         (pixels, [reader.info().width, reader.info().height])
     }
-}
-
-fn write(name: Name, directory: &Path) {
-    let mut writer = CaptureWriter::new("demo");
-    (name.demo().submission)().unwrap().write(1, &mut writer);
-    writer.finish(directory).unwrap();
 }
 
 /// The server answers nobody who lacks the secret or comes by another name, and survives bad
@@ -213,7 +206,7 @@ fn the_page_is_self_contained() {
 fn a_draw_of_the_demo() {
     for name in [Name::Triangle, Name::Texture] {
         let capture = tempdir().unwrap();
-        write(name, capture.path());
+        demo_capture(name, capture.path());
         let page = Inspector::start(capture.path(), &[]);
         let progress = page.wait();
         assert_eq!(progress["fault"], Json::Null);
@@ -277,7 +270,7 @@ fn a_draw_of_the_demo() {
 #[test]
 fn heat_maps_of_the_triangle() {
     let capture = tempdir().unwrap();
-    write(Name::Triangle, capture.path());
+    demo_capture(Name::Triangle, capture.path());
     let page = Inspector::start(capture.path(), &[]);
     page.wait();
     let look = page.json("api/look/1");
@@ -309,7 +302,7 @@ fn heat_maps_of_the_triangle() {
 #[test]
 fn the_mesh_of_the_cubes() {
     let capture = tempdir().unwrap();
-    write(Name::Cube, capture.path());
+    demo_capture(Name::Cube, capture.path());
     let page = Inspector::start(capture.path(), &[]);
     page.wait();
     let state = page.json("api/state/1");
@@ -343,7 +336,7 @@ fn the_mesh_of_the_cubes() {
 #[test]
 fn history_and_shaders() {
     let capture = tempdir().unwrap();
-    write(Name::Cube, capture.path());
+    demo_capture(Name::Cube, capture.path());
     let page = Inspector::start(capture.path(), &[]);
     page.wait();
     let input = capture.path().to_str().unwrap();
@@ -368,7 +361,7 @@ fn history_and_shaders() {
 #[test]
 fn findings_of_rules() {
     let capture = tempdir().unwrap();
-    write(Name::Cube, capture.path());
+    demo_capture(Name::Cube, capture.path());
     let page = Inspector::start(capture.path(), &["--sanitize", "flush"]);
     page.wait();
     let findings = page.json("api/findings");
@@ -452,7 +445,7 @@ fn unusable_input() {
 #[test]
 fn what_changed_between_the_cubes() {
     let capture = tempdir().unwrap();
-    write(Name::Cube, capture.path());
+    demo_capture(Name::Cube, capture.path());
     let page = Inspector::start(capture.path(), &[]);
     page.wait();
     let steps = page.json("api/steps");

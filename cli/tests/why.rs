@@ -1,6 +1,6 @@
 //! The contract of `genx why`, and the histories of random pixels of real captures.
 
-use crate::common::{batch_capture, fill_capture, finish, genx};
+use crate::common::{batch_capture, demo_capture, fill_capture, finish, genx};
 use genx::demo::{Name, cube};
 use genxml::capture::{Capture, CaptureWriter, Event};
 use genxml::core::lit;
@@ -27,12 +27,6 @@ fn json(capture: &Path, more: &[&str]) -> Json {
     let (code, out, err) = why(capture, &[more, &["--format", "json"]].concat());
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
     serde_json::from_str(&out).unwrap()
-}
-
-fn write(name: Name, directory: &Path) {
-    let mut writer = CaptureWriter::new("demo");
-    (name.demo().submission)().unwrap().write(1, &mut writer);
-    writer.finish(directory).unwrap();
 }
 
 /// Fills a square, then copies a part of it. Both are in the page at 0x10000: 16 pixels a row.
@@ -111,7 +105,7 @@ fn blits_and_copies() {
 #[test]
 fn the_middle_of_two_cubes() {
     let capture = tempdir().unwrap();
-    write(Name::Cube, capture.path());
+    demo_capture(Name::Cube, capture.path());
     let answer = json(capture.path(), &["--pixel", "256,256"]);
     let entries = answer["entries"].as_array().unwrap();
     assert_eq!(entries[0]["kind"], "host", "the background");
@@ -186,7 +180,7 @@ fn a_flipped_depth_test_is_visible() {
 #[test]
 fn the_end_of_the_history() {
     let capture = tempdir().unwrap();
-    write(Name::Cube, capture.path());
+    demo_capture(Name::Cube, capture.path());
     let count = |more: &[&str]| {
         let answer = json(capture.path(), &[&["--pixel", "256,256"], more].concat());
         answer["entries"].as_array().unwrap().iter().filter(|e| !e["draw"].is_null()).count()
@@ -200,7 +194,7 @@ fn the_end_of_the_history() {
 #[test]
 fn unusable_questions_are_2() {
     let cube = tempdir().unwrap();
-    write(Name::Cube, cube.path());
+    demo_capture(Name::Cube, cube.path());
     let fill = tempdir().unwrap();
     fill_capture(fill.path(), |_| ());
     let at = ["--pixel", "1,1"];
@@ -242,7 +236,7 @@ fn a_fault_is_3() {
     assert_eq!((code, out.as_str()), (3, ""), "{err}");
     assert!(err.contains("MI_SEMAPHORE_SIGNAL") && err.contains("nothing before"), "{err}");
     let cube = tempdir().unwrap();
-    write(Name::Cube, cube.path());
+    demo_capture(Name::Cube, cube.path());
     let (code, out, err) = why(cube.path(), &["--pixel", "256,256", "--work-limit", "4000000"]);
     assert_eq!(code, 3, "{out}{err}");
     assert!(err.contains("--work-limit") || err.contains("units of work"), "{err}");
@@ -365,7 +359,7 @@ fn the_history_in_the_guide() {
     let (_, block) = guide.split_once("```text\n").unwrap();
     let (expected, _) = block.split_once("```\n").unwrap();
     let capture = tempdir().unwrap();
-    write(Name::Cube, capture.path());
+    demo_capture(Name::Cube, capture.path());
     let (code, out, err) = why(capture.path(), &["--pixel", "200,240"]);
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
     assert_eq!(out, expected);

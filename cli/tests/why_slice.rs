@@ -1,9 +1,9 @@
 //! The contract of `genx why --slice`, `--memory` and `--register`, and runs of captures with only
 //! those packets that the history of a pixel names.
 
-use crate::common::{fill_capture, finish, genx};
+use crate::common::{demo_capture, fill_capture, finish, genx};
 use genx::demo::Name;
-use genxml::capture::{Capture, CaptureWriter};
+use genxml::capture::Capture;
 use genxml_sim::inspect::history::Meaning;
 use genxml_sim::machine::events::{Event, Now, Observer};
 use genxml_sim::mem::Client;
@@ -27,9 +27,7 @@ fn json(capture: &Path, more: &[&str]) -> Json {
 
 fn demo(name: Name) -> TempDir {
     let directory = tempdir().unwrap();
-    let mut writer = CaptureWriter::new("demo");
-    (name.demo().submission)().unwrap().write(1, &mut writer);
-    writer.finish(directory.path()).unwrap();
+    demo_capture(name, directory.path());
     directory
 }
 

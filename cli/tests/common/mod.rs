@@ -1,8 +1,8 @@
 //! Runs `genx` and builds inputs for it.
 #![allow(dead_code)] // each test file uses only some of these functions
 
-use genx::demo::fill;
-use genxml::batch::{Batch, Buffer};
+use genx::demo::{Name, fill};
+use genxml::batch::{Batch, Buffer, Submission};
 use genxml::capture::{CaptureWriter, Compare};
 use genxml::engine::Engine;
 use std::fs::File;
@@ -39,6 +39,20 @@ pub fn fill_capture(directory: &Path, change: impl FnOnce(&mut Vec<u8>)) {
 /// The bytes of the image of the demo `fill`, from its formula.
 pub fn fill_picture() -> Vec<u8> {
     (0..fill::HEIGHT).flat_map(|y| (0..fill::WIDTH).flat_map(move |x| fill::pixel(x, y))).collect()
+}
+
+/// Writes a capture of a demo.
+pub fn demo_capture(name: Name, directory: &Path) {
+    changed_demo_capture(name, directory, |_| ());
+}
+
+/// Writes a capture of a demo that `change` has changed.
+pub fn changed_demo_capture(name: Name, directory: &Path, change: impl FnOnce(&mut Submission)) {
+    let mut submission = (name.demo().submission)().unwrap();
+    change(&mut submission);
+    let mut writer = CaptureWriter::new("demo");
+    submission.write(1, &mut writer);
+    writer.finish(directory).unwrap();
 }
 
 /// Writes a capture of a batch that `build` fills. The capture also has a buffer of one page at

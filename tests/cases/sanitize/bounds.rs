@@ -1,7 +1,7 @@
 //! Accesses beyond bounds, and the same accesses inside. Oracle: the sizes of the surfaces and the
 //! offsets in the kernels.
 
-use super::kernels::{END, kernel};
+use super::kernels::{END, kernel, only};
 use genxml::engine::EngineId;
 use genxml::eu::Generation;
 use genxml::eu::gen8::descriptors::{MdcCmask, MdcDs, MdcSg2, MdcSg3, MdcSm2};
@@ -15,7 +15,7 @@ use genxml::gen8::state::{
     RenderSurfaceState, RenderSurfaceStateExtent, ShaderChannelSelect, StateBaseAddress,
     SurfaceFormat, SurfaceType,
 };
-use genxml_cases::{Compute, DYNAMIC_STATE, KERNELS, Model, at, minus_one, packets, raw_buffer, u};
+use genxml_cases::{Compute, DYNAMIC_STATE, Model, at, minus_one, packets, raw_buffer, u};
 use genxml_sim::inspect::sanitize::{Finding, Sanitizers};
 use genxml_sim::{Event, Now, Observer};
 
@@ -85,17 +85,7 @@ fn run(text: &str) -> Vec<Finding> {
 /// Checks that the only finding has this rule and is about the label `access`.
 #[track_caller]
 fn found(text: &str, rule: &str) -> Finding {
-    let findings = run(text);
-    let (_, labels) = kernel(text);
-    assert_eq!(findings.len(), 1, "{findings:?}\n{text}");
-    let finding = &findings[0];
-    let thread = finding.second.at.thread.expect("an instruction");
-    assert_eq!(
-        (finding.rule.id, thread.kernel, thread.ip),
-        (rule, KERNELS, labels["access"]),
-        "{text}"
-    );
-    finding.clone()
+    only(&run(text), text, rule, "access")
 }
 
 /// A message whose payload has dwords of the channels: `first + step * channel`, then `second`, then

@@ -7,7 +7,6 @@ use genxml_sim::inspect::sanitize::Sanitizers;
 use genxml_sim::replay::{Replay, Step};
 use genxml_testkit::corpus;
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 /// Capture, rule and number of findings, with the reason.
 const EXPLAINED: &[(&str, &str, usize, &str)] = &[(
@@ -50,36 +49,4 @@ fn findings_are_explained() {
         .map(|(name, rule, count, _)| (((*name).to_owned(), *rule), *count))
         .collect();
     assert_eq!(found, explained);
-}
-
-/// Prints how long captures take without a sanitizer and with each of them, on one host thread.
-#[test]
-#[ignore = "a measurement"]
-fn times() {
-    for path in corpus::captures() {
-        let capture = Capture::open(&path).expect("a capture");
-        if capture.device().generation != 8 {
-            continue;
-        }
-        let time = |names: &[&str]| {
-            let mut sanitizers =
-                Sanitizers::new(names.iter().copied(), Generation::Gen8).expect("names");
-            let mut replay = Replay::new(&capture);
-            replay.gpu().set_threads(1);
-            let start = Instant::now();
-            while match names {
-                [] => replay.step(),
-                _ => replay.step_observed(&mut sanitizers),
-            }
-            .is_some()
-            {}
-            start.elapsed().as_secs_f64()
-        };
-        // The first run warms caches.
-        time(&[]);
-        let base = time(&[]);
-        let ratios = ["flush", "race", "bounds", "uninit"]
-            .map(|name| format!("{name} {:.1}", time(&[name]) / base));
-        eprintln!("{}: {:.1} ms; times {}", capture.name(), 1e3 * base, ratios.join(", "));
-    }
 }

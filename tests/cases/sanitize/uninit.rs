@@ -1,13 +1,13 @@
 //! Kernels that use registers and shared local memory that nothing wrote. Each has a twin that
 //! writes them first. Oracle: the text of the kernels.
 
-use super::kernels::{END, kernel};
+use super::kernels::{END, kernel, only};
 use genxml::engine::EngineId;
 use genxml::eu::Generation;
 use genxml::gen8::state::{
     InterfaceDescriptorData, InterfaceDescriptorDataSharedLocalMemorySize as Size,
 };
-use genxml_cases::{Compute, KERNELS, Model, raw_buffer};
+use genxml_cases::{Compute, Model, raw_buffer};
 use genxml_sim::inspect::sanitize::{Finding, Sanitizers};
 
 /// The buffer of binding table entry 0.
@@ -35,16 +35,7 @@ fn run(text: &str) -> Vec<Finding> {
 /// Checks that the only finding has this rule, is about the label `use`, and names the register.
 #[track_caller]
 fn found(text: &str, rule: &str, register: &str) {
-    let findings = run(text);
-    let (_, labels) = kernel(text);
-    assert_eq!(findings.len(), 1, "{findings:?}\n{text}");
-    let finding = &findings[0];
-    let thread = finding.second.at.thread.expect("an instruction");
-    assert_eq!(
-        (finding.rule.id, thread.kernel, thread.ip),
-        (rule, KERNELS, labels["use"]),
-        "{finding}\n{text}"
-    );
+    let finding = only(&run(text), text, rule, "use");
     let action = format!("{register} was not written");
     assert_eq!(finding.first.action, action, "{finding}\n{text}");
 }

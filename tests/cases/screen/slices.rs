@@ -34,7 +34,8 @@ use genxml_cases::{DYNAMIC_STATE, Model, SURFACE_STATE, at, draw, minus_one, pus
 use genxml_sim::inspect::history::{Finder, History};
 use genxml_sim::mem::Client;
 use genxml_sim::pixel_history::{Answer, Stop, WhyError};
-use genxml_sim::value_slice::{How, Made, Pass, Runs, of_pixel};
+use genxml_sim::runs::Pass;
+use genxml_sim::value_slice::{How, Made, Runs, of_pixel};
 use std::collections::BTreeMap;
 
 /// Address of the texture, 4 x 4 texels.
@@ -54,7 +55,7 @@ const SIDE: u32 = 16;
 
 /// Samples a texture at the attribute times constant 0, adds constant 2 as often as constant 1
 /// says, and multiplies red by constant 3.
-const SHADER: &[u32] = &eu! {
+const SHADER: [u32; 17 * 4] = eu! {
     mov (8|M0)       r60.0<1>:f   0.0:f
     pln (8|M0)       r61.0<1>:f   r5.0<0;1,0>:f  r2.0<8;8,1>:f
     pln (8|M0)       r62.0<1>:f   r5.4<0;1,0>:f  r2.0<8;8,1>:f
@@ -75,26 +76,12 @@ const SHADER: &[u32] = &eu! {
     sendc (8|M0)     null  r112  0x25  0x08031400  {EOT}
 };
 
-/// [`SHADER`] with an `add` in place of the last `mul`.
-const WRONG_SHADER: &[u32] = &eu! {
-    mov (8|M0)       r60.0<1>:f   0.0:f
-    pln (8|M0)       r61.0<1>:f   r5.0<0;1,0>:f  r2.0<8;8,1>:f
-    pln (8|M0)       r62.0<1>:f   r5.4<0;1,0>:f  r2.0<8;8,1>:f
-    mul (8|M0)       r61.0<1>:f   r61.0<8;8,1>:f  r4.0<0;1,0>:f
-    mul (8|M0)       r62.0<1>:f   r62.0<8;8,1>:f  r4.0<0;1,0>:f
-    send (8|M0)      r70  r60  0x2  0x06422001
-    mov (8|M0)       r80.0<1>:f   0.0:f
-    mov (8|M0)       r81.0<1>:f   0.0:f
-    again:
-    add (8|M0)       r80.0<1>:f   r80.0<8;8,1>:f  r4.2<0;1,0>:f
-    add (8|M0)       r81.0<1>:f   r81.0<8;8,1>:f  1.0:f
-    cmp (8|M0) (lt)f0.0  null<1>:f  r81.0<8;8,1>:f  r4.1<0;1,0>:f
-    (f0.0) while (8|M0) again
-    add (8|M0)       r112.0<1>:f  r70.0<8;8,1>:f  r4.3<0;1,0>:f
-    add (8|M0)       r113.0<1>:f  r71.0<8;8,1>:f  r80.0<8;8,1>:f
-    mov (8|M0)       r114.0<1>:f  r72.0<8;8,1>:f
-    mov (8|M0)       r115.0<1>:f  r73.0<8;8,1>:f
-    sendc (8|M0)     null  r112  0x25  0x08031400  {EOT}
+/// [`SHADER`] with an `add` in place of its last `mul`, instruction 12.
+const WRONG_SHADER: [u32; 17 * 4] = {
+    const ADD: [u32; 4] = eu! { add (8|M0) r112.0<1>:f r70.0<8;8,1>:f r4.3<0;1,0>:f };
+    let mut words = SHADER;
+    [words[48], words[49], words[50], words[51]] = ADD;
+    words
 };
 
 /// A draw, a texture, and a blit after the draw.
@@ -119,7 +106,7 @@ fn setup() -> Setup {
     };
     let vertices = vec![corner(-0.9, 0.9, 0.2), corner(0.9, 0.9, 0.3), corner(-0.9, -0.9, 0.4)];
     let mut scene = Scene::new([SIDE, SIDE], Code::_3DPRIM_TRILIST, vertices).clipped();
-    scene.kernel = SHADER;
+    scene.kernel = &SHADER;
     scene.sbe.constant_interpolation_enable = u(0);
     scene.targets = vec![FLOATS];
     scene.targets[0].before = [0.125f32, 0.25, 0.5, 1.0].map(f32::to_bits);
@@ -484,7 +471,7 @@ const FAULTS: &[Fault] = &[
         packet.constant_body.pointer_to_constant_buffer_0 = at(CONSTANTS + 32);
         more(it, &packet);
     }),
-    Fault("instruction", Thing::Code(12 * 16), |it| it.scene.kernel = WRONG_SHADER),
+    Fault("instruction", Thing::Code(12 * 16), |it| it.scene.kernel = &WRONG_SHADER),
     Fault("sampler filter", Thing::Memory(DYNAMIC_STATE + SAMPLER, 16), |it| {
         it.sampler.min_mode_filter = Min::LINEAR;
         it.sampler.mag_mode_filter = Mag::LINEAR;

@@ -251,7 +251,7 @@ impl Breakpoints {
         Ok(&mut self.list[last])
     }
 
-    /// Deletes a breakpoint; false if there is none with this number.
+    /// Deletes the breakpoint with this number; false if it does not exist.
     pub fn delete(&mut self, number: u32) -> bool {
         let before = self.list.len();
         self.list.retain(|breakpoint| breakpoint.number != number);
