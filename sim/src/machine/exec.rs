@@ -70,10 +70,15 @@ impl Exec<'_> {
     #[inline(always)]
     pub fn emit(&mut self, event: &Event<'_>) {
         if self.listener.is_some() {
-            self.emit_accesses(None, None);
-            let _own = self.vm.unrecorded();
-            self.listener.event(Now { engine: self.engine, clock: self.budget.clock() }, event);
+            self.observed(event);
         }
+    }
+
+    #[cold]
+    fn observed(&mut self, event: &Event<'_>) {
+        self.emit_accesses(None, None);
+        let _own = self.vm.unrecorded();
+        self.listener.event(Now { engine: self.engine, clock: self.budget.clock() }, event);
     }
 
     /// Emits [`Event::Accesses`] if memory was accessed since the latest event. `thread` is the

@@ -246,7 +246,7 @@ impl<'a> Vm<'a> {
     pub fn page(&self, address: u64) -> Result<&Page, PageFault> {
         let start = address & !(PAGE - 1);
         let page = match &self.target {
-            Target::Logged(mem, _) => self.space.read(mem, start).map(|slot| mem.page(slot)),
+            Target::Logged(mem, _) => observed_page(mem, self.space, start, None),
             _ => self.page_to_read(start, PAGE as usize),
         };
         page.map_err(|fault| PageFault { address: address & ADDRESS_MASK, ..fault })
@@ -315,9 +315,7 @@ impl<'a> Vm<'a> {
             Target::Memory(mem) => Ok(mem.page(self.space.read(mem, address)?)),
             Target::Overlay(mem, overlay) => overlay.read(mem, self.space, address, length),
             Target::Logged(mem, log) => {
-                let slot = self.space.read(mem, address)?;
-                log.add(mem, self.space, slot, address, length, false);
-                Ok(mem.page(slot))
+                observed_page(mem, self.space, address, Some((log, length)))
             }
         }
     }
@@ -339,4 +337,21 @@ impl<'a> Vm<'a> {
             }
         }
     }
+}
+
+/// The page of `address`, for a read while an observer wants accesses. With a log and a length, the
+/// read is recorded.
+#[cold]
+#[inline(never)]
+fn observed_page<'m>(
+    mem: &'m Memory,
+    space: &AddressSpace,
+    address: u64,
+    record: Option<(&AccessLog, usize)>,
+) -> Result<&'m Page, PageFault> {
+    let slot = space.read(mem, address)?;
+    if let Some((log, length)) = record {
+        log.add(mem, space, slot, address, length, false);
+    }
+    Ok(mem.page(slot))
 }

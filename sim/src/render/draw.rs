@@ -16,6 +16,7 @@ use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::parallel;
 use crate::machine::watchdog;
+use crate::mem::Client;
 use genxml::gen8::registers::{IaPrimitivesCount, IaVerticesCount};
 use genxml::gen8::render3d_fetch::{
     ThreeDPrimitive, ThreeDStateVfStatistics, ThreeDStateVfTopology,
@@ -116,6 +117,8 @@ impl Draw {
     }
 
     fn run_vertices(&mut self, exec: &mut Exec<'_>) -> Result<(), Fault> {
+        // Other units say who they are when they access memory.
+        let _client = exec.vm.client(Client::Vertices);
         let range = self.fetch.range;
         let cached = self.front.has_vertex_cache();
         let mut batch = Batch::default();

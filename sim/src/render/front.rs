@@ -331,6 +331,7 @@ fn fate(
 }
 
 /// The part of a vertex that the clipper uses.
+#[inline]
 fn clip_vertex(vertex: &[u32]) -> ClipVertex {
     ClipVertex {
         position: floats(vertex, place::POSITION),

@@ -6,7 +6,7 @@ use crate::assumptions::{INDICES_BEHIND_THE_BUFFER_ARE_ZERO, VERTICES_BEHIND_THE
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::state::State;
-use crate::mem::{Client, PageFault, Vm};
+use crate::mem::{PageFault, Vm};
 use crate::surface::format::{Class, Codec, Encoding, Format, Letter};
 use genxml::gen8::enums::ThreeDVertexComponentControl as Control;
 use genxml::gen8::registers::{
@@ -283,7 +283,6 @@ impl Fetch {
     /// A page fault.
     pub fn index(&self, exec: &Exec<'_>, position: u32) -> Result<Option<u32>, Fault> {
         let Some(indices) = self.indices else { return Ok(Some(position)) };
-        let _client = exec.vm.client(Client::Vertices);
         let place = (u64::from(self.range.start) + u64::from(position)) * indices.bytes;
         let mut bytes = [0; 4];
         if place + indices.bytes <= indices.size || !INDICES_BEHIND_THE_BUFFER_ARE_ZERO {
@@ -308,7 +307,6 @@ impl Fetch {
         instance: u32,
         out: &mut [u32],
     ) -> Result<(), Fault> {
-        let _client = exec.vm.client(Client::Vertices);
         let vertex = match self.indices {
             Some(_) => index.wrapping_add_signed(self.range.base_vertex),
             None => index.wrapping_add(self.range.start),
@@ -341,7 +339,6 @@ impl Fetch {
     /// A page fault.
     pub fn edge_flag(&self, exec: &mut Exec<'_>, index: u32, instance: u32) -> Result<bool, Fault> {
         let Some(element) = &self.edge_flags else { return Ok(true) };
-        let _client = exec.vm.client(Client::Vertices);
         let vertex = match self.indices {
             Some(_) => index.wrapping_add_signed(self.range.base_vertex),
             None => index.wrapping_add(self.range.start),

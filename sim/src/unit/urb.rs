@@ -69,6 +69,7 @@ impl Urb {
     ///
     /// # Errors
     /// [`Outside`] if the range goes beyond the buffer.
+    #[inline]
     pub fn read(&mut self, offset: usize, out: &mut [u8]) -> Result<(), Outside> {
         let range = Self::range(offset, out.len())?;
         if let Some(record) = &mut self.record {
@@ -85,6 +86,7 @@ impl Urb {
     ///
     /// # Errors
     /// [`Outside`] if the range goes beyond the buffer.
+    #[inline]
     pub fn write(&mut self, offset: usize, bytes: &[u8]) -> Result<(), Outside> {
         let range = Self::range(offset, bytes.len())?;
         if self.bytes.len() < range.end {

@@ -50,12 +50,6 @@ impl<'v, 'a> Pages<'v, 'a> {
         Ok(memo.1)
     }
 
-    /// True if an observer wants accesses.
-    #[inline(always)]
-    pub fn are_recorded(&self) -> bool {
-        self.vm.log().is_some()
-    }
-
     /// Records a read of `length` bytes, in one page, if an observer wants accesses.
     #[inline(always)]
     pub fn record(&self, address: u64, length: usize) {
