@@ -79,8 +79,6 @@ pub mod replay;
 #[cfg(feature = "dumps")]
 pub mod runs;
 pub mod surface;
-#[cfg(test)]
-mod testing;
 pub mod unit;
 #[cfg(feature = "dumps")]
 pub mod value_slice;

@@ -269,7 +269,7 @@ fn sources(root: &Path, folder: &Path, each: &mut dyn FnMut(String, String)) {
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
-        if matches!(name, "tests" | "assumptions" | "testing") {
+        if matches!(name, "tests" | "assumptions") {
             continue;
         }
         if path.is_dir() {

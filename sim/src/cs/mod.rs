@@ -27,8 +27,6 @@ pub mod resource_streamer;
 pub mod semaphore;
 pub mod status;
 pub mod streamer;
-#[cfg(test)]
-mod tests;
 pub mod urb;
 
 pub use execute::{Commands, malformed};

@@ -2,13 +2,20 @@
 //! `tests/cases/surfaces`.
 
 use super::*;
-use crate::testing::{at, u};
-use genxml::core::{MinusOne, lit};
+use genxml::core::{Address, MinusOne, Space, U, lit};
 use genxml::gen8::state::{
     RenderSurfaceState, RenderSurfaceStateAuxiliary, RenderSurfaceStateAuxiliarySurfaceMode,
     RenderSurfaceStateExtent, RenderSurfaceStateView, SurfaceFormat, SurfaceType,
     TileMode as Stored,
 };
+
+fn at<SP: Space, const ALIGN: u64, const N: u32>(address: u64) -> Address<SP, ALIGN, N> {
+    Address::new(address).unwrap()
+}
+
+fn u<const N: u32>(value: u64) -> U<N> {
+    U::new(value).unwrap()
+}
 
 fn image() -> RenderSurfaceState {
     RenderSurfaceState {

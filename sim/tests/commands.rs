@@ -1,5 +1,9 @@
-use crate::machine::fault::Fault;
-use crate::testing::{BATCH, Bench, DATA, at, batch, u};
+//! Batches of commands of the command streamer. Oracle: what the manual says of each command.
+//!
+//! They run the whole model. In the crate they would make the compiler build the whole model again
+//! for the unit tests.
+
+use crate::bench::{BATCH, Bench, DATA, at, batch, u};
 use genxml::core::{U, U64};
 use genxml::engine::EngineId;
 use genxml::gen8::media::{GpgpuCsrBaseAddress, MediaCurbeLoad, MediaInterfaceDescriptorLoad};
@@ -7,6 +11,7 @@ use genxml::gen8::mi::*;
 use genxml::gen8::registers::BcsSwctrl;
 use genxml::gen8::render3d_constants::ThreeDStateDx9ConstantBufferPoolAlloc;
 use genxml::gen8::state::StateBaseAddress;
+use genxml_sim::Fault;
 use proptest::prelude::*;
 
 const END: MiBatchBufferEnd = MiBatchBufferEnd::new();

@@ -1,10 +1,8 @@
 //! Helpers for tests of several modules: a GPU with some memory, and batches of typed packets.
 
-use crate::gpu::{ContextId, Gpu};
-use crate::machine::fault::Fault;
-use crate::machine::stats::Stats;
 use genxml::core::{Address, Instruction, Space, U};
 use genxml::engine::EngineId;
+use genxml_sim::{ContextId, Fault, Gpu, Stats};
 
 /// Address at which [`Bench::submit`] writes the batch.
 pub const BATCH: u64 = 0x10_0000;
@@ -69,7 +67,7 @@ macro_rules! batch {
     ($($packet:expr),* $(,)?) => {{
         #[allow(unused_mut)]
         let mut batch: Vec<u32> = Vec::new();
-        $(crate::testing::push(&mut batch, &$packet);)*
+        $(crate::bench::push(&mut batch, &$packet);)*
         batch
     }};
 }
