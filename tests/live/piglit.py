@@ -8,11 +8,16 @@ next tests of the draw. --out writes a table: test, result, cause. --expect comp
 with such a table. Results are those of piglit, and crash (ended by a signal), timeout, fault (the
 model refused something), none (no result was printed). The exit code is 1 after a crash, a timeout,
 a fault, or a result that is worse than expected.
+
+With --sanitize, each test runs under sanitizers (see genx shim --help). --findings is a table of
+known findings: test, rule, and a comment above with the cause; * stands for any test. A finding
+that is not in it is printed, and the exit code is 1.
 """
 
 import argparse
 import collections
 import concurrent.futures
+import fnmatch
 import json
 import os
 import pathlib
@@ -30,6 +35,8 @@ RESULT = re.compile(r"PIGLIT: (\{.*\})")
 OTHERS = re.compile(r"shader_runner|glx-|egl|cl-|vk-|glslparsertest|asmparser")
 # Messages of the device when the model refuses something. The client may still pass.
 FAULT = re.compile(r"^genx shim: .*(submission( \d+)?:|panicked|not implemented)", re.M)
+# A finding of a sanitizer.
+FINDING = re.compile(r"^genx shim: \w+: \w+: ([A-Z]+(?:-[A-Z0-9]+)+): (.*(?:\n  .*)*)", re.M)
 
 
 def arguments():
@@ -48,6 +55,8 @@ def arguments():
     parser.add_argument("--out", type=pathlib.Path, help="table of results to write")
     parser.add_argument("--expect", type=pathlib.Path, help="table of results to compare with")
     parser.add_argument("--tests", type=pathlib.Path, help="run the tests of this table instead of a sample")
+    parser.add_argument("--sanitize", help="list of sanitizers, such as flush,bounds,race")
+    parser.add_argument("--findings", type=pathlib.Path, help="table of known findings of sanitizers")
     parser.add_argument("--logs", type=pathlib.Path, help="folder for the outputs of tests that do not pass")
     parser.add_argument("--reference", type=pathlib.Path, help="table that caches results of llvmpipe")
     return parser.parse_args()
@@ -89,7 +98,8 @@ def run(options, test, model):
     command = program + ["-auto", "-fbo"]
     if model:
         device = ["--device", options.device] if options.device else []
-        command = [options.genx, "shim", *device, "--"] + command
+        sanitize = ["--sanitize", options.sanitize] if options.sanitize else []
+        command = [options.genx, "shim", *device, *sanitize, "--"] + command
     else:
         environment["LIBGL_ALWAYS_SOFTWARE"] = "1"
     start = time.monotonic()
@@ -142,6 +152,12 @@ def read_table(path):
     return {row[0]: row[1] for row in rows}
 
 
+def known_findings(path):
+    """Pairs of a pattern of tests and a rule, from lines "test<tab>rule"."""
+    lines = path.read_text().splitlines() if path else []
+    return [tuple(line.split("\t")[:2]) for line in lines if line and not line.startswith("#")]
+
+
 def progress(line):
     """Replaces the previous line of the terminal; None ends it. Files and pipes get no lines."""
     if sys.stderr.isatty():
@@ -188,6 +204,9 @@ def main():
     tests = sample(options)
     results = {}
     causes = collections.defaultdict(list)
+    known = known_findings(options.findings)
+    findings = collections.defaultdict(list)
+    new = 0
     if options.logs:
         options.logs.mkdir(parents=True, exist_ok=True)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
@@ -196,6 +215,12 @@ def main():
             results[name] = (result, seconds, why)
             if result not in ("pass", "skip"):
                 causes[(result, why)].append(name)
+                if options.logs:
+                    (options.logs / (name.replace("/", "_") + ".txt")).write_text(text)
+            for rule, details in sorted(dict(FINDING.findall(text)).items()) if options.sanitize else ():
+                expected = any(rule == other and fnmatch.fnmatchcase(name, tests) for tests, other in known)
+                new += not expected
+                findings[(rule, expected)].append((name, details))
                 if options.logs:
                     (options.logs / (name.replace("/", "_") + ".txt")).write_text(text)
             passed = sum(1 for result, _, _ in results.values() if result == "pass")
@@ -210,11 +235,16 @@ def main():
     print(", ".join(f"{name} {seconds:.0f} s" for name, (_, seconds, _) in sorted(results.items(), key=lambda row: -row[1][1])[:3]))
     for (result, why), names in sorted(causes.items(), key=lambda row: -len(row[1])):
         print(f"{len(names):4} {result:8} {why}\n              {names[0]}")
+    for (rule, expected), found in sorted(findings.items()):
+        print(f"{len(found):4} {'known' if expected else 'new'} finding {rule}")
+        if not expected:
+            for name, details in found[:10]:
+                print(f"     {name}\n       {details}")
     worse = [name for name, result in read_table(options.expect).items() if result == "pass" and results.get(name, ("?",))[0] != "pass"]
     for name in worse:
         print(f"expected to pass: {name} ({results.get(name, ('not run',))[0]})")
     bad = counts["crash"] + counts["timeout"] + counts["fault"]
-    sys.exit(1 if worse or bad else 0)
+    sys.exit(1 if worse or bad or new else 0)
 
 
 if __name__ == "__main__":

@@ -1,23 +1,20 @@
 //! Mistakes that the compiler finds, with its messages, and programs that it accepts.
 //!
-//! Each file of `compile-fail` must be refused with the messages of the `.stderr` file beside it,
+//! Each file of `tests/compile/compile-fail` must be refused with the messages of the `.stderr` file beside it,
 //! by `cargo check` already.
 //! Each file of `compile-pass` must be accepted, and the program must succeed. After an intended
-//! change, run `GENXML_BLESS=1 cargo test -p genxml-compile` and read the difference.
+//! change, run `GENXML_BLESS=1 cargo test -p genxml-tests compile_fail` and read the difference.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Mutex;
 
-/// The folder of this crate.
-const HERE: &str = env!("CARGO_MANIFEST_DIR");
-
-/// Path of this crate from the root of the workspace. The compiler runs in that root, so that it
+/// Path of the programs from the root of the workspace. The compiler runs in that root, so that it
 /// finds the sources of the library and names its files.
 const FOLDER: &str = "tests/compile/";
 
 fn workspace() -> &'static Path {
-    Path::new(HERE).ancestors().nth(2).unwrap()
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
 /// The files of a folder that end in `.rs`, sorted. The names start with [`FOLDER`].

@@ -2,6 +2,7 @@
 //! program of its own.
 
 mod batches;
+mod compile_fail;
 mod conformance;
 mod decode_cases;
 mod derive;
