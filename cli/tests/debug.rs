@@ -5,13 +5,13 @@ use genx::demo::{Name, cube, fill};
 use genxml::capture::{Capture, CaptureWriter};
 use genxml::core::{Address, U};
 use genxml::engine::Render;
-use genxml::gen8::mi::MiStoreDataImm;
+use genxml::gen8::mi::{MiBatchBufferStart, MiStoreDataImm};
 use genxml_sim::debugger::{Options, of_capture};
 use genxml_sim::inspect::debugger::{
     Breakpoints, Command as Debug, Controller, Moment, Reason, Stop, What,
 };
 use genxml_testkit::Random;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -297,6 +297,36 @@ fn packets_and_memory() {
     assert!(out.contains("#0  packet 4: MI_BATCH_BUFFER_END"), "{out}");
     let out = script(capture.path(), &["info packet"]);
     assert!(out.contains("MI_STORE_DATA_IMM") && out.contains("0x11"), "{out}");
+}
+
+/// A batch that jumps to its own start never ends. An interrupt (SIGINT, Ctrl-C) stops the run, and
+/// the debugger goes on.
+#[test]
+#[cfg(unix)]
+fn an_interrupt_stops_the_run() {
+    let capture = tempdir().unwrap();
+    batch_capture::<Render>(capture.path(), |batch| {
+        batch.emit(&MiBatchBufferStart::new(Address::new(0x2_0000).unwrap())).unwrap();
+    });
+    let mut debugger = Command::new(env!("CARGO_BIN_EXE_genx"))
+        .args(["debug", "--work-limit", "1000000000000", capture.path().to_str().unwrap()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut commands = debugger.stdin.take().unwrap();
+    let mut output = BufReader::new(debugger.stdout.take().unwrap()).lines().map(Result::unwrap);
+    for number in ["1234", "5678"] {
+        // The debugger handles interrupts before it reads commands.
+        commands.write_all(format!("print {number}\ncontinue\n").as_bytes()).unwrap();
+        assert!(output.any(|line| line == number));
+        let id = debugger.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+        assert!(output.any(|line| line == "paused"));
+        assert!(output.next().unwrap().contains("MI_BATCH_BUFFER_START"));
+    }
+    commands.write_all(b"quit\n").unwrap();
+    assert_eq!(debugger.wait().unwrap().code(), Some(0));
 }
 
 /// Faults of packets and of kernels: the debugger stops before them.

@@ -9,8 +9,11 @@ use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::history::DefaultHistory;
 use rustyline::{Context, Editor, Helper, Highlighter, Hinter, Validator};
+use signal_hook::consts::SIGINT;
 use std::collections::VecDeque;
 use std::io::{self, BufRead, IsTerminal};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Completes the names of commands.
 #[derive(Helper, Highlighter, Hinter, Validator)]
@@ -47,6 +50,8 @@ pub struct Terminal {
     scripted: VecDeque<String>,
     input: Input,
     session: Session,
+    /// Set by Ctrl-C. A second Ctrl-C before the run has stopped ends the program.
+    interrupted: Arc<AtomicBool>,
     /// The last command line of a terminal; an empty line repeats it.
     last: String,
     failed: bool,
@@ -71,8 +76,14 @@ impl Terminal {
         } else {
             Input::Pipe
         };
+        let interrupted = Arc::new(AtomicBool::new(false));
+        if !matches!(input, Input::Nothing) {
+            pause_at_interrupt(&interrupted)
+                .map_err(|error| bad_input(format!("cannot handle Ctrl-C: {error}")))?;
+        }
         let session = Session::new(args.syntax.into());
-        Ok(Terminal { scripted, input, session, last: String::new(), failed: false })
+        let last = String::new();
+        Ok(Terminal { scripted, input, session, interrupted, last, failed: false })
     }
 
     /// The exit code.
@@ -124,11 +135,26 @@ impl Terminal {
     }
 }
 
+/// Ctrl-C sets the flag. If it is set already, Ctrl-C ends the program with exit code 130, as a
+/// shell reports a program that this signal ended.
+fn pause_at_interrupt(interrupted: &Arc<AtomicBool>) -> io::Result<()> {
+    use signal_hook::flag::{register, register_conditional_shutdown};
+    // The first function that is registered runs first, and must see the flag before this signal.
+    register_conditional_shutdown(SIGINT, 128 + SIGINT, Arc::clone(interrupted))?;
+    register(SIGINT, Arc::clone(interrupted))?;
+    Ok(())
+}
+
 impl Controller for Terminal {
+    fn pauses(&mut self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
     fn stopped(&mut self, stop: &Stop<'_>, breakpoints: &mut Breakpoints) -> Command {
         if let Some(command) = self.session.arrive(stop) {
             return command;
         }
+        self.interrupted.store(false, Ordering::Relaxed);
         let text = show::stop(stop, self.session.syntax());
         self.print(&text);
         loop {
