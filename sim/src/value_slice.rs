@@ -1,22 +1,28 @@
 //! Where the value of a pixel or of a range of memory comes from, in a capture or in an AUB file:
 //! runs the input again for each question, see [`crate::inspect::slice`].
 
+mod geometry;
+mod made;
+mod reads;
+
+pub use made::{
+    DrawState, FetchedValue, GeometrySlice, How, Made, MemoryRead, Need, StageSlice, StateMemory,
+    ThreadSlice, VertexSlice, What,
+};
+
 use crate::gpu::Gpu;
 use crate::inspect::history::{DrawTouch, Entry, Fragment, History, Kind, Probe};
 use crate::inspect::slice::{
-    Change, Input as ThreadInput, Locate, Located, Origin, Parent, Slice, SliceError, Source, Span,
-    Start, StatePacket, Subject, Traced, Tracer, Wanted, Writers, state,
+    Change, Locate, Located, Parent, Source, Span, StageTracer, Start, Subject, Tracer, Wanted,
+    Writers, state,
 };
 use crate::machine::events::{Event as GpuEvent, Now, Observer};
-use crate::machine::place::Place;
-use crate::mem::{Access, Client};
+use crate::mem::Access;
 use crate::pixel_history::{Answer, Stop, Until, WhyError};
 use crate::runs::{ContextView, Input, Pass};
+use reads::{MAX_RANGES, reads, sources};
 use std::collections::BTreeSet;
 
-/// Maximum number of ranges of memory for which the slice of one thread finds the writers: at most
-/// this many reads of the thread, and this many of state.
-const MAX_RANGES: usize = 256;
 /// Maximum number of ranges that one thread read and that have slices at the next level.
 const MAX_DEEPER: usize = 4;
 
@@ -94,6 +100,12 @@ impl Pass for Tracer {
     }
 }
 
+impl Pass for StageTracer {
+    fn is_done(&mut self) -> bool {
+        StageTracer::is_done(self)
+    }
+}
+
 impl Pass for History {
     fn label(&mut self, seq: u64) -> bool {
         History::label(self, seq);
@@ -128,123 +140,6 @@ impl Runs for InputRuns<'_> {
     fn run(&mut self, pass: &mut dyn Pass) -> Result<Option<Stop>, WhyError> {
         Ok(self.input.run_until(self.set_up, self.until, pass))
     }
-}
-
-/// A value, and what made it.
-#[derive(Debug)]
-pub struct Made {
-    /// The value.
-    pub value: What,
-    /// What wrote it; `None` if nothing did.
-    pub writer: Option<Change>,
-    /// How it was made.
-    pub how: How,
-    /// The state of the draw or dispatch.
-    pub state: Option<DrawState>,
-}
-
-impl Made {
-    fn new(value: What, writer: Option<Change>, how: How) -> Made {
-        Made { value, writer, how, state: None }
-    }
-}
-
-/// The state that a draw or dispatch depends on.
-#[derive(Clone, Debug, Default)]
-pub struct DrawState {
-    /// The packets that set it, in the order of the pipeline; empty for dispatches.
-    pub packets: Vec<StatePacket>,
-    /// State, vertices and indices in memory.
-    pub memory: Vec<StateMemory>,
-    /// True if more memory was read than is listed.
-    pub is_cut: bool,
-}
-
-/// State in memory.
-#[derive(Clone, Debug)]
-pub struct StateMemory {
-    /// Graphics address of the first byte.
-    pub address: u64,
-    /// Number of bytes.
-    pub bytes: u64,
-    /// What reads it.
-    pub client: Client,
-    /// What wrote it last.
-    pub writer: Option<Change>,
-}
-
-/// A value in memory.
-#[derive(Clone, Debug)]
-pub enum What {
-    /// A pixel.
-    Pixel(Box<Probe>),
-    /// Bytes from a graphics address on.
-    Memory {
-        /// The address.
-        address: u64,
-        /// The number of bytes.
-        bytes: u64,
-    },
-}
-
-/// How a value was made.
-#[derive(Debug)]
-pub enum How {
-    /// By a thread.
-    Thread(Box<ThreadSlice>),
-    /// Copied by a blit.
-    Copied {
-        /// Column and row in the source.
-        pixel: [i64; 2],
-        /// The value of the source.
-        source: Box<Made>,
-    },
-    /// Filled by a blit.
-    Filled,
-    /// Written by the host, or never written.
-    Outside,
-    /// Written by something that has no slice: a clear, a video command, a register store...
-    Packet,
-    /// The value is not followed further: the maximum depth is reached.
-    End,
-    /// The source of a blit is not mapped, or has a format that is not supported.
-    Unreadable,
-    /// There is no slice.
-    Failed(SliceError),
-}
-
-/// The slice of a thread, and the memory that it read.
-#[derive(Debug)]
-pub struct ThreadSlice {
-    /// The draw, the primitive, and the outcome of the pixel; `None` for threads of other packets.
-    pub fragment: Option<(DrawTouch, usize)>,
-    /// The packet that started the thread.
-    pub at: Option<Place>,
-    /// The thread.
-    pub traced: Traced,
-    /// The slice.
-    pub slice: Slice,
-    /// The source of each input of the slice.
-    pub sources: Vec<Source>,
-    /// The memory that the slice read.
-    pub reads: Vec<MemoryRead>,
-    /// True if more memory was read than is listed.
-    pub reads_are_cut: bool,
-}
-
-/// Bytes of memory that a slice read.
-#[derive(Debug)]
-pub struct MemoryRead {
-    /// The message or the constant.
-    pub reader: Origin,
-    /// Graphics address of the first byte.
-    pub address: u64,
-    /// Number of bytes.
-    pub bytes: u64,
-    /// What wrote them last, before the thread ran.
-    pub writer: Option<Change>,
-    /// The value in turn.
-    pub made: Option<Box<Made>>,
 }
 
 /// Where the newest value of a pixel comes from. `depth` is the number of levels: 1 for the thread
@@ -287,6 +182,24 @@ pub fn of_memory(
     Slicer { runs, start: None, written: None }.memory(value, span, changes.last().cloned(), depth)
 }
 
+/// How a value was made, and by which draw.
+struct Outcome {
+    how: How,
+    state: Option<DrawState>,
+    geometry: Option<Box<GeometrySlice>>,
+}
+
+impl Outcome {
+    fn of(how: How) -> Outcome {
+        Outcome { how, state: None, geometry: None }
+    }
+
+    fn made(self, value: What, writer: Option<Change>) -> Made {
+        let Outcome { how, state, geometry } = self;
+        Made { value, writer, how, state, geometry }
+    }
+}
+
 struct Slicer<'r> {
     runs: &'r mut dyn Runs,
     /// The start of the next slice, if it is not the colour.
@@ -304,8 +217,8 @@ impl Slicer<'_> {
         };
         let writer = Some(change(entry));
         if let Some(touch) = entry.draw.as_ref().filter(|touch| !touch.fragments.is_empty()) {
-            let (how, state) = self.fragment(entry, touch, probe.sample, depth)?;
-            return Ok(Made { value, writer, how, state });
+            let outcome = self.fragment(entry, touch, probe.sample, depth)?;
+            return Ok(outcome.made(value, writer));
         }
         let bytes = probe.view.surface.element_bytes as usize;
         self.memory(value, Span::physical(probe.physical, bytes), writer_of(entry), depth)
@@ -318,7 +231,7 @@ impl Slicer<'_> {
         touch: &DrawTouch,
         sample: u32,
         depth: u32,
-    ) -> Result<(How, Option<DrawState>), WhyError> {
+    ) -> Result<Outcome, WhyError> {
         let fragments = &touch.fragments;
         let wrote = |fragment: &Fragment| fragment.new != fragment.old;
         let shaded = |fragment: &Fragment| fragment.shading.is_some();
@@ -328,7 +241,7 @@ impl Slicer<'_> {
             .or_else(|| fragments.iter().rposition(shaded))
             .unwrap_or(fragments.len() - 1);
         let fragment = &fragments[chosen];
-        let Some(pixel) = touch.pixel else { return Ok((How::Packet, None)) };
+        let Some(pixel) = touch.pixel else { return Ok(Outcome::of(How::Packet)) };
         let wanted = Wanted {
             submission: entry.submission,
             subject: Subject::Pixel {
@@ -354,7 +267,7 @@ impl Slicer<'_> {
         start: Start,
         fragment: Option<(DrawTouch, usize)>,
         depth: u32,
-    ) -> Result<(How, Option<DrawState>), WhyError> {
+    ) -> Result<Outcome, WhyError> {
         let sample = match wanted.subject {
             Subject::Pixel { sample, .. } => sample,
             Subject::Thread { .. } => 0,
@@ -371,18 +284,27 @@ impl Slicer<'_> {
             }
             Ok((traced.slice(&start)?, traced))
         });
-        let (ranges, reads_are_cut) = match &sliced {
-            Ok((slice, traced)) => ranges(traced, slice, &sources(traced, slice)),
+        let sources = sliced.as_ref().map_or_else(|_| Vec::new(), |(it, by)| sources(by, it));
+        let (mut reads, reads_are_cut) = match &sliced {
+            Ok((slice, traced)) => reads(traced, slice, &sources),
             Err(_) => Default::default(),
         };
+        let mut geometry = self.geometry(wanted, &parent, &sources)?;
         let (state_ranges, state_is_cut) = state_ranges(&parent);
-        let spans = ranges.iter().map(|(_, _, _, span)| span.clone());
         let state_spans =
             state_ranges.iter().map(|it| Span::physical(it.physical, it.bytes as usize));
+        let vertices = geometry.iter().flat_map(GeometrySlice::reads);
+        let spans = reads.iter().chain(vertices).map(|read| read.span.clone());
         let mut writers = Writers::new(spans.chain(state_spans), Some(parent.number));
         self.runs.run(&mut writers)?;
         let mut changes = writers.finish();
-        let state_changes = changes.split_off(ranges.len());
+        let state_changes = changes.split_off(changes.len() - state_ranges.len());
+        let vertex_changes = changes.split_off(reads.len());
+        self.written_by(reads.iter_mut().zip(changes), depth)?;
+        if let Some(geometry) = &mut geometry {
+            self.written_by(geometry.reads_mut().zip(vertex_changes), depth)?;
+        }
+        let geometry = geometry.map(Box::new);
         let packets = fragment.as_ref().map_or_else(Vec::new, |(touch, index)| {
             state::packets(&parent.state, state::reached(&touch.fragments[*index], sample))
         });
@@ -395,29 +317,57 @@ impl Slicer<'_> {
         let state = DrawState { packets, memory: memory.collect(), is_cut: state_is_cut };
         let (slice, traced) = match sliced {
             Ok(sliced) => sliced,
-            Err(error) => return Ok((How::Failed(error), Some(state))),
+            Err(error) => {
+                return Ok(Outcome { how: How::Failed(error), state: Some(state), geometry });
+            }
         };
-        let mut reads = Vec::new();
-        let mut deeper = MAX_DEEPER;
-        for ((reader, address, bytes, span), changes) in ranges.into_iter().zip(changes) {
-            let writer = changes.last().cloned();
-            let follow = depth > 1
-                && deeper > 0
-                && writer.as_ref().is_some_and(|writer| writer.kind != Kind::Host);
-            let made = match follow {
-                true => {
-                    deeper -= 1;
-                    let value = What::Memory { address, bytes };
-                    Some(Box::new(self.memory(value, span, writer.clone(), depth - 1)?))
-                }
-                false => None,
-            };
-            reads.push(MemoryRead { reader, address, bytes, writer, made });
-        }
-        let sources = sources(&traced, &slice);
         let at = parent.at;
         let slice = ThreadSlice { fragment, at, traced, slice, sources, reads, reads_are_cut };
-        Ok((How::Thread(Box::new(slice)), Some(state)))
+        Ok(Outcome { how: How::Thread(Box::new(slice)), state: Some(state), geometry })
+    }
+
+    /// The slice of the vertices of a pixel's primitive, without the writers of memory. `sources`
+    /// is what the pixel shader reads.
+    fn geometry(
+        &mut self,
+        wanted: Wanted,
+        parent: &Parent,
+        sources: &[Source],
+    ) -> Result<Option<GeometrySlice>, WhyError> {
+        let (Subject::Pixel { draw, .. }, Some(origin)) = (wanted.subject, &parent.origin) else {
+            return Ok(None);
+        };
+        let mut tracer = geometry::tracer(origin, (wanted.submission, draw));
+        self.runs.run(&mut tracer)?;
+        let terms: Vec<_> = sources
+            .iter()
+            .filter_map(|source| match *source {
+                Source::Attribute { number, component, term } => Some((number, component, term)),
+                _ => None,
+            })
+            .collect();
+        Ok(geometry::slice(parent, origin, &tracer.finish(), &terms))
+    }
+
+    /// Completes reads of memory with the last change of each, and with its slice if the depth and
+    /// the number of such slices allow it.
+    fn written_by<'m>(
+        &mut self,
+        reads: impl Iterator<Item = (&'m mut MemoryRead, Vec<Change>)>,
+        depth: u32,
+    ) -> Result<(), WhyError> {
+        let mut deeper = MAX_DEEPER;
+        for (read, mut changes) in reads {
+            read.writer = changes.pop();
+            let from_host = read.writer.as_ref().is_none_or(|writer| writer.kind == Kind::Host);
+            if depth > 1 && deeper > 0 && !from_host {
+                deeper -= 1;
+                let value = What::Memory { address: read.address, bytes: read.bytes };
+                let (span, writer) = (read.span.clone(), read.writer.clone());
+                read.made = Some(Box::new(self.memory(value, span, writer, depth - 1)?));
+            }
+        }
+        Ok(())
     }
 
     /// How a writer made a value.
@@ -471,8 +421,7 @@ impl Slicer<'_> {
                 let wanted = Wanted { submission, subject };
                 let start = Start::Message { offset: ip };
                 self.written = Some(written);
-                let (how, state) = self.thread(wanted, start, None, depth)?;
-                return Ok(Made { value, writer, how, state });
+                return Ok(self.thread(wanted, start, None, depth)?.made(value, writer));
             }
             None => How::Packet,
         };
@@ -489,13 +438,13 @@ impl Slicer<'_> {
         depth: u32,
     ) -> Result<Made, WhyError> {
         let entry = entries.last();
-        let (how, state) = match entry.and_then(|entry| Some((entry, entry.draw.as_ref()?))) {
+        let outcome = match entry.and_then(|entry| Some((entry, entry.draw.as_ref()?))) {
             Some((entry, touch)) if !touch.fragments.is_empty() => {
                 self.fragment(entry, touch, probe.sample, depth)?
             }
-            _ => (How::Packet, None),
+            _ => Outcome::of(How::Packet),
         };
-        Ok(Made { value, writer, how, state })
+        Ok(outcome.made(value, writer))
     }
 }
 
@@ -517,16 +466,6 @@ fn writer_of(entry: &Entry) -> Option<Change> {
     Some(change(entry))
 }
 
-/// The source of each input of a slice.
-fn sources(traced: &Traced, slice: &Slice) -> Vec<Source> {
-    let payload = traced.recording.payload.len();
-    let source = |input: &ThreadInput| match input.at {
-        Some(at) => traced.payload().source(at, payload),
-        None => Source::Machine,
-    };
-    slice.inputs.iter().map(source).collect()
-}
-
 /// The state and vertices that a packet and its threads read, each range once, and whether the list
 /// is cut.
 fn state_ranges(parent: &Parent) -> (Vec<Access>, bool) {
@@ -538,42 +477,6 @@ fn state_ranges(parent: &Parent) -> (Vec<Access>, bool) {
         .copied()
         .collect();
     ranges.sort_by_key(|access| (access.client, access.address));
-    let is_cut = ranges.len() > MAX_RANGES;
-    ranges.truncate(MAX_RANGES);
-    (ranges, is_cut)
-}
-
-/// A range that a slice read: reader, graphics address, bytes, and physical addresses.
-type ReadRange = (Origin, u64, u64, Span);
-
-/// The memory that a slice read, and whether there is more.
-fn ranges(traced: &Traced, slice: &Slice, sources: &[Source]) -> (Vec<ReadRange>, bool) {
-    let mut ranges: Vec<ReadRange> = Vec::new();
-    let mut known = BTreeSet::new();
-    for (index, source) in sources.iter().enumerate() {
-        if let Source::Constant { address, .. } = *source
-            && known.insert((address, 4))
-            && let Some(physical) = traced.payload().physical(address)
-        {
-            ranges.push((Origin::Input(index), address, 4, Span::physical(physical, 4)));
-        }
-    }
-    for (index, node) in slice.nodes.iter().enumerate().filter(|(_, node)| node.message.is_some()) {
-        let of_channel = |channel| traced.accesses.get(&(node.step, channel));
-        let channels = (0..32).filter(|channel| node.channels >> channel & 1 == 1);
-        let mut lists: Vec<&Vec<Access>> =
-            channels.filter_map(|channel| of_channel(Some(channel))).collect();
-        if lists.is_empty() {
-            lists.extend(of_channel(None));
-        }
-        for access in lists.into_iter().flatten() {
-            let Access { address, physical, bytes, write, client } = *access;
-            if !write && client != Client::State && known.insert((address, bytes)) {
-                let span = Span::physical(physical, bytes as usize);
-                ranges.push((Origin::Node(index), address, bytes.into(), span));
-            }
-        }
-    }
     let is_cut = ranges.len() > MAX_RANGES;
     ranges.truncate(MAX_RANGES);
     (ranges, is_cut)

@@ -1,11 +1,17 @@
 //! Slices as JSON.
 
-use super::slice_text::hex;
+use super::slice_text::{hex, vertex_use};
 use genxml_sim::eu::types::Type;
-use genxml_sim::inspect::slice::{Change, Element, Node, Origin, Source, StatePacket};
+use genxml_sim::inspect::slice::{
+    AttributeUse, Change, Element, Fetched, Node, Origin, Slice, Source, StatePacket, Traced,
+};
 use genxml_sim::inspect::words;
 use genxml_sim::mem::Client;
-use genxml_sim::value_slice::{DrawState, How, Made, MemoryRead, StateMemory, ThreadSlice, What};
+use genxml_sim::render::sbe::AttributeSource;
+use genxml_sim::value_slice::{
+    DrawState, FetchedValue, GeometrySlice, How, Made, MemoryRead, Need, StageSlice, StateMemory,
+    ThreadSlice, VertexSlice, What,
+};
 use serde_json::{Value as Json, json};
 
 /// What made a value. Scripts depend on the names.
@@ -33,6 +39,7 @@ pub fn value(made: &Made) -> Json {
         "writer": made.writer.as_ref().map(change),
         "how": how,
         "state": made.state.as_ref().map(state),
+        "geometry": made.geometry.as_ref().map(|it| geometry(it)),
         "thread": match &made.how {
             How::Thread(slice) => thread(slice),
             _ => Json::Null,
@@ -94,19 +101,145 @@ fn address_text(number: u64) -> String {
     format!("{number:#x}")
 }
 
+/// The slice of a thread of any stage.
+struct Part<'s> {
+    traced: &'s Traced,
+    channel: u8,
+    slice: &'s Slice,
+    sources: &'s [Source],
+    reads: &'s [MemoryRead],
+    is_cut: bool,
+}
+
 fn thread(slice: &ThreadSlice) -> Json {
-    let traced = &slice.traced;
-    let inputs = slice.slice.inputs.iter().zip(&slice.sources).enumerate();
+    let mut json = part(&Part {
+        traced: &slice.traced,
+        channel: slice.traced.channel,
+        slice: &slice.slice,
+        sources: &slice.sources,
+        reads: &slice.reads,
+        is_cut: slice.reads_are_cut,
+    });
+    json["draw"] = json!(slice.fragment.as_ref().map(|(touch, _)| touch.number));
+    json["primitive"] = json!(
+        slice.fragment.as_ref().map(|(touch, index)| touch.fragments[*index].primitive.number)
+    );
+    json
+}
+
+fn stage(slice: &StageSlice) -> Json {
+    let mut json = part(&Part {
+        traced: &slice.traced,
+        channel: slice.channel,
+        slice: &slice.slice,
+        sources: &slice.sources,
+        reads: &slice.reads,
+        is_cut: slice.reads_are_cut,
+    });
+    json["stage"] = json!(slice.stage);
+    json
+}
+
+fn geometry(slice: &GeometrySlice) -> Json {
+    let corners = slice.corners.iter();
     json!({
-        "draw": slice.fragment.as_ref().map(|(touch, _)| touch.number),
-        "primitive": slice
-            .fragment
-            .as_ref()
-            .map(|(touch, index)| touch.fragments[*index].primitive.number),
+        "primitive": slice.primitive,
+        "corners": corners
+            .map(|it| json!({ "position": it.position, "weights": it.weights }))
+            .collect::<Vec<_>>(),
+        "attributes": slice.attributes.iter().map(attribute).collect::<Vec<_>>(),
+        "vertices": slice.vertices.iter().map(vertex).collect::<Vec<_>>(),
+        "inputs": slice.inputs.iter().map(vertex).collect::<Vec<_>>(),
+        "untraced": slice.untraced,
+        "cut": slice.is_cut,
+    })
+}
+
+fn attribute(attribute: &AttributeUse) -> Json {
+    let mut json = json!({ "attribute": attribute.number, "component": attribute.component });
+    json["kind"] = json!(match attribute.source {
+        Some(AttributeSource::Vertices { dword, only }) => {
+            json["dword"] = json!(dword);
+            json["vertex"] = json!(only);
+            "vertices"
+        }
+        Some(AttributeSource::Constant(bits)) => {
+            json["bits"] = json!(address_text(bits.into()));
+            "constant"
+        }
+        Some(AttributeSource::PrimitiveId) => "primitive ID",
+        Some(AttributeSource::Sprite) => "sprite",
+        None => "missing",
+    });
+    json
+}
+
+fn vertex(vertex: &VertexSlice) -> Json {
+    let need = |need: &Need| {
+        json!({
+            "dword": need.dword,
+            "bits": need.bits.map(|bits| address_text(bits.into())),
+            "uses": need.uses.iter().map(|it| vertex_use(*it)).collect::<Vec<_>>(),
+            "from": need.node,
+        })
+    };
+    json!({
+        "vertex": vertex.number,
+        "number": vertex.vertex.as_ref().map(|it| it.number),
+        "instance": vertex.vertex.as_ref().map(|it| it.instance),
+        "dwords": vertex.needs.iter().map(need).collect::<Vec<_>>(),
+        "thread": match &vertex.shader {
+            Some(Ok(slice)) => stage(slice),
+            _ => Json::Null,
+        },
+        "error": match &vertex.shader {
+            Some(Err(error)) => json!(error.to_string()),
+            _ => Json::Null,
+        },
+        "index": vertex.index.as_ref().map(read),
+        "fetched": vertex.fetched.iter().map(fetched).collect::<Vec<_>>(),
+    })
+}
+
+fn fetched(value: &FetchedValue) -> Json {
+    let mut json = json!({
+        "dword": value.dword,
+        "element": null,
+        "read": value.read.as_ref().map(read),
+    });
+    json["kind"] = json!(match &value.from {
+        Fetched::Buffer { element, component, buffer, format, entry, .. } => {
+            json["element"] = json!(element);
+            json["component"] = json!(component);
+            json["buffer"] = json!(buffer);
+            json["format"] = json!(format);
+            json["entry"] = json!(entry);
+            "buffer"
+        }
+        Fetched::Outside { element, buffer } => {
+            json["element"] = json!(element);
+            json["buffer"] = json!(buffer);
+            "outside"
+        }
+        Fetched::Constant { element } => {
+            json["element"] = json!(element);
+            "constant"
+        }
+        Fetched::VertexId => "vertex ID",
+        Fetched::InstanceId => "instance ID",
+        Fetched::Nothing => "nothing",
+    });
+    json
+}
+
+fn part(slice: &Part<'_>) -> Json {
+    let traced = slice.traced;
+    let inputs = slice.slice.inputs.iter().zip(slice.sources).enumerate();
+    json!({
         "kernel": address_text(traced.recording.kernel),
-        "channel": traced.channel,
+        "channel": slice.channel,
         "executed": traced.recording.steps.len(),
-        "cut": slice.slice.is_cut || slice.reads_are_cut,
+        "cut": slice.slice.is_cut || slice.is_cut,
         "instructions": slice
             .slice
             .nodes
@@ -118,15 +251,18 @@ fn thread(slice: &ThreadSlice) -> Json {
             .map(|(index, (input, source))| json!({
                 "register": input.element.name,
                 "bits": input.element.bits.map(address_text),
-                "source": self::source(source),
+                "source": match input.urb {
+                    Some(urb) => json!({ "kind": "urb", "offset": address_text(urb as u64) }),
+                    None => self::source(source),
+                },
                 "reads": reads(slice, Origin::Input(index)),
             }))
             .collect::<Vec<_>>(),
     })
 }
 
-fn reads(slice: &ThreadSlice, reader: Origin) -> Vec<Json> {
-    slice.reads.iter().filter(|read| read.reader == reader).map(read).collect()
+fn reads(slice: &Part<'_>, reader: Origin) -> Vec<Json> {
+    slice.reads.iter().filter(|read| read.reader == Some(reader)).map(read).collect()
 }
 
 fn read(read: &MemoryRead) -> Json {
@@ -138,7 +274,7 @@ fn read(read: &MemoryRead) -> Json {
     })
 }
 
-fn node(slice: &ThreadSlice, index: usize, node: &Node) -> Json {
+fn node(slice: &Part<'_>, index: usize, node: &Node) -> Json {
     let operands: Vec<Json> = node
         .operands
         .iter()
@@ -202,6 +338,9 @@ fn source(source: &Source) -> Json {
         Source::Coverage => "coverage",
         Source::Constant { .. } => "constant",
         Source::Attribute { .. } => "attribute",
+        Source::Handles => "handles",
+        Source::PrimitiveId => "primitive ID",
+        Source::Vertex { .. } => "vertex",
         Source::Payload => "payload",
         Source::Zero => "zero",
         Source::Machine => "machine",
@@ -220,6 +359,11 @@ fn source(source: &Source) -> Json {
             json["attribute"] = json!(number);
             json["component"] = json!(component);
             json["term"] = json!(term);
+        }
+        Source::Vertex { lane, vertex, dword } => {
+            json["lane"] = json!(lane);
+            json["vertex"] = json!(vertex);
+            json["dword"] = json!(dword);
         }
         _ => {}
     }

@@ -1,10 +1,17 @@
 //! Slices as text.
 
 use genxml_sim::inspect::history::Kind;
-use genxml_sim::inspect::slice::{Change, Element, Node, Operand, Origin, Source};
+use genxml_sim::inspect::slice::{
+    AttributeUse, Change, Element, Fetched, Input, Node, Operand, Origin, Slice, Source, Traced,
+    VertexUse,
+};
 use genxml_sim::inspect::words;
 use genxml_sim::mem::{Client, Va};
-use genxml_sim::value_slice::{DrawState, How, Made, MemoryRead, ThreadSlice, What};
+use genxml_sim::render::sbe::AttributeSource;
+use genxml_sim::value_slice::{
+    DrawState, FetchedValue, GeometrySlice, How, Made, MemoryRead, Need, ThreadSlice, VertexSlice,
+    What,
+};
 use std::io::{self, Write};
 
 /// Writes what made a value, indented by `indent` spaces.
@@ -24,6 +31,9 @@ pub fn write(out: &mut dyn Write, made: &Made, indent: usize) -> io::Result<()> 
         How::End => writeln!(out, "{pad}not followed further; a greater --depth follows it")?,
         How::Unreadable => writeln!(out, "{pad}the source is not mapped, or has another format")?,
         How::Failed(error) => writeln!(out, "{pad}no slice: {error}")?,
+    }
+    if let Some(geometry) = &made.geometry {
+        self::geometry(out, geometry, indent)?;
     }
     made.state.as_ref().map_or(Ok(()), |state| self::state(out, state, indent))
 }
@@ -145,21 +155,201 @@ fn thread(out: &mut dyn Write, slice: &ThreadSlice, indent: usize) -> io::Result
         traced.channel,
         Va(traced.recording.kernel),
     )?;
+    let part = Part {
+        traced,
+        slice: &slice.slice,
+        sources: &slice.sources,
+        reads: &slice.reads,
+        is_cut: slice.reads_are_cut,
+    };
+    instructions(out, &part, indent)
+}
+
+/// The slice of a thread of any stage.
+struct Part<'s> {
+    traced: &'s Traced,
+    slice: &'s Slice,
+    /// The source of each input of the slice.
+    sources: &'s [Source],
+    reads: &'s [MemoryRead],
+    /// More memory was read than is listed.
+    is_cut: bool,
+}
+
+fn instructions(out: &mut dyn Write, slice: &Part<'_>, indent: usize) -> io::Result<()> {
+    let pad = " ".repeat(indent);
     if slice.slice.is_cut {
         writeln!(out, "{pad}the slice is cut: it has more instructions")?;
     }
     for (index, node) in slice.slice.nodes.iter().enumerate() {
         self::node(out, slice, index, node, indent + 2)?;
     }
-    if slice.reads_are_cut {
+    if slice.is_cut {
         writeln!(out, "{pad}the list of memory reads is cut: there are more")?;
     }
     Ok(())
 }
 
+/// The vertices of a primitive, and what made them.
+fn geometry(out: &mut dyn Write, slice: &GeometrySlice, indent: usize) -> io::Result<()> {
+    let pad = " ".repeat(indent);
+    writeln!(out, "{pad}vertices of primitive {}", slice.primitive)?;
+    if !slice.corners.is_empty() {
+        writeln!(out, "{pad}  the clipper cut the primitive; its corners are")?;
+    }
+    for (number, corner) in slice.corners.iter().enumerate() {
+        let [x, y, z, w] = corner.position;
+        let weights = corner.weights.iter().enumerate().filter(|(_, weight)| **weight != 0.0);
+        let of: Vec<String> = match corner.weights.iter().position(|weight| *weight == 1.0) {
+            Some(vertex) => vec![format!("vertex {vertex}")],
+            None => weights.map(|(vertex, it)| format!("{it} of vertex {vertex}")).collect(),
+        };
+        writeln!(out, "{pad}    corner {number}: {x} {y} {z} {w}, made of {}", of.join(", "))?;
+    }
+    for attribute in &slice.attributes {
+        writeln!(out, "{pad}  {}", attribute_source(attribute))?;
+    }
+    for vertex in &slice.vertices {
+        self::vertex(out, "vertex", vertex, indent + 2)?;
+    }
+    if let Some(stages) = slice.untraced {
+        writeln!(out, "{pad}  {stages}: not traced; the slice ends at their output")?;
+    }
+    if !slice.inputs.is_empty() {
+        writeln!(out, "{pad}  the input of the geometry shader")?;
+    }
+    for vertex in &slice.inputs {
+        self::vertex(out, "input vertex", vertex, indent + 2)?;
+    }
+    match slice.is_cut {
+        true => writeln!(out, "{pad}  the list of vertex data is cut: there is more"),
+        false => Ok(()),
+    }
+}
+
+/// Where setup takes a component of an attribute from.
+fn attribute_source(attribute: &AttributeUse) -> String {
+    let name = format!("attribute {} {}", attribute.number, component(attribute.component));
+    match attribute.source {
+        Some(AttributeSource::Vertices { dword, only: None }) => {
+            format!("{name}: dword {dword} of the vertices, interpolated")
+        }
+        Some(AttributeSource::Vertices { dword, only: Some(vertex) }) => {
+            format!("{name}: dword {dword} of vertex {vertex}, not interpolated")
+        }
+        Some(AttributeSource::Constant(bits)) => {
+            format!("{name}: the constant {} of 3DSTATE_SBE_SWIZ", f32::from_bits(bits))
+        }
+        Some(AttributeSource::PrimitiveId) => format!("{name}: the primitive ID"),
+        Some(AttributeSource::Sprite) => format!("{name}: the sprite coordinate of the point"),
+        None => format!("{name}: 3DSTATE_SBE has fewer attributes"),
+    }
+}
+
+fn component(number: u8) -> &'static str {
+    ["x", "y", "z", "w"].get(usize::from(number)).copied().unwrap_or("?")
+}
+
+/// What a dword of a vertex is for.
+pub fn vertex_use(what: VertexUse) -> String {
+    match what {
+        VertexUse::Position(n) => format!("position {}", component(n)),
+        VertexUse::ArrayIndex => "render target array index".to_owned(),
+        VertexUse::Viewport => "viewport index".to_owned(),
+        VertexUse::PointWidth => "point width".to_owned(),
+        VertexUse::Distance(n) => format!("clip or cull distance {n}"),
+        VertexUse::Attribute { number, component: n } => {
+            format!("attribute {number} {}", component(n))
+        }
+        VertexUse::Input => "read by the geometry shader".to_owned(),
+    }
+}
+
+fn vertex(out: &mut dyn Write, name: &str, vertex: &VertexSlice, indent: usize) -> io::Result<()> {
+    let pad = " ".repeat(indent);
+    let fetched = vertex.vertex.as_ref().map_or_else(String::new, |vertex| {
+        format!(": number {}, instance {}", vertex.number, vertex.instance)
+    });
+    writeln!(out, "{pad}{name} {}{fetched}", vertex.number)?;
+    for need in &vertex.needs {
+        self::need(out, need, vertex, indent + 2)?;
+    }
+    match &vertex.shader {
+        Some(Ok(stage)) => {
+            let (nodes, all) = (stage.slice.nodes.len(), stage.traced.recording.steps.len());
+            writeln!(
+                out,
+                "{pad}  slice: {}, channel {} of a thread of the kernel at {}: {nodes} of {all} \
+                 instructions",
+                stage.stage,
+                stage.channel,
+                Va(stage.traced.recording.kernel),
+            )?;
+            let part = Part {
+                traced: &stage.traced,
+                slice: &stage.slice,
+                sources: &stage.sources,
+                reads: &stage.reads,
+                is_cut: stage.reads_are_cut,
+            };
+            instructions(out, &part, indent + 2)?;
+        }
+        Some(Err(error)) => writeln!(out, "{pad}  no slice: {error}")?,
+        None => {}
+    }
+    if let Some(index) = &vertex.index {
+        read(out, index, "index", indent + 2)?;
+    }
+    for value in &vertex.fetched {
+        self::fetched(out, value, indent + 2)?;
+    }
+    Ok(())
+}
+
+fn need(out: &mut dyn Write, need: &Need, vertex: &VertexSlice, indent: usize) -> io::Result<()> {
+    let pad = " ".repeat(indent);
+    let bits = need
+        .bits
+        .map_or_else(String::new, |bits| format!(" = {} ({bits:#010x})", f32::from_bits(bits)));
+    let uses: Vec<String> = need.uses.iter().map(|it| vertex_use(*it)).collect();
+    let from = match (need.node, &vertex.shader) {
+        (Some(node), _) => format!(", from [{node}]"),
+        (None, Some(Ok(stage))) if vertex.vertex.is_some() => {
+            format!(", not written by the {}", stage.stage)
+        }
+        _ => String::new(),
+    };
+    writeln!(out, "{pad}dword {:<4}{bits}, {}{from}", need.dword, uses.join(", "))
+}
+
+fn fetched(out: &mut dyn Write, value: &FetchedValue, indent: usize) -> io::Result<()> {
+    let pad = " ".repeat(indent);
+    let dword = value.dword;
+    let from = match &value.from {
+        Fetched::Buffer { element, component: n, buffer, format, entry, .. } => {
+            format!(
+                "element {element} {}, entry {entry} of vertex buffer {buffer}, {format}",
+                component(*n)
+            )
+        }
+        Fetched::Outside { element, buffer } => {
+            format!("0: element {element} is outside of vertex buffer {buffer}")
+        }
+        Fetched::Constant { element } => format!("a constant of element {element}"),
+        Fetched::VertexId => "the vertex ID".to_owned(),
+        Fetched::InstanceId => "the instance ID".to_owned(),
+        Fetched::Nothing => "no vertex element".to_owned(),
+    };
+    writeln!(out, "{pad}fetched dword {dword}: {from}")?;
+    match &value.read {
+        Some(it) => read(out, it, "vertex", indent + 2),
+        None => Ok(()),
+    }
+}
+
 fn node(
     out: &mut dyn Write,
-    slice: &ThreadSlice,
+    slice: &Part<'_>,
     index: usize,
     node: &Node,
     indent: usize,
@@ -178,7 +368,7 @@ fn node(
         let from = origins(slice, operand);
         writeln!(out, "{pad}    {:<10} {}{channel}{from}", operand.name, value(&operand.element))?;
     }
-    for read in slice.reads.iter().filter(|read| read.reader == Origin::Node(index)) {
+    for read in slice.reads.iter().filter(|read| read.reader == Some(Origin::Node(index))) {
         self::read(out, read, "read", indent + 4)?;
     }
     for result in &node.results {
@@ -193,7 +383,7 @@ fn node(
     }
     // The memory that the operands of this instruction come from.
     for input in inputs(node) {
-        let reads = slice.reads.iter().filter(|read| read.reader == Origin::Input(input));
+        let reads = slice.reads.iter().filter(|read| read.reader == Some(Origin::Input(input)));
         for read in reads {
             self::read(out, read, "constant", indent + 4)?;
         }
@@ -232,12 +422,15 @@ fn read(out: &mut dyn Write, read: &MemoryRead, name: &str, indent: usize) -> io
     }
 }
 
-fn origins(slice: &ThreadSlice, operand: &Operand) -> String {
+fn origins(slice: &Part<'_>, operand: &Operand) -> String {
     let mut words: Vec<String> = Vec::new();
     for origin in &operand.from {
         let word = match *origin {
             Origin::Node(index) => format!("[{index}]"),
-            Origin::Input(index) => slice.sources.get(index).map(source).unwrap_or_default(),
+            Origin::Input(index) => match slice.slice.inputs.get(index) {
+                Some(Input { urb: Some(_), .. }) => "the URB before the thread".to_owned(),
+                _ => slice.sources.get(index).map(source).unwrap_or_default(),
+            },
         };
         if !words.contains(&word) {
             words.push(word);
@@ -268,6 +461,9 @@ pub fn source(source: &Source) -> String {
             let component = ["x", "y", "z", "w"].get(usize::from(*component)).unwrap_or(&"?");
             format!("attribute {number} {component}, {}", attribute(term))
         }
+        Source::Handles => "the handles of URB entries".to_owned(),
+        Source::PrimitiveId => "the primitive ID".to_owned(),
+        Source::Vertex { vertex, dword, .. } => format!("dword {dword} of vertex {vertex}"),
         Source::Payload => "the payload of the thread".to_owned(),
         Source::Zero => "0 at the start".to_owned(),
         Source::Machine => "the state of the thread".to_owned(),

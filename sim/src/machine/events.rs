@@ -2,13 +2,15 @@
 //! [`Stats`](super::stats::Stats) are always kept.
 //!
 //! [`super::drawing`] has the data in events of draws, [`super::blitting`] those of blits,
-//! [`super::coded`] those of decoded pictures, [`super::watched`] those of a watched pixel;
+//! [`super::coded`] those of decoded pictures, [`super::watched`] those of a watched pixel,
+//! [`super::origins`] those of vertices and primitives;
 //! [`crate::inspect`] has observers.
 
 use super::blitting::Blitting;
 use super::coded::CodedPicture;
 use super::device::Interrupt;
 use super::drawing::Drawing;
+use super::origins::OriginEvent;
 use super::view::View;
 use super::watched::{PixelEvent, WatchedPixel};
 use crate::machine::fault::Place;
@@ -173,6 +175,8 @@ pub enum Event<'a> {
         /// Physical memory after it.
         memory: &'a Memory,
     },
+    /// Where vertices and primitives of the draw come from.
+    Origin(&'a OriginEvent<'a>),
     /// The video engine has decoded a picture and written it.
     Picture(&'a CodedPicture<'a>),
     /// A thread of a G45 waits for the host (`wait n1`). If the observer answers, the thread
@@ -337,6 +341,11 @@ pub trait Observer {
     fn watches(&self) -> Option<WatchedPixel> {
         None
     }
+
+    /// Whether the observer receives [`Event::Origin`] of the draw of the latest [`Event::Draw`].
+    fn follows(&self) -> bool {
+        false
+    }
 }
 
 impl<F: FnMut(Now, &Event<'_>)> Observer for F {
@@ -369,6 +378,10 @@ impl<T: Observer> Observer for WithInstructions<T> {
     fn watches(&self) -> Option<WatchedPixel> {
         self.0.watches()
     }
+
+    fn follows(&self) -> bool {
+        self.0.follows()
+    }
 }
 
 /// Makes an observer receive [`Event::Accesses`] as well.
@@ -398,6 +411,10 @@ impl<T: Observer> Observer for WithAccesses<T> {
 
     fn watches(&self) -> Option<WatchedPixel> {
         self.0.watches()
+    }
+
+    fn follows(&self) -> bool {
+        self.0.follows()
     }
 }
 
@@ -463,6 +480,12 @@ impl<'a> Listener<'a> {
     /// The pixel of the current draw whose events the observer receives.
     pub fn watches(&self) -> Option<WatchedPixel> {
         self.observer.as_ref().and_then(|observer| observer.watches())
+    }
+
+    /// Whether the observer receives [`Event::Origin`] of the current draw.
+    #[inline]
+    pub fn follows(&self) -> bool {
+        self.observer.as_ref().is_some_and(|observer| observer.follows())
     }
 
     /// Starts or stops [`Event::Instruction`] for the next threads. Returns whether these events

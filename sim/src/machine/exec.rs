@@ -6,6 +6,7 @@ use super::device::Device;
 use super::drawing::{Drawing, Primitive};
 use super::events::{Event, Listener, Now};
 use super::fault::{Fault, Place, Waiting};
+use super::origins::OriginEvent;
 use super::registers::{Home, mmio_base, rule};
 use super::state::State;
 use super::stats::Stats;
@@ -189,6 +190,15 @@ impl Exec<'_> {
         let now = Now { engine: self.engine, clock: self.budget.clock() };
         if let Some((memory, _)) = self.vm.memory() {
             self.listener.event(now, &Event::Pixel { event, memory });
+        }
+    }
+
+    /// Emits an event of vertices and primitives if the observer asks for it. `event` is called
+    /// only then.
+    #[inline]
+    pub(crate) fn emit_origin<'e>(&mut self, event: impl FnOnce() -> OriginEvent<'e>) {
+        if self.listener.follows() {
+            self.observed(&Event::Origin(&event()));
         }
     }
 

@@ -9,8 +9,9 @@
 //! * [`memory`]: operands of commands in memory; [`mod@wait`], [`semaphore`]: waits for a dword in
 //!   memory;
 //! * [`stats`]: counts; [`observation`]: counters of performance reports; [`events`]: events and
-//!   their observers; [`view`]: what observers can read; [`drawing`], [`blitting`], [`coded`], [`watched`]: the data in events of
-//!   draws, of blits, of decoded pictures and of a watched pixel;
+//!   their observers; [`view`]: what observers can read; [`drawing`], [`blitting`], [`coded`],
+//!   [`watched`], [`origins`]: the data in events of draws, of blits, of decoded pictures, of a
+//!   watched pixel, and of vertices and primitives;
 //! * [`fault`]: everything that ends a submission early; [`place`]: where it was;
 //!   [`watchdog`]: the limit of work;
 //! * [`parallel`]: work on several host threads with the same result as on one; [`overlay_pool`]:
@@ -26,6 +27,7 @@ pub mod fault;
 pub mod latched;
 pub mod memory;
 pub mod observation;
+pub mod origins;
 pub mod overlay_pool;
 pub mod parallel;
 pub mod place;

@@ -76,6 +76,8 @@ pub struct Covered<'a> {
     pub coverage: u8,
     /// The primitive faces backward.
     pub back: bool,
+    /// For a point: the vertex that its attributes come from.
+    pub corner: Option<u8>,
     /// Weights of vertices 1 and 2 at the location of the pixel, with perspective.
     pub barycentric: [f32; 2],
     /// The same without perspective: linear on the screen.

@@ -79,11 +79,11 @@ impl Draw {
         let fetch = Fetch::resolve(exec, packet)?;
         let vertex = VertexShader::resolve(exec)?;
         let geometry = Geometry::resolve(exec)?;
-        let last = geometry::last_stage(exec);
+        let last = geometry::last_stage(exec.state);
         let raster = RasterState::resolve(exec, last.distances)?;
         let (windower, pixels) = Windower::resolve(exec, &raster)?;
         let statistics: ThreeDStateVfStatistics = state::packet(exec);
-        let attributes = Attributes::resolve(exec, last.read_offset);
+        let attributes = Attributes::resolve(exec.state, last.read_offset);
         let shades = !pixels.is_without_shader();
         let setup = SetupState::resolve(exec, raster, attributes, shades, pixels.watched());
         Ok(Draw {

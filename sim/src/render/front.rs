@@ -19,6 +19,7 @@ use super::vs::VertexShader;
 use super::vue::{Vertices, dword, floats, place};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::machine::origins::{Clipped, ClippedCorner, OriginEvent, VertexBatch};
 use crate::machine::parallel::{Estimate, Work};
 use crate::machine::slots::UnitState;
 use crate::machine::state::State;
@@ -124,6 +125,8 @@ pub struct ClipInput<'a> {
     /// The dwords of each vertex. If the shape has fewer than three vertices, the last one is
     /// repeated.
     pub vertices: [&'a [u32]; 3],
+    /// The indices of these vertices in the list that they come from.
+    pub indices: [u32; 3],
     /// Index of the provoking vertex.
     pub provoking: usize,
     /// Primitive ID.
@@ -146,10 +149,11 @@ impl<'a> ClipInput<'a> {
         selects: ProvokingSelects,
     ) -> ClipInput<'a> {
         let numbers = primitive.vertices();
+        let indices = [0, 1, 2].map(|n: usize| numbers[n.min(numbers.len() - 1)]);
         ClipInput {
             shape: primitive.shape,
-            vertices: [0, 1, 2]
-                .map(|n: usize| vertices.get(numbers[n.min(numbers.len() - 1)] as usize)),
+            vertices: indices.map(|index| vertices.get(index as usize)),
+            indices,
             provoking: primitive.provoking(&selects),
             id: primitive.id,
             edges: primitive.edges,
@@ -192,11 +196,7 @@ impl ClipSetup {
         let vertices = input.vertices.map(clip_vertex);
         let clip_state =
             clip::ClipState { guard_band: raster.viewports[viewport].guard_band, ..raster.clip };
-        let count = match input.shape {
-            Shape::Point => 1,
-            Shape::Line => 2,
-            _ => 3,
-        };
+        let count = input.shape.corners();
         let verdict = clip::clip(&clip_state, &vertices[..count], remains);
         counts.clipped += 1;
         counts.kept += u64::from(verdict != clip::Verdict::Reject);
@@ -256,6 +256,7 @@ impl ClipSetup {
         if let Some(pixel) = state.watched {
             let fate = fate(raster, pixel, viewport, verdict, made);
             self.emit(exec, raster, input, [viewport, array_index as usize], fate);
+            self.emit_clipped(exec, input, verdict);
         }
         self.number += 1;
         Ok(())
@@ -284,14 +285,41 @@ impl ClipSetup {
             id: input.id,
             shape: input.shape.name(),
             vertices,
-            count: match input.shape {
-                Shape::Point => 1,
-                Shape::Line => 2,
-                _ => 3,
-            },
+            count: input.shape.corners(),
             array_index: array_index as u32,
             fate,
         }));
+    }
+
+    /// Emits the vertices of a primitive of a draw with a watched pixel, if the observer follows
+    /// them.
+    #[cold]
+    fn emit_clipped(&self, exec: &mut Exec<'_>, input: &ClipInput<'_>, verdict: clip::Verdict) {
+        if !exec.listener.follows() {
+            return;
+        }
+        // A rectangle is never cut (see `Setup::rectangle`).
+        let is_cut = verdict == clip::Verdict::Cut && input.shape != Shape::Rectangle;
+        let corners: Vec<ClippedCorner> = match is_cut {
+            true => self
+                .remains
+                .corners()
+                .iter()
+                .map(|corner| ClippedCorner { position: corner.position, weights: corner.weights })
+                .collect(),
+            false => Vec::new(),
+        };
+        exec.emit_origin(|| {
+            OriginEvent::Clipped(Clipped {
+                number: self.number,
+                indices: input.indices,
+                vertices: input.vertices,
+                count: input.shape.corners(),
+                provoking: input.provoking,
+                id: input.id,
+                corners: &corners,
+            })
+        });
     }
 
     /// Adds the counts to the statistics registers whose counting is enabled, and clears them.
@@ -454,6 +482,14 @@ impl FrontWorker {
         item: &Item,
     ) -> Result<Vertices, Fault> {
         let cached = self.has_vertex_cache();
+        exec.emit_origin(|| {
+            OriginEvent::Batch(VertexBatch {
+                vertices: &item.vertices,
+                cached,
+                instance: item.instance,
+                primitives: item.primitives.len(),
+            })
+        });
         let mut fetched = std::mem::take(&mut self.fetched);
         fetched.clear();
         fetched.dwords = fetch.dwords;

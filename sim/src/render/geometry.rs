@@ -12,6 +12,8 @@ use super::topology::{Assembler, MAX_VERTICES, Primitive, Shape, Topology};
 use super::vue::Vertices;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::machine::origins::OriginEvent;
+use crate::machine::state::State;
 use crate::machine::watchdog;
 use genxml::gen8::mi::MiTopologyFilter;
 use genxml::gen8::render3d_fetch::ThreeDStateVfTopology;
@@ -122,6 +124,7 @@ impl Geometry {
             None => shade(exec, vertices, primitives),
             Some(patches) => {
                 for primitive in primitives {
+                    exec.emit_origin(|| OriginEvent::Patch);
                     patches.run(exec, vertices, primitive)?;
                     shade(exec, &patches.vertices, &patches.primitives)?;
                 }
@@ -159,7 +162,7 @@ pub struct Last {
 
 /// Reads the packet of the last enabled stage: geometry, domain or vertex shader (2a p.72, p.123,
 /// p.266).
-pub fn last_stage(exec: &Exec<'_>) -> Last {
+pub fn last_stage(state: &State) -> Last {
     macro_rules! last {
         ($packet:expr) => {
             Last {
@@ -171,9 +174,9 @@ pub fn last_stage(exec: &Exec<'_>) -> Last {
             }
         };
     }
-    let gs: ThreeDStateGs = state::packet(exec);
-    let ds: ThreeDStateDs = state::packet(exec);
-    let vs: ThreeDStateVs = state::packet(exec);
+    let gs: ThreeDStateGs = state.latched.read(0);
+    let ds: ThreeDStateDs = state.latched.read(0);
+    let vs: ThreeDStateVs = state.latched.read(0);
     match (gs.enable, ds.function_enable) {
         (true, _) => last!(gs),
         (false, true) => last!(ds),

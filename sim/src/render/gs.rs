@@ -11,6 +11,7 @@ use super::{sol, stage, state};
 use crate::assumptions::DUAL_OBJECTS_SHARE_REGISTERS_OF_HANDLES;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::machine::origins::{GeometryLane, OriginEvent};
 use genxml::gen8::registers::{GsInvocationCount, GsPrimitivesCount};
 use genxml::gen8::render3d_stages::{
     ThreeDStateGs, ThreeDStateGsControlDataFormat as Format, ThreeDStateGsDispatchMode as Dispatch,
@@ -58,6 +59,20 @@ pub enum Control {
 }
 
 impl Output {
+    /// The layout that 3DSTATE_GS selects.
+    pub fn of(gs: &ThreeDStateGs) -> Output {
+        Output {
+            vertices: gs.static_output.then_some(gs.static_output_vertex_count.get() as u32),
+            control: gs.control_data_header_size.get() as usize * CONTROL,
+            format: match gs.control_data_format {
+                Format::CUT => Control::Cuts,
+                _ => Control::Streams,
+            },
+            dwords: gs.output_vertex_size.get() as usize * SLOT,
+            stream: gs.default_stream_id.get() as usize,
+        }
+    }
+
     /// First dword of the control data.
     fn header(&self) -> usize {
         if self.vertices.is_none() { COUNT } else { 0 }
@@ -148,8 +163,8 @@ pub struct GeometryShader {
     made: Vertices,
 }
 
-/// A primitive and one of its instances, for a lane.
-type Lane<'a> = (&'a Primitive, u32);
+/// A primitive, one of its instances, and the primitive's number, for a lane.
+type Lane<'a> = (&'a Primitive, u32, usize);
 
 impl GeometryShader {
     /// Resolves the geometry shader; none if it is disabled. `tessellated` is true if its input
@@ -214,16 +229,7 @@ impl GeometryShader {
             reorder: sol::reorder(gs.reorder_mode),
             adjacency: if gs.discard_adjacency { Adjacency::Discard } else { Adjacency::Keep },
             topology,
-            output: Output {
-                vertices: gs.static_output.then_some(gs.static_output_vertex_count.get() as u32),
-                control: gs.control_data_header_size.get() as usize * CONTROL,
-                format: match gs.control_data_format {
-                    Format::CUT => Control::Cuts,
-                    _ => Control::Streams,
-                },
-                dwords: gs.output_vertex_size.get() as usize * SLOT,
-                stream: gs.default_stream_id.get() as usize,
-            },
+            output: Output::of(&gs),
             inputs: match tessellated {
                 true => stage::entries::<ThreeDStateUrbDs>(exec),
                 false => stage::entries::<ThreeDStateUrbVs>(exec),
@@ -253,11 +259,13 @@ impl GeometryShader {
         let mut lanes: Vec<Lane<'_>> = Vec::with_capacity(width);
         // Primitives with another number of vertices are dropped (2a p.116).
         let expected = self.expected;
-        for primitive in
-            primitives.iter().filter(|primitive| primitive.vertices().len() == expected)
+        for (number, primitive) in primitives
+            .iter()
+            .enumerate()
+            .filter(|(_, primitive)| primitive.vertices().len() == expected)
         {
             for instance in 0..self.instances {
-                lanes.push((primitive, instance));
+                lanes.push((primitive, instance, number));
                 if lanes.len() == width {
                     self.thread(exec, vertices, &lanes, out)?;
                     lanes.clear();
@@ -286,11 +294,15 @@ impl GeometryShader {
         self.payload(vertices, lanes);
         let channels = if self.mode == Mode::Simd8 { lanes.len() } else { HALF * lanes.len() };
         let mask = u32::MAX >> (32 - channels);
+        if exec.listener.follows() {
+            emit(exec, lanes);
+        }
         self.threads.run(exec, &self.shader, mask, mask, "geometry shader")?;
         if self.counted {
             state::count(exec, GsInvocationCount::OFFSET, self.invocations * lanes.len() as u64);
         }
-        for (lane, (primitive, _)) in lanes.iter().enumerate() {
+        for (lane, (primitive, ..)) in lanes.iter().enumerate() {
+            exec.emit_origin(|| OriginEvent::Made { lane });
             self.gather(exec, lane, primitive.id, out)?;
         }
         Ok(())
@@ -312,7 +324,7 @@ impl GeometryShader {
     ) -> Result<(), Fault> {
         let primitives = self.primitives(lanes);
         self.inputs.check(exec, primitives.len() * self.expected, "geometry shader")?;
-        for (n, (primitive, _)) in primitives.iter().enumerate() {
+        for (n, (primitive, ..)) in primitives.iter().enumerate() {
             for (v, &vertex) in primitive.vertices().iter().enumerate() {
                 self.inputs.write(exec, n * self.expected + v, vertices.get(vertex as usize))?;
             }
@@ -323,7 +335,7 @@ impl GeometryShader {
     fn payload(&mut self, vertices: &Vertices, lanes: &[Lane<'_>]) {
         let header = self.shader.header(0);
         let place = |lane: usize| match lanes.get(lane) {
-            Some((_, instance)) => GsSimd8ThreadPayloadOutput {
+            Some((_, instance, _)) => GsSimd8ThreadPayloadOutput {
                 urb_handle: U::from_bits(self.entries.handle(lane)),
                 instance_id: U::from_bits((*instance).into()),
             },
@@ -333,7 +345,7 @@ impl GeometryShader {
         payload.clear();
         let mut push =
             |registers: &[u32]| payload.extend_from_slice(bytemuck::cast_slice(registers));
-        let id = |lane: usize| lanes.get(lane).map_or(0, |(primitive, _)| primitive.id);
+        let id = |lane: usize| lanes.get(lane).map_or(0, |(primitive, ..)| primitive.id);
         if self.mode == Mode::Simd8 {
             let start = GsSimd8ThreadPayload {
                 hint: self.hint,
@@ -412,7 +424,7 @@ impl GeometryShader {
     /// slots.
     fn push_vertices(&self, vertices: &Vertices, lanes: &[Lane<'_>], payload: &mut Vec<u8>) {
         let vertex = |lane: usize, v: usize| match lanes.get(lane) {
-            Some((primitive, _)) => vertices.get(primitive.vertices()[v] as usize),
+            Some((primitive, ..)) => vertices.get(primitive.vertices()[v] as usize),
             None => &[],
         };
         for v in 0..self.expected {
@@ -478,6 +490,20 @@ impl GeometryShader {
         }
         Ok(())
     }
+}
+
+/// Emits the lanes of the thread that is about to start.
+#[cold]
+fn emit(exec: &mut Exec<'_>, lanes: &[Lane<'_>]) {
+    let lanes: Vec<GeometryLane<'_>> = lanes
+        .iter()
+        .map(|&(primitive, instance, number)| GeometryLane {
+            primitive: number,
+            instance,
+            vertices: primitive.vertices(),
+        })
+        .collect();
+    exec.emit_origin(|| OriginEvent::Geometry(&lanes));
 }
 
 impl Mode {

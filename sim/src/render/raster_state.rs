@@ -282,7 +282,8 @@ pub fn clip_mode(clip: &ThreeDStateClip) -> ClipMode {
     }
 }
 
-fn clip_state(
+/// The state of the clipper, with the distances that the last stage enables.
+pub fn clip_state(
     clip: &ThreeDStateClip,
     raster: &ThreeDStateRaster,
     distances: Distances,

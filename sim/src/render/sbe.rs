@@ -1,9 +1,8 @@
 //! Setup backend: selects the vertex values for each attribute of the pixel shader, and makes the
 //! setup data that interpolate them (2a, 3DSTATE_SBE, 3DSTATE_SBE_SWIZ; gen8_facts 5.2).
 
-use super::state;
 use super::vue::{SLOT, SLOTS, dword};
-use crate::machine::exec::Exec;
+use crate::machine::state::State;
 use crate::pixel::interpolate;
 use crate::pixel::interpolate::Attribute;
 use genxml::gen8::enums::WrapShortestEnable;
@@ -59,9 +58,9 @@ pub struct About {
 impl Attributes {
     /// Resolves the attributes. `offset` is their offset in a vertex in 256-bit units, from the
     /// packet of the last stage. 3DSTATE_SBE can override it.
-    pub fn resolve(exec: &Exec<'_>, offset: u64) -> Attributes {
-        let sbe: ThreeDStateSbe = state::packet(exec);
-        let swizzles: ThreeDStateSbeSwiz = state::packet(exec);
+    pub fn resolve(state: &State, offset: u64) -> Attributes {
+        let sbe: ThreeDStateSbe = state.latched.read(0);
+        let swizzles: ThreeDStateSbeSwiz = state.latched.read(0);
         let offset = match sbe.force_vertex_urb_entry_read_offset {
             true => sbe.vertex_urb_entry_read_offset.get(),
             false => offset,
@@ -135,19 +134,67 @@ impl Attributes {
     }
 }
 
+/// Where the value of an attribute's component comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AttributeSource {
+    /// Vertices.
+    Vertices {
+        /// The dword of each vertex.
+        dword: usize,
+        /// The only vertex that the value comes from; `None` if it is interpolated.
+        only: Option<usize>,
+    },
+    /// A constant of 3DSTATE_SBE_SWIZ.
+    Constant(u32),
+    /// The primitive ID.
+    PrimitiveId,
+    /// The sprite coordinates of the point.
+    Sprite,
+}
+
+impl Attributes {
+    /// Where a component, 0 to 3, of an attribute comes from; `None` if the draw does not have the
+    /// attribute. This is for observers; [`setup`](Self::setup) computes the values.
+    pub fn source(
+        &self,
+        number: usize,
+        component: usize,
+        about: &About,
+    ) -> Option<AttributeSource> {
+        let rule = self.rules.get(number).filter(|_| component < SLOT)?;
+        if rule.sprite && about.corner.is_some() {
+            return Some(AttributeSource::Sprite);
+        }
+        if rule.primitive_id[component] {
+            return Some(AttributeSource::PrimitiveId);
+        }
+        if rule.overridden[component] {
+            return Some(match rule.constant {
+                Constant::PRIM_ID => AttributeSource::PrimitiveId,
+                constant => AttributeSource::Constant(constant_bits(constant, component)),
+            });
+        }
+        let corner = about.corner.map(usize::from);
+        Some(AttributeSource::Vertices {
+            dword: rule.dword(component, about),
+            only: if rule.flat { Some(about.provoking) } else { corner },
+        })
+    }
+}
+
+/// The value that replaces a component. The primitive ID is not here.
+fn constant_bits(constant: Constant, component: usize) -> u32 {
+    match constant {
+        Constant::CONST_0001_FLOAT if component == 3 => 1.0f32.to_bits(),
+        Constant::CONST_1111_FLOAT => 1.0f32.to_bits(),
+        _ => 0,
+    }
+}
+
 impl Rule {
-    fn component(&self, component: usize, vertices: [&[u32]; 3], about: &About) -> Attribute {
-        if self.primitive_id[component] {
-            return interpolate::constant(f32::from_bits(about.primitive_id));
-        }
-        if self.overridden[component] {
-            return interpolate::constant(f32::from_bits(match self.constant {
-                Constant::CONST_0001_FLOAT if component == 3 => 1.0f32.to_bits(),
-                Constant::CONST_1111_FLOAT => 1.0f32.to_bits(),
-                Constant::PRIM_ID => about.primitive_id,
-                _ => 0,
-            }));
-        }
+    /// The dword of a vertex that a component comes from.
+    #[inline(always)]
+    fn dword(&self, component: usize, about: &About) -> usize {
         let facing =
             matches!(self.swizzle, Swizzle::INPUTATTR_FACING | Swizzle::INPUTATTR_FACING_W);
         let slot = self.slot + usize::from(facing && about.back);
@@ -155,7 +202,21 @@ impl Rule {
             Swizzle::INPUTATTR_W | Swizzle::INPUTATTR_FACING_W => 3,
             _ => component,
         };
-        let value = |vertex: usize| f32::from_bits(dword(vertices[vertex], slot * SLOT + source));
+        slot * SLOT + source
+    }
+
+    fn component(&self, component: usize, vertices: [&[u32]; 3], about: &About) -> Attribute {
+        if self.primitive_id[component] {
+            return interpolate::constant(f32::from_bits(about.primitive_id));
+        }
+        if self.overridden[component] {
+            return interpolate::constant(f32::from_bits(match self.constant {
+                Constant::PRIM_ID => about.primitive_id,
+                constant => constant_bits(constant, component),
+            }));
+        }
+        let from = self.dword(component, about);
+        let value = |vertex: usize| f32::from_bits(dword(vertices[vertex], from));
         let corner = about.corner.map(usize::from);
         if let Some(vertex) = if self.flat { Some(about.provoking) } else { corner } {
             return interpolate::constant(value(vertex));

@@ -186,6 +186,15 @@ impl Shape {
         }
     }
 
+    /// Number of vertices that the clipper takes: 1 to 3.
+    pub const fn corners(self) -> usize {
+        match self {
+            Shape::Point => 1,
+            Shape::Line => 2,
+            _ => 3,
+        }
+    }
+
     /// The code of a list of such primitives, used for all topologies of this shape.
     pub const fn list(self) -> Code {
         match self {

@@ -71,7 +71,7 @@ where
         registers: &mut Registers,
         message: &Message,
     ) -> Result<(), Fault> {
-        if self.exec.listener.wants_instructions()
+        if self.exec.listener.wants_instructions_of(self.kernel, self.thread)
             && self.exec.listener.wants_channels()
             && only_reads(message.function, message.descriptor)
         {

@@ -19,8 +19,10 @@ use record::Record;
 use std::fmt;
 
 mod record;
+mod transfers;
 
 pub use record::{Changes, Written};
+pub use transfers::{Transfer, headers, transfers};
 
 /// Bytes of an oword, which is half a register.
 const OWORD: usize = 16;

@@ -28,4 +28,5 @@ mod slices;
 mod streams;
 mod surfaces;
 mod targets;
+mod vertex_slices;
 mod views;

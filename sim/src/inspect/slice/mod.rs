@@ -10,22 +10,36 @@
 //! the source of each register at the start of the thread. [`lanes`] finds the parts of a message
 //! that belong to one channel.
 //!
+//! A pixel shader reads attributes. [`setup`] has the dwords of the vertices that they are made of,
+//! [`origins`] finds the threads that made these vertices, and [`stages`] records these threads in
+//! one more run. [`fetch`] finds the bytes of vertex and index buffers that the vertex shader got.
+//!
 //! [`crate::eu::access`] has the registers that an instruction reads and writes.
 
 pub mod clock;
+pub mod fetch;
 pub mod lanes;
 pub mod locate;
+pub mod origins;
 pub mod payload;
 pub mod record;
+pub mod setup;
+pub mod stages;
 pub mod state;
 pub mod tracer;
 pub mod walk;
 pub mod writers;
 
 pub use clock::Clock;
+pub use fetch::Fetched;
 pub use locate::{Locate, Located};
+pub use origins::{MadeBy, PrimitiveOrigin};
 pub use payload::Source;
+pub use setup::{AttributeUse, VertexUse};
+pub use stages::{StageTracer, VertexStage};
 pub use state::{SetState, Stage, StatePacket};
 pub use tracer::{Parent, Subject, Traced, Tracer, Wanted};
-pub use walk::{Element, Input, Node, Operand, Origin, Sent, Slice, SliceError, Start, slice};
+pub use walk::{
+    Element, Input, Node, Operand, Origin, Output, Sent, Slice, SliceError, Start, slice,
+};
 pub use writers::{Change, Span, Writers};

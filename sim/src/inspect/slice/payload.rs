@@ -1,16 +1,23 @@
-//! What the payload of a pixel shader has in each register (2a, 3DSTATE_PS; gen8_facts 3.6). The
-//! order is that of [`crate::render::ps`].
+//! What the payload of a pixel, vertex or geometry shader has in each register (2a, 3DSTATE_PS, VS
+//! and GS; gen8_facts 3.2, 3.5, 3.6). The order is that of [`crate::render::ps`],
+//! [`crate::render::vs`] and [`crate::render::gs`].
 
 use crate::eu::regions::{GRF_BYTES, REGISTER};
 use crate::machine::drawing::Drawing;
 use crate::render::ps::{MAX_SPANS, PsKernel};
+use crate::render::vue::{SLOT, SLOTS};
 use genxml::gen8::registers::Instpm;
-use genxml::gen8::render3d_constants::{ThreeDStateConstantBody, ThreeDStateConstantPs};
+use genxml::gen8::render3d_constants::{
+    ThreeDStateConstantBody, ThreeDStateConstantGs, ThreeDStateConstantPs, ThreeDStateConstantVs,
+};
 use genxml::gen8::render3d_pixel::{
     ThreeDStatePs, ThreeDStatePsExtra, ThreeDStatePsPositionXyOffsetSelect as OffsetSelect,
     ThreeDStateWm,
 };
 use genxml::gen8::render3d_raster::ThreeDStateSbe;
+use genxml::gen8::render3d_stages::{
+    ThreeDStateGs, ThreeDStateGsDispatchMode as GsDispatch, ThreeDStateVs,
+};
 use std::ops::Range;
 
 /// The source of a register of the payload.
@@ -37,7 +44,7 @@ pub enum Source {
     Coverage,
     /// A push constant.
     Constant {
-        /// Constant buffer 0 to 3 of 3DSTATE_CONSTANT_PS.
+        /// Constant buffer 0 to 3 of the 3DSTATE_CONSTANT packet of the stage.
         buffer: u8,
         /// Graphics address of the dword.
         address: u64,
@@ -52,13 +59,30 @@ pub enum Source {
         /// (`a0`).
         term: &'static str,
     },
-    /// The payload of a thread that is not of a pixel shader.
+    /// The handles of URB entries.
+    Handles,
+    /// The primitive ID.
+    PrimitiveId,
+    /// A dword of a vertex: of a fetched vertex for the vertex shader, of a vertex of the primitive
+    /// for the geometry shader.
+    Vertex {
+        /// The vertex or primitive among those of the thread.
+        lane: u8,
+        /// For the geometry shader: the vertex of the primitive.
+        vertex: u8,
+        /// The dword of the vertex.
+        dword: u16,
+    },
+    /// The payload of a thread of another kind: its parts are not described.
     Payload,
     /// A register that is 0 when the thread starts.
     Zero,
     /// An architecture register: `sr0`, `cr0`...
     Machine,
 }
+
+/// Channels of a register.
+const LANES: usize = 8;
 
 /// The barycentrics in the order of the payload.
 const MODES: [&str; 6] = [
@@ -110,12 +134,10 @@ impl Map {
                 map.push(rows, Source::Coverage);
             }
         }
-        let start = kernel.start as usize * REGISTER;
-        map.parts.retain(|(range, _)| range.end <= start);
-        let end = map.end();
-        map.parts.push((end..start, Source::Zero));
+        map.start(kernel.start as usize);
         if ps.push_constant_enable {
-            map.constants(drawing);
+            let ThreeDStateConstantPs { constant_body, .. } = drawing.latched();
+            map.constants(drawing, &constant_body);
         }
         if extra.attribute_enable {
             map.attributes(drawing);
@@ -132,12 +154,99 @@ impl Map {
         self.parts.push((end..end + registers * REGISTER, source));
     }
 
-    fn constants(&mut self, drawing: &Drawing<'_>) {
-        let ThreeDStateConstantPs { constant_body: body, .. } = drawing.latched();
+    /// Ends the registers before the constants. `register` is the first one of the constants.
+    fn start(&mut self, register: usize) {
+        let start = register * REGISTER;
+        self.parts.retain(|(range, _)| range.end <= start);
+        let end = self.end();
+        self.parts.push((end..start, Source::Zero));
+    }
+
+    fn vertex(&mut self, lane: usize, vertex: usize, dword: usize) {
+        let end = self.end();
+        let source = Source::Vertex { lane: lane as u8, vertex: vertex as u8, dword: dword as u16 };
+        self.parts.push((end..end + 4, source));
+    }
+
+    /// The payload of the threads of the vertex shader.
+    pub fn of_vertex_shader(drawing: &Drawing<'_>) -> Map {
+        let vs: ThreeDStateVs = drawing.latched();
+        let ThreeDStateConstantVs { constant_body, .. } = drawing.latched();
+        let mut map = Map::default();
+        map.push(1, Source::Header);
+        if vs.simd8_dispatch_enable {
+            map.push(1, Source::Handles);
+        }
+        map.start(vs.dispatch_grf_start_register_for_urb_data.get() as usize);
+        map.constants(drawing, &constant_body);
+        let first = vs.vertex_urb_entry_read_offset.get() as usize * SLOTS;
+        let slots = first..first + vs.vertex_urb_entry_read_length.get() as usize * SLOTS;
+        for dword in slots.start * SLOT..slots.end * SLOT {
+            if vs.simd8_dispatch_enable {
+                (0..LANES).for_each(|lane| map.vertex(lane, 0, dword));
+            } else if dword.is_multiple_of(SLOT) {
+                (0..LANES).for_each(|n| map.vertex(n / SLOT, 0, dword + n % SLOT));
+            }
+        }
+        map
+    }
+
+    /// True if threads of the geometry shader have a channel for each primitive (SIMD8).
+    pub fn is_wide(gs: &ThreeDStateGs) -> bool {
+        !matches!(
+            gs.dispatch_mode,
+            GsDispatch::SINGLE | GsDispatch::DUAL_INSTANCE | GsDispatch::DUAL_OBJECT
+        )
+    }
+
+    /// The payload of the threads of the geometry shader.
+    pub fn of_geometry_shader(drawing: &Drawing<'_>) -> Map {
+        let gs: ThreeDStateGs = drawing.latched();
+        let ThreeDStateConstantGs { constant_body, .. } = drawing.latched();
+        let expected = gs.expected_vertex_count.get() as usize;
+        let wide = Map::is_wide(&gs);
+        let two = gs.dispatch_mode == GsDispatch::DUAL_OBJECT;
+        let mut map = Map::default();
+        map.push(1, Source::Header);
+        if wide {
+            map.push(1, Source::Handles);
+        }
+        if gs.include_primitive_id {
+            map.push(1, Source::PrimitiveId);
+        }
+        if gs.include_vertex_handles {
+            // One primitive has eight handles in a register, two primitives four each.
+            let registers = match (gs.instance_control.get() > 1, wide, two) {
+                (false, true, _) => expected,
+                (_, false, true) => expected.div_ceil(SLOT),
+                _ => expected.div_ceil(LANES),
+            };
+            map.push(registers, Source::Handles);
+        }
+        map.start(gs.dispatch_grf_start_register_for_urb_data.get() as usize);
+        map.constants(drawing, &constant_body);
+        let first = gs.vertex_urb_entry_read_offset.get() as usize * SLOTS;
+        let slots = first..first + gs.vertex_urb_entry_read_length.get() as usize * SLOTS;
+        for vertex in 0..expected {
+            for dword in slots.start * SLOT..slots.end * SLOT {
+                match (wide, two) {
+                    (true, _) => (0..LANES).for_each(|lane| map.vertex(lane, vertex, dword)),
+                    (false, false) => map.vertex(0, vertex, dword),
+                    (false, true) if dword.is_multiple_of(SLOT) => {
+                        (0..LANES).for_each(|n| map.vertex(n / SLOT, vertex, dword + n % SLOT));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        map
+    }
+
+    fn constants(&mut self, drawing: &Drawing<'_>, body: &ThreeDStateConstantBody) {
         let offset = drawing.state.registers.read(Instpm::OFFSET);
         let absolute = Instpm::unpack_lossy(&[offset]).constant_buffer_address_offset_disable;
         let base = if absolute { 0 } else { drawing.state.base.dynamic };
-        for (number, (registers, address)) in buffers(&body, base).into_iter().enumerate() {
+        for (number, (registers, address)) in buffers(body, base).into_iter().enumerate() {
             for register in 0..registers {
                 let address = address.wrapping_add(register * REGISTER as u64);
                 self.push(1, Source::Constant { buffer: number as u8, address });

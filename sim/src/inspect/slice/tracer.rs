@@ -2,10 +2,12 @@
 
 use super::clock::Clock;
 use super::lanes::Lanes;
+use super::origins::{Origins, PrimitiveOrigin};
 use super::payload::Map;
 use super::record::Recording;
+use super::setup::Setup;
 use super::state::SetState;
-use super::walk::{Slice, SliceError, Start, slice};
+use super::walk::{Slice, SliceError, Start, slice, slice_urb};
 use super::writers::Span;
 use crate::eu::access::{self, Part};
 use crate::eu::decode::{self, Fetched};
@@ -54,11 +56,12 @@ pub enum Subject {
 }
 
 /// A kernel: its instructions in assembly, and the meaning of its payload.
-#[derive(Debug)]
-struct Code {
+#[derive(Clone, Debug)]
+pub(super) struct Code {
     kernel: Kernel,
     text: BTreeMap<u32, String>,
-    payload: Map,
+    /// The meaning of the payload.
+    pub(super) payload: Map,
 }
 
 /// A recorded thread with its kernel, and what it read.
@@ -71,7 +74,7 @@ pub struct Traced {
     /// The memory accesses of messages, by the number of the instruction and the channel. Channel
     /// `None` has those of all channels; messages to the sampler also have them one by one.
     pub accesses: BTreeMap<(usize, Option<u8>), Vec<Access>>,
-    code: Code,
+    pub(super) code: Code,
 }
 
 /// The packet that started the thread, with the state and vertices that it and its threads read.
@@ -85,6 +88,13 @@ pub struct Parent {
     pub number: u64,
     /// The packet.
     pub at: Option<Place>,
+    /// Where the vertices of the pixel's primitive come from.
+    pub origin: Option<PrimitiveOrigin>,
+    /// The state that selects the dwords of the vertices.
+    pub setup: Option<Setup>,
+    /// The primitive faces backward, and its corner, as in
+    /// [`Covered`](crate::machine::watched::Covered).
+    pub covered: (bool, Option<u8>),
 }
 
 /// Records a thread.
@@ -106,6 +116,7 @@ pub struct Tracer {
     runs: Option<u32>,
     recorded: Option<(Recording, u8)>,
     accesses: BTreeMap<(usize, Option<u8>), Vec<Access>>,
+    origins: Option<Origins>,
     parent: Parent,
 }
 
@@ -124,6 +135,7 @@ impl Tracer {
             runs: None,
             recorded: None,
             accesses: BTreeMap::new(),
+            origins: None,
             parent: Parent::default(),
         }
     }
@@ -148,6 +160,7 @@ impl Tracer {
     /// For the thread: [`SliceError::NoThread`] if it did not run; [`SliceError::NoKernel`] if its
     /// kernel could not be read.
     pub fn finish(mut self) -> (Parent, Result<Traced, SliceError>) {
+        self.parent.origin = self.origins.and_then(Origins::finish);
         let thread = self.recorded.ok_or(SliceError::NoThread).and_then(|(recording, channel)| {
             let code = self.kernels.remove(&recording.kernel);
             let code = code
@@ -159,12 +172,14 @@ impl Tracer {
     }
 
     fn begin(&mut self, drawing: &Drawing<'_>) {
-        let Subject::Pixel { draw, .. } = self.wanted.subject else { return };
+        let Subject::Pixel { draw, primitive, .. } = self.wanted.subject else { return };
         self.is_now = self.clock.draws == draw;
         if !self.is_now {
             return;
         }
         (self.parent.number, self.parent.at) = (self.clock.packets + 1, Some(drawing.at));
+        self.origins = Some(Origins::new(primitive));
+        self.parent.setup = Some(Setup::of(drawing));
         let ps: ThreeDStatePs = drawing.latched();
         for kernel in ps::kernels(&ps).into_iter().flatten() {
             let address = drawing.state.base.instruction.wrapping_add(kernel.pointer);
@@ -177,7 +192,12 @@ impl Tracer {
     fn pixel(&mut self, event: &PixelEvent<'_>) {
         let Subject::Pixel { primitive, sample, .. } = self.wanted.subject else { return };
         match event {
-            PixelEvent::Covered(covered) => self.primitive = Some(covered.primitive),
+            PixelEvent::Covered(covered) => {
+                self.primitive = Some(covered.primitive);
+                if covered.primitive == primitive && self.recorded.is_none() {
+                    self.parent.covered = (covered.back, covered.corner);
+                }
+            }
             PixelEvent::Shaded(shaded) => {
                 let ours = self.primitive == Some(primitive) && shaded.live >> sample & 1 == 1;
                 if ours && self.recorded.is_none() {
@@ -239,6 +259,11 @@ impl Observer for Tracer {
         if self.is_done {
             return;
         }
+        if self.is_now
+            && let Some(origins) = &mut self.origins
+        {
+            origins.event(event);
+        }
         match event {
             Event::Packet { at, dwords, .. } => self.packet(at, dwords),
             Event::Draw(drawing) => self.begin(drawing),
@@ -277,6 +302,10 @@ impl Observer for Tracer {
         self.wants_accesses()
     }
 
+    fn follows(&self) -> bool {
+        self.is_now && self.origins.is_some()
+    }
+
     fn watches(&self) -> Option<WatchedPixel> {
         match self.wanted.subject {
             Subject::Pixel { pixel: [x, y], .. } if self.is_now => Some(WatchedPixel { x, y }),
@@ -286,8 +315,13 @@ impl Observer for Tracer {
 }
 
 impl Code {
+    /// True if no instruction could be read.
+    pub(super) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
     /// Decodes the kernel at `address`. `pointer` is its offset from Instruction Base Address.
-    fn read(address: u64, pointer: u32, read: &dyn Fn(u64, &mut [u8]) -> bool) -> Code {
+    pub(super) fn read(address: u64, pointer: u32, read: &dyn Fn(u64, &mut [u8]) -> bool) -> Code {
         let mut text = BTreeMap::new();
         let generation = Generation::Gen8;
         let kernel = decode::kernel_on(generation, address, pointer, |offset| {
@@ -331,6 +365,15 @@ impl Traced {
     /// [`SliceError`].
     pub fn slice(&self, start: &Start) -> Result<Slice, SliceError> {
         slice(&self.recording, &self.code.kernel, self.channel, start)
+    }
+
+    /// The backward slice, for a channel, from dwords of the URB that the thread wrote. They are
+    /// byte offsets.
+    ///
+    /// # Errors
+    /// [`SliceError`].
+    pub fn slice_urb(&self, channel: u8, wanted: &[usize]) -> Result<Slice, SliceError> {
+        slice_urb(&self.recording, &self.code.kernel, channel, wanted)
     }
 
     /// The channel that wrote a range of memory with the message at a byte offset of the kernel;

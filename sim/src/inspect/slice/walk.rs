@@ -2,12 +2,14 @@
 
 use super::lanes::Lanes;
 use super::record::{Backward, File, Recording, Step};
+use crate::eu::Message;
 use crate::eu::access::{self, Access, CELLS, Part, Use};
 use crate::eu::debug::Location;
 use crate::eu::kernel::Kernel;
-use crate::eu::regions::{FLAGS, REGISTER};
+use crate::eu::regions::{FLAGS, GRF_BYTES, REGISTER, Registers};
 use crate::eu::uop::{NOWHERE, Op, Opcode, Type, Uop};
 use crate::unit::render_cache;
+use crate::unit::urb::{self, Transfer};
 use genxml::gen8::message_headers::MhRt;
 use genxml_eu::gen8::eu_messages::MsdRtw;
 use genxml_eu::instruction::SharedFunction;
@@ -143,10 +145,22 @@ pub struct Sent {
 /// A register of the thread that no instruction wrote.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Input {
-    /// Byte offset in the register file; `None` for accumulators.
+    /// Byte offset in the register file; `None` for accumulators and for the URB.
     pub at: Option<usize>,
+    /// Byte offset in the URB, if the input is a dword there.
+    pub urb: Option<usize>,
     /// The element and its value at the start of the thread.
     pub element: Element,
+}
+
+/// A dword of the URB that a slice starts at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Output {
+    /// Byte offset in the URB.
+    pub urb: usize,
+    /// The message that wrote it: its index in [`Slice::nodes`]. `None` if the thread did not
+    /// write it.
+    pub node: Option<usize>,
 }
 
 /// The instructions of a thread that made a value.
@@ -154,6 +168,8 @@ pub struct Input {
 pub struct Slice {
     /// Instructions in the order of execution. The last one is the start of the slice.
     pub nodes: Vec<Node>,
+    /// The dwords of the URB that the slice starts at, in order.
+    pub outputs: Vec<Output>,
     /// Registers that come from outside, in order.
     pub inputs: Vec<Input>,
     /// True if the slice has more instructions than are listed.
@@ -170,12 +186,7 @@ pub fn slice(
     channel: u8,
     start: &Start,
 ) -> Result<Slice, SliceError> {
-    if kernel.generation.has_message_registers() {
-        return Err(SliceError::OtherGeneration);
-    }
-    if recording.is_cut {
-        return Err(SliceError::TooLong(recording.steps.len()));
-    }
+    check(recording, kernel)?;
     let mut walk = Walk::new(kernel, channel);
     let mut backward = recording.backward();
     let mut started = false;
@@ -200,6 +211,39 @@ pub fn slice(
     Ok(walk.finish(&backward.before))
 }
 
+/// The backward slice of a recorded thread from dwords of the URB, given as byte offsets, for a
+/// channel of the thread. The last write of each dword counts.
+///
+/// # Errors
+/// [`SliceError`] if the thread was not recorded as a whole.
+pub fn slice_urb(
+    recording: &Recording,
+    kernel: &Kernel,
+    channel: u8,
+    wanted: &[usize],
+) -> Result<Slice, SliceError> {
+    check(recording, kernel)?;
+    let mut walk = Walk::new(kernel, channel);
+    walk.wanted = wanted.iter().map(|urb| (*urb, None)).collect();
+    let mut backward = recording.backward();
+    while let Some((number, step)) = backward.step() {
+        if let Some(u) = uop(kernel, step.ip) {
+            walk.step(number, step, u, &backward);
+        }
+    }
+    Ok(walk.finish(&backward.before))
+}
+
+fn check(recording: &Recording, kernel: &Kernel) -> Result<(), SliceError> {
+    if kernel.generation.has_message_registers() {
+        return Err(SliceError::OtherGeneration);
+    }
+    if recording.is_cut {
+        return Err(SliceError::TooLong(recording.steps.len()));
+    }
+    Ok(())
+}
+
 fn uop(kernel: &Kernel, offset: u32) -> Option<&Uop> {
     let index = kernel.index(offset)?;
     kernel.behind_breakpoint(index).or_else(|| kernel.uops.get(index as usize))
@@ -215,6 +259,10 @@ struct Walk<'k> {
     nodes: Vec<Node>,
     /// For each cell, the operands that read it.
     consumers: Vec<Vec<Consumer>>,
+    /// The dwords of the URB that the slice starts at, with the node that wrote each.
+    wanted: BTreeMap<usize, Option<usize>>,
+    /// The operands that read a dword of the URB.
+    urb: BTreeMap<usize, Vec<Consumer>>,
     /// The nodes by byte offset, to find those that a branch decides about.
     open: BTreeMap<u32, Vec<usize>>,
     /// Pairs of a node's number and a branch that was found for it.
@@ -229,6 +277,8 @@ impl<'k> Walk<'k> {
             channel: channel.into(),
             nodes: Vec::new(),
             consumers: vec![Vec::new(); CELLS],
+            wanted: BTreeMap::new(),
+            urb: BTreeMap::new(),
             open: BTreeMap::new(),
             found: BTreeSet::new(),
             is_cut: false,
@@ -434,8 +484,11 @@ impl<'k> Walk<'k> {
             self.is_cut = true;
             return;
         }
-        if u.send.is_some() {
-            return self.response(number, step, u, at);
+        if let Some(send) = &u.send {
+            return match send.function {
+                SharedFunction::Urb => self.urb_message(number, step, u, at),
+                _ => self.response(number, step, u, at),
+            };
         }
         let mut node = None;
         for channel in 0..usize::from(u.size) {
@@ -536,6 +589,97 @@ impl<'k> Walk<'k> {
         self.predicate(node, u, self.channel, file);
     }
 
+    /// Adds a message to the URB if it wrote a dword that the slice needs, or if the slice needs a
+    /// part of its response.
+    fn urb_message(&mut self, number: usize, step: &Step, u: &Uop, at: &Backward<'_>) {
+        let file = &at.before;
+        let (Some(send), Some(packet)) = (u.send, access::packet(u, &file[..])) else { return };
+        let mut registers = Registers::default();
+        registers.grf_mut()[..GRF_BYTES].copy_from_slice(&file[..GRF_BYTES]);
+        let message = Message {
+            function: send.function,
+            eot: false,
+            descriptor: packet.descriptor,
+            mask: step.mask,
+            no_mask: false,
+            channels: u.size,
+            first: u.first,
+            payload: packet.payload,
+            response: packet.response,
+            ip: u.offset,
+        };
+        let part = |transfer: &Transfer| Part::File(transfer.register as u16, 4);
+        let moved = urb::transfers(&registers, &message);
+        let (writes, reads): (Vec<Transfer>, Vec<Transfer>) = moved
+            .into_iter()
+            .filter(|it| match it.writes {
+                true => self.wanted.get(&it.urb) == Some(&None) || self.urb.contains_key(&it.urb),
+                false => self.needs(part(it)),
+            })
+            .partition(|it| it.writes);
+        if writes.is_empty() && reads.is_empty() {
+            return;
+        }
+        let node = self.node(number, step, u);
+        self.sent(node, u, file);
+        let mut access = Access::default();
+        access::channel(u, 0, &file[..], &mut access);
+        for read in access.reads {
+            self.operand(node, name(read.purpose), self.channel, read.part, read.ty, file);
+        }
+        // Registers of handles, offsets and masks, before the data.
+        let headers = urb::headers(packet.descriptor);
+        let own = self.channel;
+        let channel_of = |lane: Option<usize>| match lane {
+            Some(lane) => lane + usize::from(u.first),
+            None => own,
+        };
+        let channels: BTreeSet<(Option<usize>, usize)> =
+            writes.iter().chain(&reads).map(|it| (it.lane, channel_of(it.lane))).collect();
+        for (lane, channel) in &channels {
+            self.nodes[node].channels |= 1u32.checked_shl(*channel as u32).unwrap_or(0);
+            for register in 0..headers {
+                let from = packet.payload + register * REGISTER;
+                let dwords = match lane {
+                    Some(lane) => *lane..lane + 1,
+                    None => 0..REGISTER / 4,
+                };
+                for dword in dwords {
+                    let part = Part::File((from + 4 * dword) as u16, 4);
+                    self.operand(node, "header", *channel, part, Type::Ud, file);
+                }
+            }
+            self.predicate(node, u, *channel, file);
+        }
+        // A message that reads and writes a dword reads it first.
+        for write in &writes {
+            let channel = channel_of(write.lane);
+            self.operand(node, "data", channel, part(write), Type::F, file);
+            for (consumer, operand) in self.urb.remove(&write.urb).unwrap_or_default() {
+                link(&mut self.nodes, consumer, operand, Origin::Node(node));
+            }
+            if let Some(wanted @ None) = self.wanted.get_mut(&write.urb) {
+                *wanted = Some(node);
+            }
+        }
+        for read in &reads {
+            self.made_by(node, part(read));
+            let result = element(part(read), Type::F, &at.after);
+            let name = format!("URB {:#x}", read.urb);
+            let operand = Operand {
+                name: "entry",
+                channel: channel_of(read.lane) as u8,
+                element: Element { name, ..result.clone() },
+                from: Vec::new(),
+            };
+            let operands = &mut self.nodes[node].operands;
+            operands.push(operand);
+            let consumer = (node as u32, operands.len() as u32 - 1);
+            self.nodes[node].results.push(result);
+            self.urb.entry(read.urb).or_default().push(consumer);
+        }
+    }
+
     /// Makes a branch a part of the slice if it decides whether an instruction of the slice is
     /// executed.
     fn decision(&mut self, node: Option<usize>, number: usize, step: &Step, u: &Uop, file: &File) {
@@ -601,7 +745,7 @@ impl<'k> Walk<'k> {
                         None => access::part_of(cell),
                     };
                     let at = access::file_byte(cell).map(|_| group);
-                    inputs.push(Input { at, element: element(part, Type::Ud, file) });
+                    inputs.push(Input { at, urb: None, element: element(part, Type::Ud, file) });
                     inputs.len() - 1
                 }
             };
@@ -610,7 +754,19 @@ impl<'k> Walk<'k> {
                 link(&mut self.nodes, node, operand, Origin::Input(index));
             }
         }
+        for (urb, consumers) in std::mem::take(&mut self.urb) {
+            let element = Element { name: format!("URB {urb:#x}"), ty: Type::Ud, bits: None };
+            inputs.push(Input { at: None, urb: Some(urb), element });
+            for (node, operand) in consumers {
+                link(&mut self.nodes, node, operand, Origin::Input(inputs.len() - 1));
+            }
+        }
         let last = self.nodes.len().wrapping_sub(1);
+        let outputs = self
+            .wanted
+            .iter()
+            .map(|(urb, node)| Output { urb: *urb, node: node.map(|node| last - node) })
+            .collect();
         let mut nodes = self.nodes;
         nodes.reverse();
         for node in &mut nodes {
@@ -623,7 +779,7 @@ impl<'k> Walk<'k> {
             node.because.iter_mut().for_each(|index| *index = last - *index);
             node.because.sort_unstable();
         }
-        Slice { nodes, inputs, is_cut: self.is_cut }
+        Slice { nodes, outputs, inputs, is_cut: self.is_cut }
     }
 }
 

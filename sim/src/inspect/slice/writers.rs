@@ -28,7 +28,7 @@ pub struct Change {
 }
 
 /// A range of memory, by physical addresses.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Span {
     /// Physical address and number of bytes of each piece, in order.
     pub pieces: Vec<(u64, usize)>,

@@ -77,6 +77,7 @@ impl PixelPipe {
                 rasterised: quad.mask[place],
                 coverage: coverage[place],
                 back: primitive.setup.back,
+                corner: primitive.setup.corner,
                 barycentric: planes.barycentric(Barycentric::Perspective, at),
                 linear: planes.barycentric(Barycentric::Linear, at),
                 w: planes.w(at),
