@@ -9,9 +9,9 @@ use genxml::eu;
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::render3d_constants::ThreeDStateConstantVs;
 use genxml::gen8::render3d_fetch::{
-    ThreeDPrimitive, ThreeDPrimitiveVertexAccessType as VertexAccess, ThreeDStateIndexBuffer,
-    ThreeDStateIndexBufferIndexFormat as IndexFormat, ThreeDStateVertexElements, ThreeDStateVfSgvs,
-    VertexElementState,
+    SgvComponentNumber, ThreeDPrimitive, ThreeDPrimitiveVertexAccessType as VertexAccess,
+    ThreeDStateIndexBuffer, ThreeDStateIndexBufferIndexFormat as IndexFormat,
+    ThreeDStateVertexElements, ThreeDStateVfSgvs, VertexElementState,
 };
 use genxml::gen8::render3d_raster::{
     SfOutputAttributeDetailConstantSource as Constant,
@@ -38,8 +38,6 @@ const INDICES: u64 = VERTICES + 0x8000;
 const CONSTANTS: u64 = 0x2000;
 /// Side of the screen in pixels.
 const SIDE: u32 = 16;
-/// Dwords of a vertex: header, position, two attributes.
-const DWORDS: u64 = 16;
 /// The pixel whose slice is compared.
 const PIXEL: [u32; 2] = [4, 5];
 
@@ -420,8 +418,7 @@ const FAULTS: &[Fault] = &[
         |it| {
             it.sgvs.vertex_id_enable = true;
             it.sgvs.vertex_id_element_offset = u(2);
-            it.sgvs.vertex_id_component_number =
-                genxml::gen8::enums::ThreeDVertexComponentNumber::from_bits(1);
+            it.sgvs.vertex_id_component_number = SgvComponentNumber::COMP_1;
         },
     ),
     Fault("source of an attribute", &["attribute 1 "], |it| {
