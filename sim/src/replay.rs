@@ -42,6 +42,8 @@ pub struct Replay<'a> {
     mapped: BTreeMap<u32, BTreeMap<u64, (ObjectId, Frames)>>,
     buffers: Vec<Option<Buffer>>,
     skipped: Vec<Skipped>,
+    /// Bytes that are replaced: submission, address, and the new bytes.
+    replaced: Vec<(u64, u64, Vec<u8>)>,
 }
 
 /// A packet that a run leaves out: while its submission runs, its dwords are zero, which is
@@ -99,6 +101,7 @@ impl<'a> Replay<'a> {
             mapped: BTreeMap::new(),
             buffers: vec![None; capture.object_count()],
             skipped: Vec::new(),
+            replaced: Vec::new(),
         }
     }
 
@@ -115,6 +118,7 @@ impl<'a> Replay<'a> {
             mapped: self.mapped.clone(),
             buffers: self.buffers.clone(),
             skipped: self.skipped.clone(),
+            replaced: self.replaced.clone(),
         })
     }
 
@@ -127,6 +131,12 @@ impl<'a> Replay<'a> {
     /// runs.
     pub fn skip(&mut self, packet: Skipped) {
         self.skipped.push(packet);
+    }
+
+    /// Replaces bytes of memory while submission `seq` runs. Call before the submission runs. After
+    /// it, the bytes are what they were before.
+    pub fn replace(&mut self, seq: u64, address: u64, bytes: Vec<u8>) {
+        self.replaced.push((seq, address, bytes));
     }
 
     /// The GPU, to set limits or to look at its contexts.
@@ -222,16 +232,19 @@ impl<'a> Replay<'a> {
         result
     }
 
-    /// Replaces the skipped packets of a submission by zeros, and returns their bytes.
+    /// Replaces the skipped packets of a submission by zeros, and other bytes by those that
+    /// [`replace`](Self::replace) has given. Returns what was there before.
     fn replace_skipped(&mut self, seq: u64, context: ContextId) -> Vec<(u64, Vec<u8>)> {
         let mut kept = Vec::new();
-        for packet in self.skipped.iter().filter(|packet| packet.seq == seq) {
-            let mut bytes = vec![0; 4 * packet.dwords];
+        let skipped = self.skipped.iter().filter(|packet| packet.seq == seq);
+        let skipped = skipped.map(|packet| (packet.address, vec![0; 4 * packet.dwords]));
+        let replaced = self.replaced.iter().filter(|(own, ..)| *own == seq);
+        let replaced = replaced.map(|(_, address, bytes)| (*address, bytes.clone()));
+        for (address, new) in skipped.chain(replaced) {
+            let mut bytes = vec![0; new.len()];
             let mut vm = self.gpu.vm(context);
-            if vm.read(packet.address, &mut bytes).is_ok()
-                && vm.write(packet.address, &vec![0; bytes.len()]).is_ok()
-            {
-                kept.push((packet.address, bytes));
+            if vm.read(address, &mut bytes).is_ok() && vm.write(address, &new).is_ok() {
+                kept.push((address, bytes));
             }
         }
         kept

@@ -68,9 +68,15 @@ pub struct Args {
     /// each operand, it has the instruction that made it, or the part of the payload that it comes
     /// from. It also has the branches and predicates that decided whether these instructions are
     /// executed, the texels and constants that they read, and for each of these the packet that
-    /// wrote it last. If the value was copied by a blit, the slice goes on at the source. For a
-    /// draw, the packets that set its state are listed, up to the part of the pipeline that the
-    /// primitive reached, and the state and the vertices that it read from memory.
+    /// wrote it last. If the value was copied by a blit, the slice goes on at the source.
+    ///
+    /// For a draw, the slice goes on with the vertices of the primitive: where setup takes each
+    /// attribute from, the corners that the clipper made, the dwords of each vertex that the pixel
+    /// depends on, the slices of the vertex shader and geometry shader threads that wrote them, and
+    /// the bytes of the vertex and index buffers. Tessellation is not traced; the slice names it
+    /// and ends there. The packets that set the state of the draw are listed, up to the part of the
+    /// pipeline that the primitive reached, and the state and the vertices that it read from
+    /// memory.
     #[arg(long)]
     slice: bool,
     /// Levels of the slice. With 1, it ends at the memory that the thread read. With 2, it also has
@@ -125,7 +131,7 @@ pub struct Args {
     ///
     /// With --slice, the object has the member slice: pixel, address, bytes, writer (as an entry,
     /// with old and new as bytes), how (thread, copied, filled, outside, packet, end or failed),
-    /// state, thread, source (pixel, made), error. Members of a state: packets (stage, packet,
+    /// state, geometry, thread, source (pixel, made), error. Members of a state: packets (stage, packet,
     /// address, batch, dwords), memory (kind, address, bytes, writer), cut. Members of a thread:
     /// draw, primitive, kernel, channel, executed, cut, instructions, inputs. Members of an
     /// instruction: step, offset, text, channels, decides, message, operands (name, channel,
@@ -133,8 +139,16 @@ pub struct Args {
     /// instructions, "inputs" are indices of inputs. Members of an input: register, bits, source,
     /// reads. The kind of a source is header, positions, barycentric (with mode, vertex), depth, w,
     /// offset, coverage, constant (buffer, address), attribute (attribute, component, term),
-    /// payload, zero or machine. Members of a read: address, bytes, writer, made (as slice; null if
-    /// it is not followed).
+    /// handles, primitive ID, vertex (lane, vertex, dword), urb (offset), payload, zero or machine.
+    /// Members of a read: address, bytes, writer, made (as slice; null if it is not followed).
+    ///
+    /// Members of a geometry, which is null for values that no draw made: primitive, corners
+    /// (position, weights), attributes (attribute, component, kind; dword and vertex, or bits),
+    /// vertices, inputs (of the geometry shader), untraced (stages, or null), cut. Members of a
+    /// vertex: vertex, number, instance, dwords (dword, bits, uses, from), thread (with stage),
+    /// error, index (a read), fetched. Members of a fetched dword: dword, kind (buffer, outside,
+    /// constant, vertex ID, instance ID or nothing), element, component, buffer, format, entry,
+    /// read.
     ///
     /// With --memory, the members are input, exit, address, bytes, changes, slice, stop.
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]

@@ -28,5 +28,6 @@ mod slices;
 mod streams;
 mod surfaces;
 mod targets;
+mod vertex_mutations;
 mod vertex_slices;
 mod views;
