@@ -13,8 +13,8 @@ pub use made::{
 use crate::gpu::Gpu;
 use crate::inspect::history::{DrawTouch, Entry, Fragment, History, Kind, Probe};
 use crate::inspect::slice::{
-    Change, Locate, Located, Parent, Source, Span, StageTracer, Start, Subject, Tracer, Wanted,
-    Writers, state,
+    Change, Locate, Located, Parent, Source, Span, StageTracer, Start, StreamTracer, Subject,
+    Tracer, Wanted, Writers, state,
 };
 use crate::machine::events::{Event as GpuEvent, Now, Observer};
 use crate::mem::Access;
@@ -103,6 +103,12 @@ impl Pass for Tracer {
 impl Pass for StageTracer {
     fn is_done(&mut self) -> bool {
         StageTracer::is_done(self)
+    }
+}
+
+impl Pass for StreamTracer {
+    fn is_done(&mut self) -> bool {
+        StreamTracer::is_done(self)
     }
 }
 
@@ -346,7 +352,7 @@ impl Slicer<'_> {
                 _ => None,
             })
             .collect();
-        Ok(geometry::slice(parent, origin, &tracer.finish(), &terms))
+        Ok(geometry::of_pixel(parent, origin, &tracer.finish(), &terms))
     }
 
     /// Completes reads of memory with the last change of each, and with its slice if the depth and
@@ -423,9 +429,38 @@ impl Slicer<'_> {
                 self.written = Some(written);
                 return Ok(self.thread(wanted, start, None, depth)?.made(value, writer));
             }
-            None => How::Packet,
+            None => {
+                let outcome = self.streamed(&value, writer.as_ref(), depth)?;
+                return Ok(outcome.unwrap_or(Outcome::of(How::Packet)).made(value, writer));
+            }
         };
         Ok(Made::new(value, writer, how))
+    }
+
+    /// The vertices that stream output wrote to memory; `None` if it did not write the value.
+    fn streamed(
+        &mut self,
+        value: &What,
+        writer: Option<&Change>,
+        depth: u32,
+    ) -> Result<Option<Outcome>, WhyError> {
+        let found = writer.and_then(|it| Some((it.packet?, it.submission, it.draw?)));
+        let (What::Memory { address, bytes }, Some((packet, submission, draw))) = (value, found)
+        else {
+            return Ok(None);
+        };
+        let mut tracer = StreamTracer::new(packet, *address..address.saturating_add(*bytes));
+        self.runs.run(&mut tracer)?;
+        let Some((origin, needs)) = tracer.finish() else { return Ok(None) };
+        let mut tracer = geometry::tracer(&origin, (submission, draw));
+        self.runs.run(&mut tracer)?;
+        let mut slice = geometry::slice(&origin, &tracer.finish(), &needs);
+        let spans: Vec<Span> = slice.reads().map(|read| read.span.clone()).collect();
+        let mut writers = Writers::new(spans, Some(packet));
+        self.runs.run(&mut writers)?;
+        self.written_by(slice.reads_mut().zip(writers.finish()), depth)?;
+        let geometry = Some(Box::new(slice));
+        Ok(Some(Outcome { how: How::Streamed, state: None, geometry }))
     }
 
     /// As [`pixel`](Self::pixel), for an address that the draw of `writer` wrote.

@@ -26,6 +26,7 @@ pub fn value(made: &Made) -> Json {
         How::Thread(_) => "thread",
         How::Copied { .. } => "copied",
         How::Filled => "filled",
+        How::Streamed => "streamed",
         How::Outside => "outside",
         How::Packet => "packet",
         How::End => "end",

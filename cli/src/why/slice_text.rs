@@ -25,6 +25,7 @@ pub fn write(out: &mut dyn Write, made: &Made, indent: usize) -> io::Result<()> 
             writeln!(out)?;
             write_inner(out, source, indent + 2)?;
         }
+        How::Streamed => writeln!(out, "{pad}written by stream output")?,
         How::Filled => writeln!(out, "{pad}a constant or a pattern of the blit")?,
         How::Outside => writeln!(out, "{pad}written by the program, or not at all")?,
         How::Packet => writeln!(out, "{pad}this kind of writer has no slice")?,
@@ -261,6 +262,7 @@ pub fn vertex_use(what: VertexUse) -> String {
         VertexUse::Attribute { number, component: n } => {
             format!("attribute {number} {}", component(n))
         }
+        VertexUse::Streamed(address) => format!("written to {}", Va(address)),
         VertexUse::Input => "read by the geometry shader".to_owned(),
     }
 }

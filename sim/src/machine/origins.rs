@@ -23,6 +23,8 @@ pub enum OriginEvent<'a> {
         /// The lane.
         lane: usize,
     },
+    /// Stream output is about to write a primitive to memory.
+    Streamed(Streamed<'a>),
     /// A primitive went through the clipper. This event comes after the primitive's
     /// [`PixelEvent::Primitive`](super::watched::PixelEvent::Primitive).
     Clipped(Clipped<'a>),
@@ -51,6 +53,28 @@ pub struct GeometryLane<'a> {
     pub instance: u32,
     /// The vertices of the primitive: indices into the vertices of the batch.
     pub vertices: &'a [u32],
+}
+
+/// A primitive that stream output writes.
+#[derive(Clone, Copy, Debug)]
+pub struct Streamed<'a> {
+    /// The primitive's vertices: indices as those of [`Clipped`].
+    pub indices: &'a [u32],
+    /// The dwords of these vertices.
+    pub vertices: &'a [&'a [u32]],
+    /// The dwords that are written; none if the primitive does not fit into the buffers.
+    pub writes: &'a [StreamedDword],
+}
+
+/// A dword that stream output writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StreamedDword {
+    /// Graphics address.
+    pub address: u64,
+    /// The vertex of the primitive.
+    pub vertex: usize,
+    /// The dword of the vertex.
+    pub dword: usize,
 }
 
 /// A primitive after the clipper.

@@ -12,7 +12,7 @@ use super::topology::{Assembler, MAX_VERTICES, Primitive, Shape, Topology};
 use super::vue::Vertices;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
-use crate::machine::origins::OriginEvent;
+use crate::machine::origins::{OriginEvent, Streamed, StreamedDword};
 use crate::machine::state::State;
 use crate::machine::watchdog;
 use genxml::gen8::mi::MiTopologyFilter;
@@ -201,7 +201,34 @@ fn output(
     for (to, &number) in list.iter_mut().zip(numbers) {
         *to = vertices.get(number as usize);
     }
+    if exec.listener.follows() {
+        emit_streamed(exec, stream, vertices, primitive, numbers, from);
+    }
     stream.output(exec, from, &list[..numbers.len()])
+}
+
+/// Emits what stream output is about to write. `order` has the vertices in the order of stream
+/// output.
+#[cold]
+fn emit_streamed(
+    exec: &mut Exec<'_>,
+    stream: &StreamOut,
+    vertices: &Vertices,
+    primitive: &Primitive,
+    order: &[u32],
+    from: usize,
+) {
+    let indices = primitive.vertices();
+    let place = |vertex: usize| indices.iter().position(|index| *index == order[vertex]);
+    let writes: Vec<StreamedDword> = stream
+        .plan(from, order.len())
+        .into_iter()
+        .filter_map(|write| Some(StreamedDword { vertex: place(write.vertex)?, ..write }))
+        .collect();
+    let vertices: Vec<&[u32]> = indices.iter().map(|index| vertices.get(*index as usize)).collect();
+    exec.emit_origin(|| {
+        OriginEvent::Streamed(Streamed { indices, vertices: &vertices, writes: &writes })
+    });
 }
 
 impl Patches {

@@ -19,6 +19,8 @@ use genxml::gen8::render3d_stages::{
     ThreeDStateStreamoutForceRendering as Force,
 };
 
+mod plan;
+
 /// Number of streams.
 pub const STREAMS: usize = 4;
 /// Number of buffers.

@@ -3,7 +3,7 @@
 
 use super::made::{FetchedValue, GeometrySlice, MemoryRead, Need, StageSlice, VertexSlice};
 use super::reads::{reads, sources};
-use crate::inspect::slice::origins::{Lane, PrimitiveOrigin};
+use crate::inspect::slice::origins::{Lane, Needs, PrimitiveOrigin};
 use crate::inspect::slice::setup::Term;
 use crate::inspect::slice::stages::{GeometryStage, StageTracer, Stages, VertexStage};
 use crate::inspect::slice::tracer::Parent;
@@ -39,18 +39,22 @@ pub fn tracer(origin: &PrimitiveOrigin, draw: (u64, u64)) -> StageTracer {
 
 /// The slice of the primitive of a pixel, without the writers of memory. `terms` is the setup data
 /// that the pixel shader reads.
-pub fn slice(
+pub fn of_pixel(
     parent: &Parent,
     origin: &PrimitiveOrigin,
     stages: &Stages,
     terms: &[Term],
 ) -> Option<GeometrySlice> {
-    let setup = parent.setup.as_ref()?;
-    let (needs, attributes) = setup.needs(origin, parent.covered, terms);
+    let (needs, attributes) = parent.setup.as_ref()?.needs(origin, parent.covered, terms);
+    Some(GeometrySlice { attributes, ..slice(origin, stages, &needs) })
+}
+
+/// The slice of dwords of a primitive's vertices, without the writers of memory.
+pub fn slice(origin: &PrimitiveOrigin, stages: &Stages, needs: &Needs) -> GeometrySlice {
     let mut slice = GeometrySlice {
         primitive: origin.number,
         corners: origin.corners.clone(),
-        attributes,
+        attributes: Vec::new(),
         vertices: Vec::new(),
         inputs: Vec::new(),
         untraced: None,
@@ -67,7 +71,7 @@ pub fn slice(
         }
         MadeBy::Geometry { thread, lanes, lane, of_patch } => {
             let mut inputs = BTreeMap::new();
-            let Some(stage) = &stages.geometry else { return Some(slice) };
+            let Some(stage) = &stages.geometry else { return slice };
             for (number, dwords) in needs.iter().enumerate().take(origin.count) {
                 let made = GeometryVertex {
                     stage,
@@ -108,7 +112,7 @@ pub fn slice(
             }
         }
     }
-    Some(slice)
+    slice
 }
 
 /// A vertex whose stage is not traced.

@@ -84,6 +84,8 @@ pub enum How {
     },
     /// Filled by a blit.
     Filled,
+    /// Written by stream output: [`Made::geometry`] has the vertex.
+    Streamed,
     /// Written by the host, or never written.
     Outside,
     /// Written by something that has no slice: a clear, a video command, a register store...

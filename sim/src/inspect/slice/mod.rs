@@ -12,7 +12,7 @@
 //!
 //! A pixel shader reads attributes. [`setup`] has the dwords of the vertices that they are made of,
 //! [`origins`] finds the threads that made these vertices, and [`stages`] records these threads in
-//! one more run. [`fetch`] finds the bytes of vertex and index buffers that the vertex shader got.
+//! one more run. [`streams`] does the same for a value that stream output wrote. [`fetch`] finds the bytes of vertex and index buffers that the vertex shader got.
 //!
 //! [`crate::eu::access`] has the registers that an instruction reads and writes.
 
@@ -26,7 +26,9 @@ pub mod record;
 pub mod setup;
 pub mod stages;
 pub mod state;
+pub mod streams;
 pub mod tracer;
+pub mod used;
 pub mod walk;
 pub mod writers;
 
@@ -35,10 +37,12 @@ pub use fetch::Fetched;
 pub use locate::{Locate, Located};
 pub use origins::{MadeBy, PrimitiveOrigin};
 pub use payload::Source;
-pub use setup::{AttributeUse, VertexUse};
+pub use setup::AttributeUse;
 pub use stages::{StageTracer, VertexStage};
 pub use state::{SetState, Stage, StatePacket};
+pub use streams::StreamTracer;
 pub use tracer::{Parent, Subject, Traced, Tracer, Wanted};
+pub use used::VertexUse;
 pub use walk::{
     Element, Input, Node, Operand, Origin, Output, Sent, Slice, SliceError, Start, slice,
 };

@@ -1,8 +1,11 @@
 //! Finds the vertices of a primitive: the vertex shader's batch that has them, or the thread of the
 //! geometry shader that made them.
 
+use super::used::VertexUse;
 use crate::machine::events::Event;
-use crate::machine::origins::{ClippedCorner, GeometryLane, OriginEvent};
+use crate::machine::origins::{ClippedCorner, GeometryLane, OriginEvent, Streamed};
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Vertices that were fetched and shaded together.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -75,10 +78,22 @@ pub struct PrimitiveOrigin {
     pub batch: Batch,
 }
 
+/// The dwords of each vertex of a primitive that are used, with what they are for.
+pub type Needs = [BTreeMap<usize, Vec<VertexUse>>; 3];
+
+/// What is looked for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Target {
+    /// The primitive with this number.
+    Clipped(u32),
+    /// The primitive that stream output wrote last to this range of graphics addresses.
+    Streamed(Range<u64>),
+}
+
 /// Looks for the origin of a primitive in the events of a draw.
 #[derive(Debug)]
 pub struct Origins {
-    wanted: u32,
+    wanted: Target,
     /// Threads of the draw that have started.
     threads: u64,
     /// Primitives in the batches so far.
@@ -86,33 +101,53 @@ pub struct Origins {
     batch: Batch,
     /// Primitives of the batch that went to the clipper.
     clipped: u64,
+    /// Primitives of the batch that stream output took.
+    streamed: u64,
     /// The latest thread of the geometry shader.
     geometry: Option<(u64, Vec<Lane>)>,
     /// The lane that makes primitives now.
     lane: Option<usize>,
     is_patch: bool,
     found: Option<PrimitiveOrigin>,
+    needs: Needs,
 }
 
 impl Origins {
     /// Looks for a primitive of a draw that is about to start.
     pub fn new(primitive: u32) -> Origins {
+        Origins::of(Target::Clipped(primitive))
+    }
+
+    /// Looks for the primitive that stream output writes to a range of graphics addresses, in a
+    /// draw that is about to start.
+    pub fn streamed(addresses: Range<u64>) -> Origins {
+        Origins::of(Target::Streamed(addresses))
+    }
+
+    fn of(wanted: Target) -> Origins {
         Origins {
-            wanted: primitive,
+            wanted,
             threads: 0,
             assembled: 0,
             batch: Batch::default(),
             clipped: 0,
+            streamed: 0,
             geometry: None,
             lane: None,
             is_patch: false,
             found: None,
+            needs: Needs::default(),
         }
     }
 
-    /// True if the primitive was found.
+    /// True if no other event of the draw matters.
     pub fn is_done(&self) -> bool {
-        self.found.is_some()
+        self.found.is_some() && matches!(self.wanted, Target::Clipped(_))
+    }
+
+    /// The dwords that stream output wrote to the range.
+    pub fn needs(&self) -> &Needs {
+        &self.needs
     }
 
     /// The origin of the primitive; `None` if it did not reach the clipper.
@@ -139,7 +174,7 @@ impl Origins {
                 self.batch.first_thread = self.threads;
                 self.batch.before = self.assembled;
                 self.assembled += batch.primitives as u64;
-                self.clipped = 0;
+                (self.clipped, self.streamed) = (0, 0);
                 (self.geometry, self.lane, self.is_patch) = (None, None, false);
             }
             OriginEvent::Patch => {
@@ -157,19 +192,10 @@ impl Origins {
             OriginEvent::Clipped(clipped) => {
                 let primitive = self.clipped;
                 self.clipped += 1;
-                if clipped.number != self.wanted {
+                if self.wanted != Target::Clipped(clipped.number) {
                     return;
                 }
-                let made = match (&self.geometry, self.lane) {
-                    (Some((thread, lanes)), Some(lane)) => MadeBy::Geometry {
-                        thread: *thread,
-                        lanes: lanes.clone(),
-                        lane,
-                        of_patch: self.is_patch,
-                    },
-                    _ if self.is_patch => MadeBy::Patch,
-                    _ => MadeBy::Vertices { primitive },
-                };
+                let made = self.made(primitive);
                 self.found = Some(PrimitiveOrigin {
                     number: clipped.number,
                     indices: clipped.indices,
@@ -182,6 +208,53 @@ impl Origins {
                     batch: self.batch.clone(),
                 });
             }
+            OriginEvent::Streamed(streamed) => self.stream(&streamed),
+        }
+    }
+
+    fn stream(&mut self, primitive: &Streamed<'_>) {
+        let number = self.streamed;
+        self.streamed += 1;
+        let Target::Streamed(wanted) = &self.wanted else { return };
+        let mut needs = Needs::default();
+        for write in primitive.writes {
+            if write.address < wanted.end
+                && wanted.start < write.address + 4
+                && let Some(dwords) = needs.get_mut(write.vertex)
+            {
+                dwords.entry(write.dword).or_default().push(VertexUse::Streamed(write.address));
+            }
+        }
+        let count = primitive.indices.len();
+        if needs.iter().all(BTreeMap::is_empty) || !(1..=3).contains(&count) {
+            return;
+        }
+        let corner = |n: usize| n.min(count - 1);
+        self.found = Some(PrimitiveOrigin {
+            number: number as u32,
+            indices: [0, 1, 2].map(|n| primitive.indices[corner(n)]),
+            vertices: [0, 1, 2].map(|n| primitive.vertices[corner(n)].to_vec()),
+            count,
+            provoking: 0,
+            id: 0,
+            corners: Vec::new(),
+            made: self.made(number),
+            batch: self.batch.clone(),
+        });
+        self.needs = needs;
+    }
+
+    /// The stage that made primitive `primitive` of the batch.
+    fn made(&self, primitive: u64) -> MadeBy {
+        match (&self.geometry, self.lane) {
+            (Some((thread, lanes)), Some(lane)) => MadeBy::Geometry {
+                thread: *thread,
+                lanes: lanes.clone(),
+                lane,
+                of_patch: self.is_patch,
+            },
+            _ if self.is_patch => MadeBy::Patch,
+            _ => MadeBy::Vertices { primitive },
         }
     }
 }

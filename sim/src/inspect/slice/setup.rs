@@ -2,7 +2,8 @@
 //! that the state uses, and the attributes that setup makes for the pixel shader (2a, 3DSTATE_SBE;
 //! gen8_facts 5.2).
 
-use super::origins::PrimitiveOrigin;
+use super::origins::{Needs, PrimitiveOrigin};
+use super::used::VertexUse;
 use crate::machine::drawing::Drawing;
 use crate::render::geometry::last_stage;
 use crate::render::raster_state::clip_state;
@@ -11,32 +12,6 @@ use crate::render::vue::place;
 use genxml::gen8::render3d_raster::{
     ThreeDStateClip, ThreeDStateRaster, ThreeDStateSf, ThreeDStateSfPointWidthSource as WidthSource,
 };
-use std::collections::BTreeMap;
-
-/// What a dword of a vertex is for.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum VertexUse {
-    /// A component of the position, 0 to 3 for x to w. It decides which pixels are covered, and
-    /// makes the weights of the vertices.
-    Position(u8),
-    /// The index of the layer of the render target.
-    ArrayIndex,
-    /// The index of the viewport.
-    Viewport,
-    /// The width of the point.
-    PointWidth,
-    /// A distance of the clipper, 0 to 7.
-    Distance(u8),
-    /// A component of an attribute of the pixel shader.
-    Attribute {
-        /// Number of the attribute.
-        number: u8,
-        /// Component, 0 to 3 for x to w.
-        component: u8,
-    },
-    /// A dword that the geometry shader reads.
-    Input,
-}
 
 /// A component of an attribute, and where setup takes it from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,8 +66,8 @@ impl Setup {
         origin: &PrimitiveOrigin,
         (back, corner): (bool, Option<u8>),
         terms: &[Term],
-    ) -> ([BTreeMap<usize, Vec<VertexUse>>; 3], Vec<AttributeUse>) {
-        let mut needs: [BTreeMap<usize, Vec<VertexUse>>; 3] = Default::default();
+    ) -> (Needs, Vec<AttributeUse>) {
+        let mut needs = Needs::default();
         let about = About { primitive_id: origin.id, back, corner, provoking: origin.provoking };
         let mut add = |vertex: usize, dword: usize, what: VertexUse| {
             let uses = needs[vertex.min(origin.count - 1)].entry(dword).or_default();
