@@ -465,7 +465,10 @@ pub fn source(source: &Source) -> String {
         }
         Source::Handles => "the handles of URB entries".to_owned(),
         Source::PrimitiveId => "the primitive ID".to_owned(),
-        Source::Vertex { vertex, dword, .. } => format!("dword {dword} of vertex {vertex}"),
+        Source::Vertex { vertex: None, dword, .. } => format!("fetched dword {dword}"),
+        Source::Vertex { vertex: Some(vertex), dword, .. } => {
+            format!("dword {dword} of input vertex {vertex}")
+        }
         Source::Payload => "the payload of the thread".to_owned(),
         Source::Zero => "0 at the start".to_owned(),
         Source::Machine => "the state of the thread".to_owned(),

@@ -64,7 +64,7 @@ pub fn slice(origin: &PrimitiveOrigin, stages: &Stages, needs: &Needs) -> Geomet
     match &origin.made {
         MadeBy::Vertices { .. } => {
             let work = Vertices { origin, stages };
-            for (number, dwords) in needs.iter().enumerate().take(origin.count) {
+            for (number, dwords) in used(origin, needs) {
                 let index = origin.indices[number];
                 slice.vertices.push(work.vertex(number, index, dwords, Some(&values[number])));
             }
@@ -72,7 +72,7 @@ pub fn slice(origin: &PrimitiveOrigin, stages: &Stages, needs: &Needs) -> Geomet
         MadeBy::Geometry { thread, lanes, lane, of_patch } => {
             let mut inputs = BTreeMap::new();
             let Some(stage) = &stages.geometry else { return slice };
-            for (number, dwords) in needs.iter().enumerate().take(origin.count) {
+            for (number, dwords) in used(origin, needs) {
                 let made = GeometryVertex {
                     stage,
                     traced: stages.threads.get(thread),
@@ -98,7 +98,7 @@ pub fn slice(origin: &PrimitiveOrigin, stages: &Stages, needs: &Needs) -> Geomet
         }
         MadeBy::Patch => {
             slice.untraced = Some("hull shader, tessellator and domain shader");
-            for (number, dwords) in needs.iter().enumerate().take(origin.count) {
+            for (number, dwords) in used(origin, needs) {
                 slice.vertices.push(bare(number, dwords, Some(&values[number])));
             }
         }
@@ -113,6 +113,14 @@ pub fn slice(origin: &PrimitiveOrigin, stages: &Stages, needs: &Needs) -> Geomet
         }
     }
     slice
+}
+
+/// The vertices of a primitive of which a dword is used.
+fn used<'n>(
+    origin: &PrimitiveOrigin,
+    needs: &'n Needs,
+) -> impl Iterator<Item = (usize, &'n Dwords)> {
+    needs.iter().enumerate().take(origin.count).filter(|(_, dwords)| !dwords.is_empty())
 }
 
 /// A vertex whose stage is not traced.
@@ -275,7 +283,7 @@ impl GeometryVertex<'_> {
                         let expected = stage.expected.max(1);
                         (entry / expected, entry % expected, dword)
                     }),
-                    (None, Source::Vertex { lane, vertex, dword }) => {
+                    (None, Source::Vertex { lane, vertex: Some(vertex), dword }) => {
                         Some((lane.into(), vertex.into(), dword.into()))
                     }
                     _ => None,

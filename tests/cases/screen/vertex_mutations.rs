@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 const CAPTURES: [&str; 6] =
     ["gl_iris", "igt_render_copy", "kmscube", "pg_depthstencil", "pg_gs_clip", "vk_triangle"];
 /// Changes of each kind for a pixel.
-const CHANGES: usize = 2;
+const CHANGES: usize = 1;
 
 /// The vertices of a primitive of a draw.
 struct Seen {

@@ -18,15 +18,18 @@ use genxml::gen8::render3d_raster::{
     SfOutputAttributeDetailSwizzleSelect as Swizzle, ThreeDStateSbeSwiz,
 };
 use genxml::gen8::render3d_stages::{
-    ThreeDStateGs, ThreeDStateGsDispatchMode as Mode, ThreeDStateVs,
+    SoDecl, SoDeclEntry, ThreeDStateGs, ThreeDStateGsDispatchMode as Mode, ThreeDStateSoBuffer,
+    ThreeDStateSoDeclList, ThreeDStateStreamout, ThreeDStateVs,
 };
 use genxml::gen8::state::SurfaceFormat;
-use genxml_cases::{DYNAMIC_STATE, KERNELS, Model, at, draw, minus_one, push, u};
+use genxml_cases::{DYNAMIC_STATE, KERNELS, Model, at, draw, minus_one, packets, push, u};
 use genxml_sim::inspect::history::{Finder, History};
 use genxml_sim::inspect::slice::Fetched;
 use genxml_sim::pixel_history::{Answer, Stop, WhyError};
 use genxml_sim::runs::Pass;
-use genxml_sim::value_slice::{GeometrySlice, Runs, VertexSlice, of_pixel};
+use genxml_sim::value_slice::{
+    GeometrySlice, How, Runs, VertexSlice, changes, find, of_memory, of_pixel,
+};
 use std::collections::BTreeMap;
 
 /// Offsets of kernels from the instruction base. The scene's pixel shader is at 0.
@@ -36,6 +39,8 @@ const GEOMETRY: u64 = 0x2000;
 const INDICES: u64 = VERTICES + 0x8000;
 /// Offset of the vertex shader's constants from the dynamic state base.
 const CONSTANTS: u64 = 0x2000;
+/// Address of the stream output buffer.
+const OUT: u64 = 0x70_0000;
 /// Side of the screen in pixels.
 const SIDE: u32 = 16;
 /// The pixel whose slice is compared.
@@ -155,6 +160,8 @@ struct Setup {
     constants: [f32; 4],
     swizzles: ThreeDStateSbeSwiz,
     sgvs: ThreeDStateVfSgvs,
+    /// Stream output writes slots 1 and 2 of each vertex to [`OUT`].
+    streams: bool,
 }
 
 fn setup() -> Setup {
@@ -190,6 +197,7 @@ fn setup() -> Setup {
         constants: [1.0, 0.0625, 0.5, 0.375],
         swizzles,
         sgvs: ThreeDStateVfSgvs::new(),
+        streams: false,
     }
 }
 
@@ -250,9 +258,13 @@ impl Setup {
             },
         );
         push(&mut more, &self.swizzles);
+        if self.streams {
+            more.extend(stream_output());
+        }
         scene.more.extend(more);
         scene.sbe.attribute_swizzle_enable = true;
         let mut model = scene.model();
+        model.map(OUT, 4096);
         let mut batch = scene.batch(&mut model);
         batch.truncate(batch.len() - ThreeDPrimitive::DWORDS);
         push(
@@ -294,6 +306,36 @@ impl Setup {
         };
         of_pixel(&mut SetupRuns(self), &answer, None, 1).unwrap().geometry.unwrap()
     }
+}
+
+/// Stream output of slots 1 and 2, 32 bytes for each vertex.
+fn stream_output() -> Vec<u32> {
+    let slot = |index: u64| SoDeclEntry {
+        stream_0_decl: SoDecl { component_mask: u(15), register_index: u(index), ..SoDecl::new() },
+        ..SoDeclEntry::new()
+    };
+    let entries = [slot(1), slot(2)];
+    packets![
+        ThreeDStateSoBuffer {
+            so_buffer_enable: true,
+            stream_offset_write_enable: true,
+            surface_base_address: at(OUT),
+            surface_size: minus_one(1024),
+            ..ThreeDStateSoBuffer::new()
+        },
+        ThreeDStateSoDeclList {
+            stream_to_buffer_selects_0: u(1),
+            num_entries_0: u(2),
+            entry: entries[..].into(),
+            ..ThreeDStateSoDeclList::new()
+        },
+        ThreeDStateStreamout {
+            so_function_enable: true,
+            buffer_0_surface_pitch: u(32),
+            stream_0_vertex_read_length: minus_one(2),
+            ..ThreeDStateStreamout::new()
+        },
+    ]
 }
 
 struct SetupRuns<'s>(&'s Setup);
@@ -529,5 +571,44 @@ fn other_vertices_are_not_named() {
         let found = named(&other.geometry_at(PIXEL));
         assert_eq!(found, expected);
         assert!(expected.len() > 20);
+    }
+}
+
+/// Stream output of the second triangle, vertex 1, attribute 0 x: it has the value of vertex 3 of
+/// the vertex buffer plus constant 1. Oracle: the draw, and the change of each fault.
+#[test]
+fn memory_that_stream_output_wrote() {
+    for mut good in [setup(), setup().with_geometry()] {
+        good.streams = true;
+        // Six vertices of 32 bytes; the attribute is in the second half.
+        let range = (OUT + 32 * 4 + 16, 4);
+        let slice = |setup: &Setup| {
+            let runs = &mut SetupRuns(setup);
+            let span = find(runs, range.0, range.1).unwrap().0.unwrap();
+            let (list, _) = changes(runs, span.clone()).unwrap();
+            let made = of_memory(runs, range, span, &list, 1).unwrap();
+            assert!(matches!(made.how, How::Streamed), "{:?}", made.how);
+            (made.geometry.unwrap(), list.last().unwrap().new.clone())
+        };
+        let (expected, bytes) = slice(&good);
+        assert_eq!(bytes, (0.5f32 + 0.0625).to_le_bytes());
+        let needs: Vec<(usize, usize)> = (expected.vertices.iter())
+            .flat_map(|vertex| vertex.needs.iter().map(|need| (vertex.number, need.dword)))
+            .collect();
+        assert_eq!(needs, [(1, 8)]);
+        let fetched = expected.vertices.iter().chain(&expected.inputs).find_map(|vertex| {
+            let number = vertex.vertex.as_ref()?.number;
+            Some((number, vertex.fetched.iter().map(|value| value.dword).collect::<Vec<_>>()))
+        });
+        assert_eq!(fetched, Some((3, vec![8])));
+        let mut bad = good.clone();
+        bad.scene.vertices[3].attributes[0][0] = 0.625f32.to_bits();
+        let found = differences(&named(&expected), &named(&slice(&bad).0));
+        let name = if good.geometry.is_some() { "input 1 dword 8" } else { "vertex 1 dword 8" };
+        assert_eq!(found, [name]);
+        bad.scene.vertices[3].attributes[0][0] = 0.5f32.to_bits();
+        bad.constants[1] = 0.125;
+        let found = differences(&named(&expected), &named(&slice(&bad).0));
+        assert!(found.len() == 1 && found[0].starts_with("constant"), "{found:?}");
     }
 }

@@ -68,8 +68,8 @@ pub enum Source {
     Vertex {
         /// The vertex or primitive among those of the thread.
         lane: u8,
-        /// For the geometry shader: the vertex of the primitive.
-        vertex: u8,
+        /// The vertex of the primitive; `None` for the vertex shader.
+        vertex: Option<u8>,
         /// The dword of the vertex.
         dword: u16,
     },
@@ -162,9 +162,9 @@ impl Map {
         self.parts.push((end..start, Source::Zero));
     }
 
-    fn vertex(&mut self, lane: usize, vertex: usize, dword: usize) {
-        let end = self.end();
-        let source = Source::Vertex { lane: lane as u8, vertex: vertex as u8, dword: dword as u16 };
+    fn vertex(&mut self, lane: usize, vertex: Option<usize>, dword: usize) {
+        let (end, vertex) = (self.end(), vertex.map(|vertex| vertex as u8));
+        let source = Source::Vertex { lane: lane as u8, vertex, dword: dword as u16 };
         self.parts.push((end..end + 4, source));
     }
 
@@ -183,9 +183,9 @@ impl Map {
         let slots = first..first + vs.vertex_urb_entry_read_length.get() as usize * SLOTS;
         for dword in slots.start * SLOT..slots.end * SLOT {
             if vs.simd8_dispatch_enable {
-                (0..LANES).for_each(|lane| map.vertex(lane, 0, dword));
+                (0..LANES).for_each(|lane| map.vertex(lane, None, dword));
             } else if dword.is_multiple_of(SLOT) {
-                (0..LANES).for_each(|n| map.vertex(n / SLOT, 0, dword + n % SLOT));
+                (0..LANES).for_each(|n| map.vertex(n / SLOT, None, dword + n % SLOT));
             }
         }
         map
@@ -230,10 +230,11 @@ impl Map {
         for vertex in 0..expected {
             for dword in slots.start * SLOT..slots.end * SLOT {
                 match (wide, two) {
-                    (true, _) => (0..LANES).for_each(|lane| map.vertex(lane, vertex, dword)),
-                    (false, false) => map.vertex(0, vertex, dword),
+                    (true, _) => (0..LANES).for_each(|lane| map.vertex(lane, Some(vertex), dword)),
+                    (false, false) => map.vertex(0, Some(vertex), dword),
                     (false, true) if dword.is_multiple_of(SLOT) => {
-                        (0..LANES).for_each(|n| map.vertex(n / SLOT, vertex, dword + n % SLOT));
+                        (0..LANES)
+                            .for_each(|n| map.vertex(n / SLOT, Some(vertex), dword + n % SLOT));
                     }
                     _ => {}
                 }

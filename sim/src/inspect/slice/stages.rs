@@ -209,21 +209,14 @@ impl StageTracer {
         let vs: ThreeDStateVs = drawing.latched();
         let gs: ThreeDStateGs = drawing.latched();
         let inputs: ThreeDStateUrbVs = drawing.latched();
-        let mut code = |pointer: u64, payload: Map| {
-            let address = drawing.state.base.instruction.wrapping_add(pointer);
-            let mut code = Code::read(address, pointer as u32, &|at, out| drawing.read(at, out));
-            code.payload = payload;
-            self.kernels.insert(address, code);
-        };
+        self.kernels = Code::before_pixels(drawing);
         if vs.function_enable {
-            code(vs.kernel_start_pointer.get(), Map::of_vertex_shader(drawing));
             let Dispatch { simd8, width } = Dispatch::of_vs(&vs);
             let channels = if simd8 { 1 } else { SLOT };
             self.stages.vertex =
                 Some(VertexStage { width, channels, urb: Urb::of(inputs.entries()) });
         }
         if gs.enable {
-            code(gs.kernel_start_pointer.get(), Map::of_geometry_shader(drawing));
             let te: ThreeDStateTe = drawing.latched();
             let patches: ThreeDStateUrbDs = drawing.latched();
             let outputs: ThreeDStateUrbGs = drawing.latched();

@@ -20,6 +20,7 @@ use crate::mem::{Access, Client};
 use crate::render::ps;
 use genxml::eu::Generation;
 use genxml::gen8::render3d_pixel::ThreeDStatePs;
+use genxml::gen8::render3d_stages::{ThreeDStateGs, ThreeDStateVs};
 use genxml_eu::{decode_on, instruction::Instruction};
 use std::collections::BTreeMap;
 
@@ -172,7 +173,15 @@ impl Tracer {
     }
 
     fn begin(&mut self, drawing: &Drawing<'_>) {
-        let Subject::Pixel { draw, primitive, .. } = self.wanted.subject else { return };
+        let (draw, primitive) = match self.wanted.subject {
+            Subject::Pixel { draw, primitive, .. } => (draw, primitive),
+            Subject::Thread { .. } => {
+                if self.is_now {
+                    self.kernels = Code::before_pixels(drawing);
+                }
+                return;
+            }
+        };
         self.is_now = self.clock.draws == draw;
         if !self.is_now {
             return;
@@ -318,6 +327,25 @@ impl Code {
     /// True if no instruction could be read.
     pub(super) fn is_empty(&self) -> bool {
         self.text.is_empty()
+    }
+
+    /// The kernels of the vertex and geometry shader of a draw, by their addresses.
+    pub(super) fn before_pixels(drawing: &Drawing<'_>) -> BTreeMap<u64, Code> {
+        let vs: ThreeDStateVs = drawing.latched();
+        let gs: ThreeDStateGs = drawing.latched();
+        let mut kernels = BTreeMap::new();
+        let mut add = |pointer: u64, payload: Map| {
+            let address = drawing.state.base.instruction.wrapping_add(pointer);
+            let code = Code::read(address, pointer as u32, &|at, out| drawing.read(at, out));
+            kernels.insert(address, Code { payload, ..code });
+        };
+        if vs.function_enable {
+            add(vs.kernel_start_pointer.get(), Map::of_vertex_shader(drawing));
+        }
+        if gs.enable {
+            add(gs.kernel_start_pointer.get(), Map::of_geometry_shader(drawing));
+        }
+        kernels
     }
 
     /// Decodes the kernel at `address`. `pointer` is its offset from Instruction Base Address.
