@@ -255,3 +255,86 @@ fn wraps(packet: &ThreeDStateSbeSwiz) -> [[bool; 4]; SWIZZLED] {
     // The field has a bit for each component (000, WRAP_SHORTEST_ENABLE).
     enables.map(|enable| [0, 1, 2, 3].map(|n| enable.bits() >> n & 1 == 1))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use genxml_testkit::Random;
+
+    const CONSTANTS: [Constant; 4] = [
+        Constant::CONST_0000,
+        Constant::CONST_0001_FLOAT,
+        Constant::CONST_1111_FLOAT,
+        Constant::PRIM_ID,
+    ];
+    const SWIZZLES: [Swizzle; 4] = [
+        Swizzle::INPUTATTR,
+        Swizzle::INPUTATTR_FACING,
+        Swizzle::INPUTATTR_W,
+        Swizzle::INPUTATTR_FACING_W,
+    ];
+    /// Dwords of a vertex.
+    const DWORDS: usize = 24;
+
+    /// Oracle: setup itself. It changes with a dword of a vertex if and only if the source names
+    /// the dword.
+    #[test]
+    fn sources_are_what_setup_reads() {
+        let mut random = Random::new(5);
+        for _ in 0..2000 {
+            let mut bits = random.below(1 << 20);
+            let mut bit = || {
+                bits >>= 1;
+                bits & 1 == 1
+            };
+            let rule = Rule {
+                slot: random.below(4) as usize,
+                swizzle: SWIZZLES[random.below(4) as usize],
+                constant: CONSTANTS[random.below(4) as usize],
+                overridden: [bit() && bit(), bit() && bit(), false, false],
+                primitive_id: [false, bit() && bit(), bit() && bit(), false],
+                flat: bit(),
+                sprite: bit() && bit(),
+                wrap: [false; 4],
+            };
+            let attributes = Attributes { rules: vec![rule], lower_left: false };
+            let about = About {
+                primitive_id: 0x1234_5678,
+                back: bit(),
+                corner: (bit() && bit()).then_some(1),
+                provoking: random.below(3) as usize,
+            };
+            let vertices: [[u32; DWORDS]; 3] = std::array::from_fn(|v| {
+                std::array::from_fn(|n| ((v * DWORDS + n) as f32).to_bits())
+            });
+            let setup = |vertices: &[[u32; DWORDS]; 3]| {
+                let mut out = Vec::new();
+                attributes.setup(vertices.each_ref().map(|it| &it[..]), &about, &mut out);
+                out[0].map(|component| component.map(f32::to_bits))
+            };
+            let before = setup(&vertices);
+            for component in 0..4 {
+                let source = attributes.source(0, component, &about).unwrap();
+                for (vertex, dword) in (0..3).flat_map(|v| (0..DWORDS).map(move |n| (v, n))) {
+                    let mut changed = vertices;
+                    changed[vertex][dword] = 1000.0f32.to_bits();
+                    let is_named = match source {
+                        AttributeSource::Vertices { dword: own, only } => {
+                            own == dword && only.is_none_or(|only| only == vertex)
+                        }
+                        _ => false,
+                    };
+                    let differs = setup(&changed)[component] != before[component];
+                    assert_eq!(differs, is_named, "{rule:?} {component} {source:?}");
+                }
+                match source {
+                    AttributeSource::Constant(value) => assert_eq!(before[component][3], value),
+                    AttributeSource::PrimitiveId => {
+                        assert_eq!(before[component][3], about.primitive_id);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}

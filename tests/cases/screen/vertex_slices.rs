@@ -95,6 +95,18 @@ const WRONG_SHADER: &[u32] = shader! {
     mul (8|M0)       r113.0<1>:f   r11.0<8;8,1>:f  r2.1<0;1,0>:f;
 };
 
+/// A vertex shader for two vertices per thread, one in each half of the registers: r1 has the
+/// constants, r2 to r5 the slots of the vertices. It adds constant 1 to attribute 0.
+const PAIRS: &[u32] = &eu! {
+    (W) mov (8|M0)   r112.0<1>:ud  r0.0<8;8,1>:ud
+    (W) mov (1|M0)   r112.5<1>:ud  0xff00:ud
+    mov (8|M0)       r113.0<1>:ud  0:ud
+    mov (8|M0)       r114.0<1>:ud  r3.0<8;8,1>:ud
+    add (8|M0)       r115.0<1>:f   r4.0<8;8,1>:f  r1.1<0;1,0>:f
+    mov (8|M0)       r116.0<1>:ud  r5.0<8;8,1>:ud
+    send (8|M0)      null  r112  0x26  0x0A088001  {EOT}
+};
+
 /// A geometry shader that makes a triangle from a triangle: it writes slots 1 to 3 of each vertex.
 /// The parameter is the instruction that makes x of attribute 0 of vertex 1.
 macro_rules! geometry {
@@ -154,6 +166,8 @@ const WRONG_SHAPER: &[u32] = geometry! { add (8|M0) r121.0<1>:f r26.0<8;8,1>:f 0
 struct Setup {
     scene: Scene,
     shader: &'static [u32],
+    /// Threads of the vertex shader have eight vertices; otherwise two.
+    wide: bool,
     geometry: Option<&'static [u32]>,
     indices: Vec<u16>,
     elements: Vec<VertexElementState>,
@@ -191,6 +205,7 @@ fn setup() -> Setup {
     Setup {
         scene,
         shader: SHADER,
+        wide: true,
         geometry: None,
         indices: vec![2, 0, 5, 1, 3, 4],
         elements: draw::elements(4),
@@ -221,9 +236,9 @@ impl Setup {
             &mut more,
             &ThreeDStateVs {
                 function_enable: true,
-                simd8_dispatch_enable: true,
+                simd8_dispatch_enable: self.wide,
                 kernel_start_pointer: at(VERTEX),
-                dispatch_grf_start_register_for_urb_data: u(2),
+                dispatch_grf_start_register_for_urb_data: u(if self.wide { 2 } else { 1 }),
                 vertex_urb_entry_read_length: u(2),
                 maximum_number_of_threads: minus_one(8),
                 ..ThreeDStateVs::new()
@@ -512,6 +527,26 @@ fn inject(good: &Setup, faults: &[Fault], rename: fn(&str) -> String) {
 #[test]
 fn faults_before_the_rasteriser_are_named() {
     inject(&setup(), FAULTS, str::to_owned);
+}
+
+/// Threads of two vertices, whose messages have a header with handles. Oracle: the change of each
+/// fault.
+#[test]
+fn faults_are_named_for_threads_of_two_vertices() {
+    let mut good = setup();
+    (good.shader, good.wide) = (PAIRS, false);
+    let names = [
+        "constant of an attribute",
+        "position in the vertex buffer",
+        "attribute in the vertex buffer",
+        "index",
+        "offset of a vertex element",
+    ];
+    for Fault(name, only, change) in FAULTS.iter().filter(|fault| names.contains(&fault.0)) {
+        inject(&good, &[Fault(name, only, *change)], str::to_owned);
+    }
+    let slice = good.geometry_at(PIXEL);
+    assert!(slice.vertices.iter().all(|vertex| vertex.needs.iter().all(|it| it.node.is_some())));
 }
 
 /// The same faults are found through a geometry shader that copies its vertices. Oracle: the change
