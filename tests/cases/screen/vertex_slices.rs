@@ -104,7 +104,7 @@ const PAIRS: &[u32] = &eu! {
     mov (8|M0)       r114.0<1>:ud  r3.0<8;8,1>:ud
     add (8|M0)       r115.0<1>:f   r4.0<8;8,1>:f  r1.1<0;1,0>:f
     mov (8|M0)       r116.0<1>:ud  r5.0<8;8,1>:ud
-    send (8|M0)      null  r112  0x26  0x0A088001  {EOT}
+    send (8|M0)      null  r112  0x26  0x0A088000  {EOT}
 };
 
 /// A geometry shader that makes a triangle from a triangle: it writes slots 1 to 3 of each vertex.
