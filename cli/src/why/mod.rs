@@ -130,9 +130,9 @@ pub struct Args {
     /// apply are null.
     ///
     /// With --slice, the object has the member slice: pixel, address, bytes, writer (as an entry,
-    /// with old and new as bytes), how (thread, copied, filled, streamed, outside, packet, end or failed),
-    /// state, geometry, thread, source (pixel, made), error. Members of a state: packets (stage, packet,
-    /// address, batch, dwords), memory (kind, address, bytes, writer), cut. Members of a thread:
+    /// with old and new as bytes), how (thread, copied, filled, streamed, outside, packet, end or
+    /// failed), state, geometry, thread, source (pixel, made), error. Members of a state: packets
+    /// (stage, packet, address, batch, dwords), memory (kind, address, bytes, writer), cut. Members of a thread:
     /// draw, primitive, kernel, channel, executed, cut, instructions, inputs. Members of an
     /// instruction: step, offset, text, channels, decides, message, operands (name, channel,
     /// element, from, inputs), results, because, reads. "from" and "because" are indices of

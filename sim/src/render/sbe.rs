@@ -313,7 +313,7 @@ mod tests {
                 out[0].map(|component| component.map(f32::to_bits))
             };
             let before = setup(&vertices);
-            for component in 0..4 {
+            for (component, old) in before.into_iter().enumerate() {
                 let source = attributes.source(0, component, &about).unwrap();
                 for (vertex, dword) in (0..3).flat_map(|v| (0..DWORDS).map(move |n| (v, n))) {
                     let mut changed = vertices;
@@ -324,13 +324,13 @@ mod tests {
                         }
                         _ => false,
                     };
-                    let differs = setup(&changed)[component] != before[component];
+                    let differs = setup(&changed)[component] != old;
                     assert_eq!(differs, is_named, "{rule:?} {component} {source:?}");
                 }
                 match source {
-                    AttributeSource::Constant(value) => assert_eq!(before[component][3], value),
+                    AttributeSource::Constant(value) => assert_eq!(old[3], value),
                     AttributeSource::PrimitiveId => {
-                        assert_eq!(before[component][3], about.primitive_id);
+                        assert_eq!(old[3], about.primitive_id);
                     }
                     _ => {}
                 }

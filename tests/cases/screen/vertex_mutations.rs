@@ -236,8 +236,8 @@ fn named_bytes_matter_and_others_do_not() {
         }
     }
     println!(
-        "{pixels} pixels, {changed} of {flipped} named bytes matter, {others} other bytes, {values} \
-         of them without effect on the value"
+        "{pixels} pixels, {changed} of {flipped} named bytes matter, {others} other bytes, \
+         {values} of them without effect on the value"
     );
     if corpus::folder().is_some() {
         assert!(pixels >= 4 && changed * 4 >= flipped * 3, "{pixels} {changed} of {flipped}");

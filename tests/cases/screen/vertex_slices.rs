@@ -562,8 +562,8 @@ fn faults_before_the_geometry_shader_are_named() {
     inject(&good, GEOMETRY_FAULTS, str::to_owned);
 }
 
-/// A triangle that reaches beyond the guard band, which is 8 times the viewport. Oracle: a corner is
-/// the sum of the vertices with the weights; plain arithmetic.
+/// A triangle that reaches beyond the guard band, which is 8 times the viewport. Oracle: a corner
+/// is the sum of the vertices with the weights; plain arithmetic.
 #[test]
 fn a_cut_triangle() {
     let mut good = setup();
@@ -575,9 +575,9 @@ fn a_cut_triangle() {
         |it: &&genxml_sim::machine::origins::ClippedCorner| it.weights.iter().all(|w| *w != 1.0);
     assert_eq!(slice.corners.iter().filter(made).count(), 2);
     for corner in &slice.corners {
-        for axis in 0..4 {
+        for (axis, position) in corner.position.iter().enumerate() {
             let sum: f32 = (0..3).map(|n| corner.weights[n] * positions[n][axis]).sum();
-            assert!((sum - corner.position[axis]).abs() < 1e-4, "{corner:?}");
+            assert!((sum - position).abs() < 1e-4, "{corner:?}");
         }
     }
     let fault =

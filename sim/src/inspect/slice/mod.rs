@@ -12,7 +12,8 @@
 //!
 //! A pixel shader reads attributes. [`setup`] has the dwords of the vertices that they are made of,
 //! [`origins`] finds the threads that made these vertices, and [`stages`] records these threads in
-//! one more run. [`streams`] does the same for a value that stream output wrote. [`fetch`] finds the bytes of vertex and index buffers that the vertex shader got.
+//! one more run. [`fetch`] finds the bytes of vertex and index buffers that the vertex shader got.
+//! [`streams`] finds the vertices that stream output wrote to memory.
 //!
 //! [`crate::eu::access`] has the registers that an instruction reads and writes.
 

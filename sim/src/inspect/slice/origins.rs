@@ -10,7 +10,8 @@ use std::ops::Range;
 /// Vertices that were fetched and shaded together.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Batch {
-    /// The vertices: their numbers, or without `cached` their positions in the sequence of vertices.
+    /// The vertices: their numbers, or without `cached` their positions in the sequence of
+    /// vertices.
     pub vertices: Vec<u32>,
     /// A vertex that several primitives use is shaded once.
     pub cached: bool,
