@@ -113,6 +113,16 @@ impl Observer for Listeners {
         false
     }
 
+    fn wants_threads(&self) -> bool {
+        let others = self.tally.is_some()
+            || self.draws.is_some()
+            || self.frames.is_some()
+            || self.trace.is_some()
+            || self.text.is_some()
+            || self.instructions;
+        others || self.sanitizers.as_ref().is_some_and(Sanitizers::wants_threads)
+    }
+
     fn wants_accesses(&self) -> bool {
         self.sanitizers.as_ref().is_some_and(Sanitizers::wants_accesses)
     }

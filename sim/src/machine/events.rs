@@ -322,6 +322,13 @@ pub trait Observer {
         self.wants_instructions()
     }
 
+    /// Whether the observer receives the events of every thread. Otherwise the model may leave out
+    /// threads of a pixel shader that do the same as a thread before them; their writes are reported
+    /// as those of that thread.
+    fn wants_threads(&self) -> bool {
+        true
+    }
+
     /// True if the run is to end here: the submission ends with
     /// [`Fault::Cancelled`](crate::Fault::Cancelled). The model asks before and after it emits
     /// [`Event::Packet`], and after [`Event::Instruction`].
@@ -455,6 +462,12 @@ impl<'a> Listener<'a> {
     /// Whether the observer receives [`Event::Accesses`].
     pub fn wants_accesses(&self) -> bool {
         self.observer.as_ref().is_some_and(|observer| observer.wants_accesses())
+    }
+
+    /// Whether the observer receives the events of every thread.
+    #[inline]
+    pub fn wants_threads(&self) -> bool {
+        self.observer.as_ref().is_some_and(|observer| observer.wants_threads())
     }
 
     /// Whether the observer receives [`Event::Accesses`] of each channel.

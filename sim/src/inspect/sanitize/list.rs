@@ -150,4 +150,9 @@ impl Observer for Sanitizers {
     fn wants_channels(&self) -> bool {
         false
     }
+
+    /// A thread that does the same as another one has no finding of its own.
+    fn wants_threads(&self) -> bool {
+        false
+    }
 }

@@ -41,7 +41,7 @@ impl PixelPipe {
     ) -> bool {
         let constant = || self.shader.as_ref().is_some_and(|shader| shader.constant().is_some());
         constant()
-            && !exec.listener.is_some()
+            && !exec.listener.wants_threads()
             && raster.polygon_stipple.is_none()
             && raster.line_stipple.is_none()
             && !raster.forced
