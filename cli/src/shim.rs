@@ -73,8 +73,8 @@ pub struct Args {
     ///
     /// flush: data that passes from cache to cache without the flush or invalidation that it needs.
     /// race: threads that access the same bytes without order. bounds: accesses beyond surfaces,
-    /// constants and tables. uninit: registers that are used before anything wrote them. `genx run
-    /// --help` says more.
+    /// constants and tables. uninit: registers that are used before anything wrote them. state:
+    /// draws that use state which nothing set, or a stale pointer. `genx run --help` says more.
     ///
     /// The model is slower, and uses one host thread. Only for Broadwell.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = sanitizer::name)]

@@ -54,6 +54,9 @@ pub struct Args {
     /// uninit: registers and shared local memory that decide about control flow, an address or
     /// output before anything wrote them.
     ///
+    /// state: draws and dispatches that use state which no packet of the context has set, pointers
+    /// relative to a base address that has changed, and structures with reserved values.
+    ///
     /// The run is slower, and uses one host thread. Only for Gen8.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = sanitizer::name)]
     pub(super) sanitize: Vec<&'static str>,

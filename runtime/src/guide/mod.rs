@@ -18,8 +18,9 @@
 //! 13. [`pixels`]: from a wrong pixel to the draw, the primitive and the test
 //! 14. [`bisect`]: from two runs to the draw, the instruction and the value in which they part
 //! 15. [`flushes`]: from data that is stale on hardware to the missing flush
-//! 16. [`stepping`]: through the thread of a pixel, forward and backward
-//! 17. [`inspector`]: a frame in the browser: draws, state, targets, meshes, shaders
+//! 16. [`missing_state`]: draws that rely on state which nothing set
+//! 17. [`stepping`]: through the thread of a pixel, forward and backward
+//! 18. [`inspector`]: a frame in the browser: draws, state, targets, meshes, shaders
 
 #[doc = include_str!("packets.md")]
 pub mod packets {}
@@ -75,6 +76,9 @@ pub mod bisect {}
 
 #[doc = include_str!("flushes.md")]
 pub mod flushes {}
+
+#[doc = include_str!("missing_state.md")]
+pub mod missing_state {}
 
 #[doc = include_str!("stepping.md")]
 pub mod stepping {}

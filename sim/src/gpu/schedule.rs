@@ -308,6 +308,7 @@ impl Gpu {
             mode: Mode {
                 global_only: context.global_only,
                 image: active.image,
+                context: active.context.number(),
                 number: active.number,
                 preempt: active.source == Source::Element && engine.lists.pending.is_some(),
                 ring: active.source == Source::Ring,

@@ -32,6 +32,8 @@ pub enum Event<'a> {
     Packet {
         /// Name and address of the packet.
         at: Place,
+        /// Number of the context: different contexts of a GPU have different numbers.
+        context: u32,
         /// All dwords of the packet.
         dwords: &'a [u32],
         /// Memory and state before the packet.

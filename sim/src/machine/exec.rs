@@ -30,6 +30,8 @@ pub struct Mode {
     pub global_only: bool,
     /// Address of the context's image in the global table, if it has one.
     pub image: Option<u32>,
+    /// Number of the context in the model: unlike `number`, it is unique.
+    pub context: u32,
     /// The context's number, the Target Context ID of MI_SEMAPHORE_SIGNAL.
     pub number: u32,
     /// True if commands come from the ring that the engine's registers describe, without execution
@@ -133,12 +135,13 @@ impl Exec<'_> {
     #[cold]
     fn observed_packet(&mut self, dwords: &[u32]) -> Result<(), Fault> {
         self.emit_accesses(None, None);
-        let Exec { vm, state, budget, listener, engine, at, .. } = self;
+        let Exec { vm, state, budget, listener, engine, at, mode, .. } = self;
         let _own = vm.unrecorded();
         if !listener.cancels() {
             let now = Now { engine: *engine, clock: budget.clock() };
             let view = PacketView { vm, state };
-            listener.event(now, &Event::Packet { at: *at, dwords, view: &view });
+            let context = mode.context;
+            listener.event(now, &Event::Packet { at: *at, context, dwords, view: &view });
         }
         if listener.cancels() { Err(Fault::Cancelled { at: *at }) } else { Ok(()) }
     }

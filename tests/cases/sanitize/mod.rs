@@ -6,8 +6,10 @@
 //!   assembly;
 //! * [`bounds`]: kernels with accesses beyond bounds, and the same kernels inside;
 //! * [`uninit`]: kernels that use what was not written, and kernels that write it first;
+//! * [`state`]: draws without a packet that they use, stale pointers, reserved values;
 //! * [`captures`]: what these find in captures of drivers;
-//! * [`mutants`]: captures of drivers without one of their flushes; [`oracle`]: real caches.
+//! * [`mutants`]: captures of drivers without one of their flushes; [`oracle`]: real caches;
+//! * [`state_mutants`]: captures of drivers without one of their state packets.
 
 mod accesses;
 mod bounds;
@@ -17,4 +19,6 @@ mod mutants;
 mod oracle;
 mod pairs;
 mod races;
+mod state;
+mod state_mutants;
 mod uninit;

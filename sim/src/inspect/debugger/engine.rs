@@ -627,7 +627,7 @@ impl Observer for Engine<'_> {
                 batches.push(address);
             }
             Event::BatchEnd { level } => batches.truncate(usize::from(level).saturating_sub(1)),
-            Event::Packet { at, dwords, view } => self.packet(at, dwords, view),
+            Event::Packet { at, dwords, view, .. } => self.packet(at, dwords, view),
             Event::Draw(drawing) => self.draw(drawing),
             Event::DrawEnd(_) => self.position.drawing = false,
             Event::Group { id, .. } => self.position.group = Some(id),

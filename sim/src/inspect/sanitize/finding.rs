@@ -31,7 +31,7 @@ pub struct Side {
     pub thread: Option<u32>,
     /// Graphics address of the first byte, in the address space of this side.
     pub address: u64,
-    /// Number of bytes.
+    /// Number of bytes; 0 if the side is not about memory.
     pub bytes: u64,
 }
 
@@ -51,7 +51,13 @@ pub struct Finding {
 
 impl fmt::Display for Side {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} bytes at {}, by {}", self.action, self.bytes, Va(self.address), self.at)?;
+        match self.bytes {
+            0 => write!(f, "{}, by {}", self.action, self.at)?,
+            bytes => {
+                let address = Va(self.address);
+                write!(f, "{}: {bytes} bytes at {address}, by {}", self.action, self.at)?;
+            }
+        }
         match self.thread {
             Some(thread) => write!(f, ", thread {thread}"),
             None => Ok(()),

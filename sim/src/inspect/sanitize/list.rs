@@ -2,7 +2,7 @@
 
 use super::finding::{Finding, Rule};
 use super::sanitizer::Sanitize;
-use super::{bounds, flush, race, uninit};
+use super::{bounds, flush, race, state, uninit};
 use crate::machine::events::{Event, Now, Observer};
 use genxml::eu::Generation;
 
@@ -50,6 +50,13 @@ pub const SANITIZERS: &[Row] = &[
         generations: &[Generation::Gen8],
         rules: uninit::RULES,
         new: || Box::<uninit::Uninit>::default(),
+    },
+    Row {
+        name: "state",
+        doc: "draws that use state which nothing set, reserved values, or stale pointers",
+        generations: &[Generation::Gen8],
+        rules: state::RULES,
+        new: || Box::<state::UsedState>::default(),
     },
 ];
 

@@ -9,6 +9,7 @@
 //! * [`race`]: threads of one packet that access the same bytes without order;
 //! * [`bounds`]: accesses beyond surfaces, tables and objects;
 //! * [`uninit`]: registers and shared local memory that are used before anything wrote them;
+//! * [`state`]: draws that use state which nothing set, reserved values, and stale pointers;
 //! * [`list`]: [`SANITIZERS`] lists them, and [`Sanitizers`] is the observer that runs those of a
 //!   list of names.
 //!
@@ -18,8 +19,10 @@ pub mod bounds;
 pub mod finding;
 pub mod flush;
 pub mod list;
+mod numbered;
 pub mod race;
 pub mod sanitizer;
+pub mod state;
 pub mod uninit;
 
 pub use finding::{Finding, Rule, Side};

@@ -1,7 +1,7 @@
 //! The messages of a kernel in memory.
 
 use crate::eu::decode::{self, Fetched};
-use crate::machine::drawing::Drawing;
+use crate::machine::view::View;
 use genxml::eu::Generation;
 use genxml::eu::decode::{decode_on, length};
 use genxml::eu::instruction::{Descriptor, Instruction, SharedFunction};
@@ -9,13 +9,13 @@ use genxml::eu::instruction::{Descriptor, Instruction, SharedFunction};
 /// Passes the descriptors of a kernel's messages to `function` to `each`; returns false if there
 /// may be others: in a register, or in a part of the kernel that cannot be read.
 pub fn descriptors(
-    draw: &Drawing<'_>,
+    view: &dyn View,
     (generation, address): (Generation, u64),
     function: SharedFunction,
     each: &mut dyn FnMut(u32),
 ) -> bool {
     let mut all = true;
-    let readable = instructions(draw, (generation, address), &mut |_, instruction| {
+    let readable = instructions(view, (generation, address), &mut |_, instruction| {
         let send = instruction.send.filter(|send| send.function == function);
         match send.map(|send| send.descriptor) {
             Some(Descriptor::Immediate(descriptor)) => each(descriptor),
@@ -29,7 +29,7 @@ pub fn descriptors(
 /// Passes each instruction of a kernel to `each`, with its byte offset; returns false if a part of
 /// the kernel cannot be read.
 pub fn instructions(
-    draw: &Drawing<'_>,
+    view: &dyn View,
     (generation, address): (Generation, u64),
     each: &mut dyn FnMut(i32, &Instruction),
 ) -> bool {
@@ -37,10 +37,10 @@ pub fn instructions(
     decode::kernel_on(generation, address, 0, |offset| {
         let at = address.wrapping_add_signed(offset.into());
         let mut dwords = [0u32; 4];
-        let mut read = draw.read(at, bytemuck::must_cast_slice_mut(&mut dwords[..2]));
+        let mut read = view.read(at, bytemuck::must_cast_slice_mut(&mut dwords[..2]));
         let compact = length(dwords[0]) == 8;
         if read && !compact {
-            read = draw.read(at, bytemuck::must_cast_slice_mut(&mut dwords));
+            read = view.read(at, bytemuck::must_cast_slice_mut(&mut dwords));
         }
         match decode_on(generation, if compact { &dwords[..2] } else { &dwords }) {
             Ok(instruction) if read => {

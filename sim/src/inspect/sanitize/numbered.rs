@@ -1,0 +1,45 @@
+//! Maps and sets whose keys are numbers of the model: threads, pages, addresses. Sanitizers look
+//! them up for each access or instruction, so the hash is one multiplication. Keys come from the
+//! program under test, which gains nothing from collisions.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// A map whose keys are numbers, or a few of them.
+pub type NumberMap<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
+
+/// A set of numbers.
+pub type NumberSet<K> = HashSet<K, BuildHasherDefault<Mix>>;
+
+/// Multiplies by an odd constant near the golden ratio, and moves the upper bits, which depend on
+/// all bits of the key, to where tables look.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mix(u64);
+
+impl Hasher for Mix {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64((*byte).into());
+        }
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(number.into());
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
+
+    fn write_isize(&mut self, number: isize) {
+        self.write_u64(number as u64);
+    }
+}

@@ -1,0 +1,295 @@
+//! The sanitizer `state`: draws that rely on state which nobody set in their context, on values
+//! that the manual reserves, or on a stale pointer.
+//!
+//! * [`uses`] lists what a 3DPRIMITIVE, a GPGPU_WALKER or a media object uses: packets, pointers,
+//!   and structures in memory. [`kernels`] finds the surfaces and samplers of a kernel.
+//! * [`setters`] records the newest packet that set each piece of state, for each context.
+//! * [`values`] finds reserved values in structures.
+//!
+//! `genx check` has rules about packets and about structures that a dump contains. This sanitizer
+//! checks what draws read when they run: also state that commands have written, and only the state
+//! that a draw uses.
+//!
+//! A context of the model starts without state. On Linux, it starts with the state of the kernel's
+//! null batch, so a draw of a program with a finding is not undefined there. But the values are
+//! those that the kernel happens to have.
+//!
+//! The first side of a finding is the packet that set the state, or the draw if no packet did. The
+//! second side is the draw.
+
+pub mod kernels;
+pub mod rules;
+pub mod setters;
+pub mod uses;
+pub mod values;
+
+pub use rules::RULES;
+
+use super::finding::{Finding, Side};
+use super::sanitizer::Sanitize;
+use crate::machine::drawing::Primitive;
+use crate::machine::events::{Event, Now};
+use crate::machine::fault::Place;
+use crate::machine::registers::mmio_base;
+use crate::machine::state::State;
+use crate::machine::view::View;
+use crate::mem::Va;
+use genxml::core::Fixed as _;
+use genxml::core::latch::Latch as _;
+use genxml::engine::EngineId;
+use genxml::gen8::RenderPacket;
+use genxml::gen8::engine_registers::MiPredicateResult;
+use genxml::gen8::media::GpgpuWalker;
+use genxml::gen8::mi::PipelineSelectPipelineSelection as Pipeline;
+use genxml::gen8::render3d_fetch::VertexBufferState;
+use genxml::gen8::state::StateBaseAddress;
+use kernels::Kernels;
+use rules::Id;
+use setters::{Base, Key, Setters};
+use std::collections::HashMap;
+use uses::{Structure, Use, Uses};
+use values::Reserved;
+
+/// What distinguishes findings: rule, context, the state, the packet that set it, and the first bit
+/// of a field.
+type Known = (Id, u32, Key, Option<(u64, u64)>, u32);
+
+/// The sanitizer.
+#[derive(Debug, Default)]
+pub struct UsedState {
+    setters: Setters,
+    kernels: Kernels,
+    /// Context of the latest packet of the render engine.
+    context: u32,
+    findings: Vec<Finding>,
+    known: HashMap<Known, usize>,
+}
+
+impl Sanitize for UsedState {
+    fn event(&mut self, now: Now, event: &Event<'_>) {
+        if now.engine != EngineId::Render {
+            return;
+        }
+        match event {
+            Event::Submission { .. } => self.kernels.clear(),
+            Event::Packet { at, context, dwords, view } => {
+                self.context = *context;
+                self.packet(at, dwords, *view);
+            }
+            Event::Draw(drawing) => {
+                let packet = match drawing.packet {
+                    Primitive::Gen8(packet) => packet,
+                    #[cfg(feature = "gen45")]
+                    Primitive::Gen45(_) => return,
+                };
+                let uses = uses::of_draw(*drawing, packet, &mut self.kernels);
+                let Uses { packets, structures, .. } = uses;
+                self.pipeline(&drawing.at, drawing.state, Pipeline::_3D);
+                self.check(&drawing.at, *drawing, &packets, &structures);
+            }
+            _ => {}
+        }
+    }
+
+    fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+}
+
+impl UsedState {
+    fn packet(&mut self, at: &Place, dwords: &[u32], view: &dyn View) {
+        self.setters.begin(self.context, view.state());
+        self.record(at, dwords, view.state());
+        let Some((index, own_constants)) = uses::descriptor(at.packet, dwords) else { return };
+        let walker = at.packet == "GPGPU_WALKER";
+        if walker && GpgpuWalker::read_lossy(dwords).predicate_enable {
+            let offset = mmio_base(at.engine) + MiPredicateResult::OFFSET;
+            let register = view.state().registers.read(offset);
+            if !MiPredicateResult::unpack_lossy(&[register]).result {
+                return;
+            }
+        }
+        let uses = uses::of_media(view, index, own_constants, &mut self.kernels);
+        let Uses { packets, structures, .. } = uses;
+        let pipeline = if walker { Pipeline::GPGPU } else { Pipeline::MEDIA };
+        self.pipeline(at, view.state(), pipeline);
+        self.check(at, view, &packets, &structures);
+    }
+
+    /// Records what a packet sets.
+    fn record(&mut self, at: &Place, dwords: &[u32], state: &State) {
+        let Ok((packet, _)) = RenderPacket::parse(dwords) else { return };
+        let context = self.context;
+        let setters = &mut self.setters;
+        let mut set = |key| setters.set(context, key, *at, state.base);
+        match &packet {
+            RenderPacket::ThreeDStateVertexBuffers(buffers) => {
+                for buffer in buffers.unpack_lossy().vertex_buffer_state.iter() {
+                    let entry = buffer.vertex_buffer_index.get() as usize;
+                    set(Key::Slot(usize::from(VertexBufferState::SLOTS.first) + entry));
+                }
+            }
+            RenderPacket::StateBaseAddress(_) => {
+                let packet = StateBaseAddress::read_lossy(dwords);
+                for (base, modified) in [
+                    (Base::Dynamic, packet.dynamic_state_base_address_modify_enable),
+                    (Base::Surface, packet.surface_state_base_address_modify_enable),
+                    (Base::Instruction, packet.instruction_base_address_modify_enable),
+                    (Base::Indirect, packet.indirect_object_base_address_modify_enable),
+                ] {
+                    if modified {
+                        set(Key::Base(base));
+                    }
+                }
+            }
+            RenderPacket::PipelineSelect(_) => set(Key::Pipeline),
+            RenderPacket::MediaVfeState(_) => set(Key::FrontEnd),
+            RenderPacket::MediaInterfaceDescriptorLoad(_) => set(Key::Descriptors),
+            RenderPacket::MediaCurbeLoad(_) => set(Key::Constants),
+            RenderPacket::PipeControl(packet) => {
+                if packet.unpack_lossy().generic_media_state_clear {
+                    setters.clear(context, *at);
+                }
+            }
+            packet => {
+                if let Some(slots) = packet.latch() {
+                    let entry = slots.entry(dwords);
+                    if entry < usize::from(slots.entries) {
+                        set(Key::Slot(usize::from(slots.first) + entry));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Checks that a draw runs in the selected pipeline.
+    fn pipeline(&mut self, at: &Place, state: &State, needed: Pipeline) {
+        let setter = self.setters.get(self.context, Key::Pipeline).map(|setter| setter.at);
+        if state.pipeline == needed || setter.is_none() && state.pipeline == Pipeline::_3D {
+            return;
+        }
+        let name = |pipeline: Pipeline| pipeline.name().unwrap_or("unknown");
+        let first = format!("selects the pipeline {}", name(state.pipeline));
+        let second = format!("needs the pipeline {}", name(needed));
+        self.report(Id::Pipeline, Key::Pipeline, setter, 0, at, (first, second), (0, 0));
+    }
+
+    fn check(&mut self, at: &Place, view: &dyn View, packets: &[Use], structures: &[Structure]) {
+        // What a pointer that is wrong leads to is not worth a second finding.
+        let mut wrong = Vec::new();
+        for used in packets {
+            if !self.used(at, view, used) {
+                wrong.push(used.key);
+            }
+        }
+        for structure in structures.iter().filter(|structure| !wrong.contains(&structure.key)) {
+            let setter = self.setters.get(self.context, structure.key).map(|setter| setter.at);
+            let mut found = Vec::new();
+            values::reserved(structure.container, &structure.dwords, &mut |it| found.push(it));
+            for reserved in found {
+                self.reserved(at, setter, structure, reserved);
+            }
+        }
+    }
+
+    /// Checks a packet and its pointer; false if there is a finding.
+    fn used(&mut self, at: &Place, view: &dyn View, used: &Use) -> bool {
+        let Use { key, packet, source, why, .. } = *used;
+        let setter = self.setters.get(self.context, key).copied();
+        let place = setter.map(|setter| setter.at);
+        let latched = matches!(key, Key::Slot(_));
+        // Other state does not show whether a packet has set it.
+        let unknown =
+            matches!(key, Key::Base(_) | Key::Pipeline) && !self.setters.is_whole(self.context);
+        let set = used.set || unknown || setter.is_some() && !latched;
+        let entry = used.entry.map_or(String::new(), |entry| format!(" of entry {entry}"));
+        let uses = format!("uses {packet}{entry}: {why} ({source})");
+        if !set {
+            let (id, first, place) = match self.setters.cleared(self.context, key) {
+                Some(place) => (Id::Lost, format!("clears the state of {packet}"), Some(place)),
+                None => (Id::Unset, format!("no packet of the context is {packet}{entry}"), None),
+            };
+            self.report(id, key, place, 0, at, (first, uses), (0, 0));
+            return false;
+        }
+        if used.invalid {
+            let first = "sets the pointer without its valid bit".to_owned();
+            self.report(Id::Invalid, key, place, 0, at, (first, uses), (0, 0));
+            return false;
+        }
+        let (Some((base, offset)), Some(setter)) = (used.pointer, setter) else { return true };
+        let (old, new) = (base.of(&setter.bases), base.of(&view.state().base));
+        let address = new.wrapping_add(offset);
+        if old != new {
+            let by = self.setters.get(self.context, Key::Base(base)).map(|setter| setter.at);
+            let by = by.map_or(String::new(), |at| format!(" ({at})"));
+            let first =
+                format!("sets the offset {offset:#x} from {}, then {}", base.name(), Va(old));
+            let second = format!("{uses}; the base is {}{by}", Va(new));
+            self.report(Id::StaleBase, key, place, 0, at, (first, second), (0, 0));
+            return false;
+        }
+        let Some(physical) = view.physical(address) else { return true };
+        let Some(setter) = self.setters.get(self.context, key) else { return true };
+        match setter.target {
+            Some((known, before)) if known == address && before != physical => {
+                setter.target = Some((address, physical));
+                let first = format!("sets the pointer to {}", Va(address));
+                self.report(Id::StaleMemory, key, place, 0, at, (first, uses), (0, 0));
+            }
+            Some(_) => {}
+            None => setter.target = Some((address, physical)),
+        }
+        true
+    }
+
+    fn reserved(
+        &mut self,
+        at: &Place,
+        setter: Option<Place>,
+        structure: &Structure,
+        reserved: Reserved,
+    ) {
+        let Reserved { field, bits: (start, end), value, named } = reserved;
+        let container = structure.container;
+        let (dword, low, high) = (start / 32, start % 32, start % 32 + (end - start));
+        let place = match high == low {
+            true => format!("dw{dword} {low}"),
+            false => format!("dw{dword} {high}:{low}"),
+        };
+        let second = match named {
+            true => format!("reads {}: {field} ({place}) is {value}", container.name),
+            false => format!("reads {}: {place} is {value:#x}", container.name),
+        };
+        let second = format!("{second} ({})", container.source);
+        let id = if named { Id::ReservedValue } else { Id::ReservedBits };
+        let first = format!("locates {}", container.name);
+        let bytes = 4 * structure.dwords.len() as u64;
+        let sides = (first, second);
+        self.report(id, structure.key, setter, start + 1, at, sides, (structure.address, bytes));
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a finding has as many parts")]
+    fn report(
+        &mut self,
+        id: Id,
+        key: Key,
+        setter: Option<Place>,
+        bit: u32,
+        at: &Place,
+        (first, second): (String, String),
+        (address, bytes): (u64, u64),
+    ) {
+        let place = setter.map(|place| (place.batch, place.address));
+        let known = (id, self.context, key, place, bit);
+        if let Some(&index) = self.known.get(&known) {
+            self.findings[index].count += 1;
+            return;
+        }
+        self.known.insert(known, self.findings.len());
+        let first =
+            Side { action: first, at: setter.unwrap_or(*at), thread: None, address: 0, bytes: 0 };
+        let second = Side { action: second, at: *at, thread: None, address, bytes };
+        self.findings.push(Finding { rule: id.rule(), first, second, count: 1 });
+    }
+}
