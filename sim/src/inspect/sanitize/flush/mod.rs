@@ -29,6 +29,7 @@ pub mod rules;
 pub use rules::RULES;
 
 use super::finding::{Finding, Rule, Side};
+use super::numbered::NumberMap;
 use super::sanitizer::Sanitize;
 use crate::machine::events::{Event, Now};
 use crate::machine::fault::{InKernel, Place};
@@ -55,7 +56,7 @@ pub struct Flush {
     /// The packets and instructions that made accesses.
     authors: Vec<Place>,
     /// Numbers of the places.
-    numbers: HashMap<Key, Author>,
+    numbers: NumberMap<Key, Author>,
     /// The place of the latest access.
     latest: Option<(Place, Author)>,
     /// The latest message to the render cache of the current draw, and its thread. The pipeline

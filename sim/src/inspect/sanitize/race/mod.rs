@@ -21,6 +21,7 @@ pub mod shadow;
 pub use rules::RULES;
 
 use super::finding::{Finding, Side};
+use super::numbered::NumberMap;
 use super::sanitizer::Sanitize;
 use crate::machine::events::{Event, Now};
 use crate::machine::fault::Place;
@@ -85,14 +86,14 @@ pub struct Race {
     order: Order,
     message: Message,
     /// Scratch space of the running threads, by their number.
-    scratch: HashMap<u32, Range<u64>>,
+    scratch: NumberMap<u32, Range<u64>>,
     memory: Shadow,
     local: Shadow,
     /// The accesses of the packet.
     stamps: Vec<Stamp>,
     /// Positions in the program.
     authors: Vec<Place>,
-    numbers: HashMap<Position, u32>,
+    numbers: NumberMap<Position, u32>,
     findings: Vec<Finding>,
     known: HashMap<Pair, usize>,
 }
@@ -271,6 +272,13 @@ impl Race {
     ) {
         let none = Newest::default();
         let Cell { write, output, reads, atomics } = *cell;
+        // Most cells have only accesses that cannot break a rule together with this one.
+        let quiet = match kind {
+            Kind::Read => write | output | atomics.0[0] == 0,
+            Kind::Write => write | output | reads.0[0] | atomics.0[0] == 0,
+            Kind::Atomic => write | output | reads.0[0] == 0,
+            Kind::Output => write | reads.0[0] | atomics.0[0] == 0,
+        };
         let others = match kind {
             Kind::Read => {
                 cell.reads.add(number, &self.stamps);
@@ -309,6 +317,9 @@ impl Race {
                 ]
             }
         };
+        if quiet {
+            return;
+        }
         for (other, newest) in others {
             for first in newest.0 {
                 if first != 0 && first != number {

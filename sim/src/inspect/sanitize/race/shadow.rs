@@ -1,8 +1,8 @@
 //! Who accessed which bytes during a packet: a cell for each four bytes, or for each byte of pages
 //! with accesses that are not whole dwords.
 
+use super::super::numbered::NumberMap;
 use super::order::Stamp;
-use std::collections::HashMap;
 
 /// Bytes of a page.
 const PAGE: u64 = 4096;
@@ -63,18 +63,28 @@ struct Page {
     /// Bytes of a cell.
     grain: u64,
     cells: Vec<Cell>,
+    /// The value of [`Shadow::round`] for which the cells are valid.
+    round: u64,
 }
+
+/// Number of pages whose memory is used again after [`Shadow::clear`].
+const KEPT: usize = 1 << 12;
 
 /// The cells of all bytes.
 #[derive(Debug, Default)]
 pub struct Shadow {
-    pages: HashMap<u64, Page>,
+    pages: NumberMap<u64, Page>,
+    /// Number of calls of `clear`. Pages of earlier rounds are empty.
+    round: u64,
 }
 
 impl Shadow {
-    /// Forgets all accesses.
+    /// Forgets all accesses. Packets often access the same pages, so they keep their memory.
     pub fn clear(&mut self) {
-        self.pages.clear();
+        self.round += 1;
+        if self.pages.len() > KEPT {
+            self.pages.clear();
+        }
     }
 
     /// Calls `work` for each cell of `bytes` bytes from `first` on, with the graphics address and
@@ -90,11 +100,18 @@ impl Shadow {
         while at < end {
             let key = at / PAGE;
             let stop = end.min((key + 1) * PAGE);
+            let round = self.round;
             let page = self.pages.entry(key).or_insert_with(|| Page {
                 delta: 0,
                 grain: DWORD,
                 cells: vec![Cell::default(); (PAGE / DWORD) as usize],
+                round,
             });
+            if page.round != round {
+                page.cells.truncate((PAGE / DWORD) as usize);
+                page.cells.fill(Cell::default());
+                (page.grain, page.round) = (DWORD, round);
+            }
             page.delta = address.wrapping_sub(first);
             if page.grain != 1 && (!at.is_multiple_of(DWORD) || !stop.is_multiple_of(DWORD)) {
                 page.cells = page.cells.iter().flat_map(|cell| [*cell; DWORD as usize]).collect();
@@ -126,6 +143,19 @@ mod tests {
         let expected = [0x5003, 0x5004, 0x5005, 0x5006, 0x5007, 0x5008]
             .map(|address| (address, 1, if address < 0x5008 { 7 } else { 0 }));
         assert_eq!(seen, expected);
+    }
+
+    /// Pages that are used again have neither cells nor the size of cells of the round before.
+    #[test]
+    fn pages_are_empty_after_a_clear() {
+        let mut shadow = Shadow::default();
+        shadow.each(0x1001, 0x1001, 3, |_, _, cell| cell.write = 7);
+        shadow.clear();
+        let mut seen = Vec::new();
+        shadow.each(0x1000, 0x1000, 8, |address, bytes, cell| {
+            seen.push((address, bytes, cell.write));
+        });
+        assert_eq!(seen, [(0x1000, 4, 0), (0x1004, 4, 0)]);
     }
 
     /// An access over the end of a page.

@@ -1,5 +1,6 @@
 //! The parts of a message's payload that matter: addresses and data of enabled channels.
 
+use super::super::numbered::NumberMap;
 use super::rules::Id;
 use crate::eu::access::{Packet, Part};
 use crate::eu::regions::{GRF_BYTES, REGISTER};
@@ -29,6 +30,34 @@ enum Layout {
     Lanes { addresses: usize, long: bool },
 }
 
+/// What a descriptor says about a message. The registers are counted.
+#[derive(Clone, Copy, Debug)]
+struct Kind {
+    headers: usize,
+    sent: usize,
+    returned: usize,
+    layout: Layout,
+}
+
+/// The kinds of messages so far, by descriptor, size and shared function: to describe a message
+/// takes longer than to check it.
+#[derive(Debug, Default)]
+pub struct Layouts(NumberMap<(u32, u8, SharedFunction), Kind>);
+
+fn kind(function: SharedFunction, descriptor: u32, size: u8) -> Kind {
+    let description = describe(function, descriptor);
+    Kind {
+        headers: match (description.header, function) {
+            (false, _) => 0,
+            (true, SharedFunction::DataPortRender) => 2,
+            (true, _) => 1,
+        },
+        sent: description.sent.into(),
+        returned: description.returned.into(),
+        layout: layout(function, descriptor, size),
+    }
+}
+
 /// A message.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
@@ -46,24 +75,22 @@ pub struct Sent {
 
 impl Sent {
     /// The message of a `send`.
-    pub fn new(u: &Uop, packet: &Packet) -> Option<Sent> {
+    pub fn new(u: &Uop, packet: &Packet, layouts: &mut Layouts) -> Option<Sent> {
         let function = u.send?.function;
-        let description = describe(function, packet.descriptor);
-        let headers = match (description.header, function) {
-            (false, _) => 0,
-            (true, SharedFunction::DataPortRender) => 2,
-            (true, _) => 1,
-        };
-        let body = packet.payload + headers * REGISTER;
-        let end = packet.payload + usize::from(description.sent) * REGISTER;
-        let response = packet.response.map_or((0, 0), |at| {
-            (at, (at + usize::from(description.returned) * REGISTER).min(GRF_BYTES))
-        });
+        let kind = *layouts
+            .0
+            .entry((packet.descriptor, u.size, function))
+            .or_insert_with(|| kind(function, packet.descriptor, u.size));
+        let body = packet.payload + kind.headers * REGISTER;
+        let end = packet.payload + kind.sent * REGISTER;
+        let response = packet
+            .response
+            .map_or((0, 0), |at| (at, (at + kind.returned * REGISTER).min(GRF_BYTES)));
         Some(Sent {
-            layout: layout(function, packet.descriptor, u.size),
+            layout: kind.layout,
             body,
             end: end.min(GRF_BYTES),
-            header: description.header.then_some(packet.payload),
+            header: (kind.headers > 0).then_some(packet.payload),
             rows: usize::from(u.size).div_ceil(LANES),
             response,
         })

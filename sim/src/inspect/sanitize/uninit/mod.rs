@@ -27,6 +27,7 @@ pub mod rules;
 pub use rules::RULES;
 
 use super::finding::{Finding, Side};
+use super::numbered::{NumberMap, NumberSet};
 use super::sanitizer::Sanitize;
 use crate::eu::access::{self, Access, CELLS, Part, Use};
 use crate::eu::debug::Location;
@@ -39,10 +40,10 @@ use crate::mem::LocalAccess;
 use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::media::GpgpuWalker;
 use genxml::gen8::render3d_fetch::ThreeDPrimitive;
-use message::Sent;
+use message::{Layouts, Sent};
 use plan::{Cells, Code, WORDS};
 use rules::Id;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Byte offsets of the register file from the flags to the end, without `a0` and flags: machine
 /// registers, which always have values.
@@ -53,8 +54,9 @@ const MACHINE: usize = A0 + 2 * REGISTER;
 struct Thread {
     /// A bit for each cell: its value depends on something that was not written.
     unwritten: [u64; WORDS],
-    /// For such a cell, the number of the cell that was not written, plus 1; 0 for itself.
-    origin: Box<[u16; CELLS]>,
+    /// For such a cell, the number of the cell that was not written, plus 1; 0 for itself. Most
+    /// threads pass nothing on and do not have it.
+    origin: Option<Box<[u16; CELLS]>>,
     /// Channels of the thread that are enabled without a predicate, as far as `known` has a bit.
     enabled: u32,
     known: u32,
@@ -64,12 +66,17 @@ impl Thread {
     fn new(payload: usize) -> Thread {
         let mut unwritten = [u64::MAX; WORDS];
         let mut clear = |range: std::ops::Range<usize>| {
-            range.for_each(|cell| unwritten[cell / 64] &= !(1 << (cell % 64)));
+            let mut cell = range.start;
+            while cell < range.end {
+                let count = (64 - cell % 64).min(range.end - cell);
+                unwritten[cell / 64] &= !(u64::MAX >> (64 - count) << (cell % 64));
+                cell += count;
+            }
         };
         clear(0..payload.min(GRF_BYTES));
         clear(GRF_BYTES..A0);
         clear(MACHINE..FILE_BYTES);
-        Thread { unwritten, origin: Box::new([0; CELLS]), enabled: 0, known: 0 }
+        Thread { unwritten, origin: None, enabled: 0, known: 0 }
     }
 
     #[inline(always)]
@@ -80,7 +87,8 @@ impl Thread {
     /// The cell that was not written and that the part depends on.
     fn origin(&self, part: Part) -> Option<usize> {
         let cell = part.cells().find(|cell| self.unwritten[cell / 64] >> (cell % 64) & 1 == 1)?;
-        Some(usize::from(self.origin[cell]).checked_sub(1).unwrap_or(cell))
+        let origin = self.origin.as_ref().map_or(0, |origin| usize::from(origin[cell]));
+        Some(origin.checked_sub(1).unwrap_or(cell))
     }
 
     fn set(&mut self, part: Part, origin: Option<usize>) {
@@ -89,7 +97,8 @@ impl Thread {
                 None => self.unwritten[cell / 64] &= !(1 << (cell % 64)),
                 Some(origin) => {
                     self.unwritten[cell / 64] |= 1 << (cell % 64);
-                    self.origin[cell] = origin as u16 + 1;
+                    let list = self.origin.get_or_insert_with(|| Box::new([0; CELLS]));
+                    list[cell] = origin as u16 + 1;
                 }
             }
         }
@@ -104,10 +113,11 @@ type Key = (Id, u64, u64, u64, u32);
 pub struct Uninit {
     /// The packet, if its threads are checked.
     packet: Option<Place>,
-    codes: HashMap<u64, Code>,
+    codes: NumberMap<u64, Code>,
     /// Kernels that ran in this packet.
-    current: HashSet<u64>,
-    threads: HashMap<u32, Thread>,
+    current: NumberSet<u64>,
+    threads: NumberMap<u32, Thread>,
+    layouts: Layouts,
     /// A bit for each byte of shared local memory that the group wrote.
     local: Vec<bool>,
     access: Access,
@@ -181,7 +191,7 @@ impl Uninit {
     }
 
     fn instruction(&mut self, kernel: u64, number: u32, ip: u32, mask: u32, file: &[u8]) {
-        let Uninit { packet, codes, threads, access, reports, .. } = self;
+        let Uninit { packet, codes, threads, layouts, access, reports, .. } = self;
         let (Some(packet), Some(thread)) = (packet, threads.get_mut(&number)) else { return };
         let Some((u, plan)) = codes.get(&kernel).and_then(|code| code.at(ip)) else { return };
         let at = Place { thread: Some(InKernel { kernel, ip }), ..*packet };
@@ -209,7 +219,7 @@ impl Uninit {
             thread.known |= lanes;
         }
         if u.send.is_some() {
-            send(thread, u, mask, file, access, &mut report);
+            send(thread, u, mask, file, (access, layouts), &mut report);
             return;
         }
         if !plan.dynamic && !thread.any(&plan.reads) {
@@ -287,7 +297,7 @@ fn send(
     u: &Uop,
     mask: u32,
     file: &[u8],
-    access: &mut Access,
+    (access, layouts): (&mut Access, &mut Layouts),
     report: &mut impl FnMut(Id, usize, &str),
 ) {
     if mask == 0 {
@@ -301,7 +311,8 @@ fn send(
             report(Id::Address, origin, "uses it as a message descriptor or register address");
         }
     }
-    let Some(sent) = access::packet(u, file).and_then(|packet| Sent::new(u, &packet)) else {
+    let Some(sent) = access::packet(u, file).and_then(|packet| Sent::new(u, &packet, layouts))
+    else {
         return;
     };
     let sampler = u.send.is_some_and(|send| send.function == SharedFunction::Sampler);
