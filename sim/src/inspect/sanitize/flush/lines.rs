@@ -41,6 +41,8 @@ pub struct Line {
     pub writes: Vec<Write>,
     /// The first read through each path since its last invalidation.
     pub fills: Vec<Fill>,
+    /// The value of [`Lines::round`] for which the line is valid.
+    round: u64,
 }
 
 /// All lines that were accessed, by physical address.
@@ -51,7 +53,12 @@ pub struct Lines {
     lines: Vec<Line>,
     /// Pages of recent accesses, each with its index. The low bits of a page select the entry.
     recent: Vec<(u64, usize)>,
+    /// Number of calls of `clear`. Lines of earlier rounds are empty.
+    round: u64,
 }
+
+/// Number of lines whose memory is used again after [`Lines::clear`].
+const KEPT: usize = 1 << 18;
 
 /// Number of pages in `Lines::recent`.
 const RECENT: usize = 256;
@@ -72,14 +79,23 @@ impl Lines {
             });
             *recent = (page, index);
         }
-        &mut self.lines[recent.1 + line]
+        let line = &mut self.lines[recent.1 + line];
+        if line.round != self.round {
+            line.writes.clear();
+            line.fills.clear();
+            line.round = self.round;
+        }
+        line
     }
 }
 
 impl Lines {
-    /// Forgets all lines.
+    /// Forgets all lines. Submissions often access the same lines, so they keep their memory.
     pub fn clear(&mut self) {
-        *self = Lines::default();
+        if self.lines.len() > KEPT {
+            *self = Lines::default();
+        }
+        self.round += 1;
     }
 }
 
@@ -110,5 +126,7 @@ mod tests {
         assert_eq!(lines.line(0x1000).fills.len(), 0);
         assert_eq!(lines.line(0x2040).fills.len(), 0);
         assert_eq!(lines.line(0x107f).fills[0].time, 7);
+        lines.clear();
+        assert_eq!(lines.line(0x1044).fills.len(), 0);
     }
 }

@@ -58,7 +58,7 @@ pub struct Flush {
     /// Numbers of the places.
     numbers: NumberMap<Key, Author>,
     /// The place of the latest access.
-    latest: Option<(Place, Author)>,
+    latest: Option<(Key, Author)>,
     /// The latest message to the render cache of the current draw, and its thread. The pipeline
     /// executes the writes of a thread when the thread has ended, so writes to several targets are
     /// all attributed to the last message.
@@ -194,6 +194,18 @@ impl Flush {
         let line = self.lines.line(piece.physical);
         let address = piece.address.wrapping_sub(piece.physical % LINE);
         let thread = piece.thread;
+        // Most writes continue those of the same instruction.
+        if let [only] = &mut line.writes[..]
+            && (only.path, only.author) == (path, author)
+            && caches.visible(path, only.time).is_none()
+        {
+            if only.mask & !mask == 0 {
+                (only.thread, only.address) = (thread, address);
+            }
+            only.mask |= mask;
+            only.time = time;
+            return;
+        }
         let mut broken: Option<Write> = None;
         for write in line.writes.iter_mut().filter(|write| write.mask & mask != 0) {
             if write.path != path && caches.visible(write.path, write.time).is_none() {
@@ -219,20 +231,23 @@ impl Flush {
     }
 
     /// The number of a place.
+    #[inline]
     fn author(&mut self, at: &Place) -> Author {
-        if let Some((place, author)) = &self.latest
-            && place == at
-        {
-            return *author;
-        }
         let thread = at.thread.map(|thread| (thread.kernel, thread.ip));
-        let authors = &mut self.authors;
         let key = (at.engine, at.address, at.batch, thread);
+        match self.latest {
+            Some((known, author)) if known == key => author,
+            _ => self.look_up(key, at),
+        }
+    }
+
+    fn look_up(&mut self, key: Key, at: &Place) -> Author {
+        let authors = &mut self.authors;
         let author = *self.numbers.entry(key).or_insert_with(|| {
             authors.push(*at);
             authors.len() as Author - 1
         });
-        self.latest = Some((*at, author));
+        self.latest = Some((key, author));
         author
     }
 
