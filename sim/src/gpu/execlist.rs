@@ -148,6 +148,7 @@ impl Gpu {
             return Ok(None);
         };
         let lrca = lrca(&descriptor);
+        let known = self.images.contains_key(&(engine, lrca));
         let context = self.context_of_image(engine, lrca);
         let entries = self.image(engine, lrca)?;
         let control = mmio_base(engine) + RingContextControl::OFFSET;
@@ -158,6 +159,8 @@ impl Gpu {
         if inhibited {
             self.contexts[context.index()].state = State::default();
             self.contexts[context.index()].suspended = None;
+        } else if !known {
+            self.contexts[context.index()].state.restored = true;
         }
         let mut loaded = entries;
         loaded.retain(|entry| !(inhibited && entry.engine_state));

@@ -448,6 +448,8 @@ impl Gpu {
         }
         if inhibit {
             self.contexts[to.index()].state = State::default();
+        } else if !known {
+            self.contexts[to.index()].state.restored = true;
         }
         self.engines[id as usize].ring = Some(to);
         let [ccid] = Ccid {

@@ -36,6 +36,9 @@ pub struct State {
     pub speculation: Speculation,
     /// The clock when the gateway's timer was reset.
     pub gateway_epoch: u64,
+    /// True if the context was loaded from an image that the model did not save: its state can have
+    /// been set before, in the format of the hardware, which the model cannot read.
+    pub restored: bool,
     /// State that units own.
     pub slots: Slots,
 }
@@ -56,6 +59,7 @@ impl State {
             arbitration_off: self.arbitration_off,
             speculation: self.speculation,
             gateway_epoch: self.gateway_epoch,
+            restored: self.restored,
             slots: self.slots.for_worker(),
         }
     }

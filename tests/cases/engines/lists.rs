@@ -4,11 +4,14 @@ use crate::engines::machine::*;
 use crate::engines::*;
 use genxml::core::{MinusOne, U64};
 use genxml::engine::EngineId;
+use genxml::eu::Generation;
 use genxml::gen8::engine_registers::*;
+use genxml::gen8::media::GpgpuWalker;
 use genxml::gen8::memory::ContextDescriptorFormatAddressingModeLegacyContext as Addressing;
 use genxml::gen8::structures::ContextStatus;
 use genxml_cases::packets;
 use genxml_sim::gpu::Progress;
+use genxml_sim::inspect::sanitize::Sanitizers;
 
 const WIDE: Addressing = Addressing::LEGACY_CONTEXT_WITH_64_BIT_VA_SUPPORT;
 const NARROW: Addressing = Addressing::LEGACY_CONTEXT_WITH_NO_64_BIT_VA_SUPPORT;
@@ -128,6 +131,22 @@ fn restore_inhibit() {
     machine.submit(&[&context]).unwrap();
     machine.gpu.run().unwrap();
     assert_eq!(machine.data(0), 0);
+}
+
+/// The sanitizer `state`: a context that starts without state has not set what a walker uses. A
+/// context that is restored from an image has state of the hardware.
+#[test]
+fn restored_state_counts_as_set() {
+    for (control, reported) in [(0x0009_0009, true), (0x0009_0008, false)] {
+        let mut machine = Machine::new();
+        let mut context = machine.context(EngineId::Render, 1, WIDE);
+        machine.gpu.global().write_u32(context.lrca() + 4096 + 12, control).unwrap();
+        machine.ring(&mut context, &packets![GpgpuWalker::new()]);
+        machine.submit(&[&context]).unwrap();
+        let mut sanitizers = Sanitizers::new(["state"], Generation::Gen8).unwrap();
+        machine.gpu.run_observed(&mut sanitizers).unwrap_err();
+        assert_eq!(sanitizers.findings().next().is_some(), reported, "{control:#x}");
+    }
 }
 
 /// Save Inhibit: the context's changes to its state are lost at the switch.

@@ -209,6 +209,12 @@ impl Observer for Observers<'_> {
         false
     }
 
+    fn wants_threads(&self) -> bool {
+        self.trace.is_some()
+            || self.stats.is_some()
+            || self.sanitizers.as_ref().is_some_and(|sanitizers| sanitizers.wants_threads())
+    }
+
     fn wants_accesses(&self) -> bool {
         self.sanitizers.as_ref().is_some_and(|sanitizers| sanitizers.wants_accesses())
     }

@@ -12,7 +12,8 @@
 //!
 //! A context of the model starts without state. On Linux, it starts with the state of the kernel's
 //! null batch, so a draw of a program with a finding is not undefined there. But the values are
-//! those that the kernel happens to have.
+//! those that the kernel happens to have. A context that is loaded from an image with state of the
+//! hardware counts as set.
 //!
 //! The first side of a finding is the packet that set the state, or the draw if no packet did. The
 //! second side is the draw.
@@ -201,7 +202,7 @@ impl UsedState {
         // Other state does not show whether a packet has set it.
         let unknown =
             matches!(key, Key::Base(_) | Key::Pipeline) && !self.setters.is_whole(self.context);
-        let set = used.set || unknown || setter.is_some() && !latched;
+        let set = used.set || unknown || view.state().restored || setter.is_some() && !latched;
         let entry = used.entry.map_or(String::new(), |entry| format!(" of entry {entry}"));
         let uses = format!("uses {packet}{entry}: {why} ({source})");
         if !set {
