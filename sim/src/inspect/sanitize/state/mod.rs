@@ -27,8 +27,9 @@ pub mod values;
 pub use rules::RULES;
 
 use super::finding::{Finding, Side};
+use super::numbered::{Mix, NumberSet};
 use super::sanitizer::Sanitize;
-use crate::machine::drawing::Primitive;
+use crate::machine::drawing::{Drawing, Primitive};
 use crate::machine::events::{Event, Now};
 use crate::machine::fault::Place;
 use crate::machine::registers::mmio_base;
@@ -42,12 +43,13 @@ use genxml::gen8::RenderPacket;
 use genxml::gen8::engine_registers::MiPredicateResult;
 use genxml::gen8::media::GpgpuWalker;
 use genxml::gen8::mi::PipelineSelectPipelineSelection as Pipeline;
-use genxml::gen8::render3d_fetch::VertexBufferState;
+use genxml::gen8::render3d_fetch::{ThreeDPrimitive, VertexBufferState};
 use genxml::gen8::state::StateBaseAddress;
 use kernels::Kernels;
 use rules::Id;
 use setters::{Base, Key, Setters};
 use std::collections::HashMap;
+use std::hash::{Hash as _, Hasher as _};
 use uses::{Structure, Use, Uses};
 use values::Reserved;
 
@@ -62,9 +64,14 @@ pub struct UsedState {
     kernels: Kernels,
     /// Context of the latest packet of the render engine.
     context: u32,
+    /// Hashes of structures without reserved values.
+    clean: NumberSet<u64>,
     findings: Vec<Finding>,
     known: HashMap<Known, usize>,
 }
+
+/// Maximum number of hashes in [`UsedState::clean`].
+const CLEAN: usize = 1 << 16;
 
 impl Sanitize for UsedState {
     fn event(&mut self, now: Now, event: &Event<'_>) {
@@ -77,17 +84,11 @@ impl Sanitize for UsedState {
                 self.context = *context;
                 self.packet(at, dwords, *view);
             }
-            Event::Draw(drawing) => {
-                let packet = match drawing.packet {
-                    Primitive::Gen8(packet) => packet,
-                    #[cfg(feature = "gen45")]
-                    Primitive::Gen45(_) => return,
-                };
-                let uses = uses::of_draw(*drawing, packet, &mut self.kernels);
-                let Uses { packets, structures, .. } = uses;
-                self.pipeline(&drawing.at, drawing.state, Pipeline::_3D);
-                self.check(&drawing.at, *drawing, &packets, &structures);
-            }
+            Event::Draw(drawing) => match drawing.packet {
+                Primitive::Gen8(packet) => self.draw(drawing, packet),
+                #[cfg(feature = "gen45")]
+                Primitive::Gen45(_) => {}
+            },
             _ => {}
         }
     }
@@ -98,6 +99,13 @@ impl Sanitize for UsedState {
 }
 
 impl UsedState {
+    fn draw(&mut self, drawing: &Drawing<'_>, packet: &ThreeDPrimitive) {
+        let uses = uses::of_draw(drawing, packet, &mut self.kernels);
+        let Uses { packets, structures, .. } = uses;
+        self.pipeline(&drawing.at, drawing.state, Pipeline::_3D);
+        self.check(&drawing.at, drawing, &packets, &structures);
+    }
+
     fn packet(&mut self, at: &Place, dwords: &[u32], view: &dyn View) {
         self.setters.begin(self.context, view.state());
         self.record(at, dwords, view.state());
@@ -185,8 +193,18 @@ impl UsedState {
         }
         for structure in structures.iter().filter(|structure| !wrong.contains(&structure.key)) {
             let setter = self.setters.get(self.context, structure.key).map(|setter| setter.at);
+            // Draws read the same structures again and again.
+            let mut hash = Mix::default();
+            structure.container.name.hash(&mut hash);
+            structure.dwords.hash(&mut hash);
+            if self.clean.contains(&hash.finish()) {
+                continue;
+            }
             let mut found = Vec::new();
             values::reserved(structure.container, &structure.dwords, &mut |it| found.push(it));
+            if found.is_empty() && self.clean.len() < CLEAN {
+                self.clean.insert(hash.finish());
+            }
             for reserved in found {
                 self.reserved(at, setter, structure, reserved);
             }

@@ -304,7 +304,7 @@ fn fetch(uses: &mut Uses<'_>, packet: &ThreeDPrimitive) {
             element.component_2_control,
             element.component_3_control,
         ];
-        if stored.iter().any(|control| *control == Component::VFCOMP_STORE_SRC) {
+        if stored.contains(&Component::VFCOMP_STORE_SRC) {
             let index = element.vertex_buffer_index.get() as usize;
             uses.entry::<VertexBufferState>(index, "a vertex element reads it");
             uses.last(|used| {

@@ -81,10 +81,8 @@ fn fields(
                     report(true);
                 }
             }
-            Type::MustBeZero => {
-                if (start..=end).any(|bit| bits::get(dwords, bit, bit) != 0) {
-                    report(false);
-                }
+            Type::MustBeZero if (start..=end).any(|bit| bits::get(dwords, bit, bit) != 0) => {
+                report(false);
             }
             _ => {}
         }
