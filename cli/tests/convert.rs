@@ -33,7 +33,7 @@ fn first(path: &Path) -> (u64, EngineId, BTreeMap<u64, Vec<u8>>) {
     let memory = playback.memory(exec);
     let mut pages = BTreeMap::new();
     for (address, bytes) in memory.ranges() {
-        for (page, bytes) in (*address..).step_by(4096).zip(bytes.chunks(4096)) {
+        for (page, bytes) in (address..).step_by(4096).zip(bytes.chunks(4096)) {
             let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
             pages.insert(page, bytes[..end].to_vec());
         }

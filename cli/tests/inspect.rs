@@ -2,11 +2,13 @@
 
 use crate::common::{batch_capture, demo_capture, fill_capture, finish, genx};
 use genx::demo::{Name, execute};
+use genxml::capture::Capture;
 use genxml::core::lit;
 use genxml::engine::Blitter;
 use genxml::gen8::blitter::{BlitByteMask, BlitColorDepth, BlitRasterOperation, XyColorBlt};
 use serde_json::Value as Json;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -469,4 +471,97 @@ fn what_changed_between_the_cubes() {
     let fields = unchanged["fields"].as_array().unwrap();
     let width = fields.iter().find(|field| field["path"] == "Width").unwrap();
     assert_eq!((&width["value"], &width["old"]), (&"512".into(), &Json::Null));
+}
+
+/// The peak of the memory of a running program in MiB; `None` if the system does not report it.
+fn peak(child: &Child) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? / 1024)
+}
+
+/// Copies a capture of one submission and adds buffers of 2 MiB to the submission, which nothing
+/// uses. The data file gets uncompressed blocks, so the whole data are never in memory. (RFC 8878,
+/// 3.1.1)
+fn enlarged(from: &Path, to: &Path, buffers: u64) {
+    const SIZE: u64 = 2 << 20;
+    const BLOCK: usize = 128 << 10;
+    let mut manifest: Json =
+        serde_json::from_slice(&std::fs::read(from.join("manifest.json")).unwrap()).unwrap();
+    let capture = Capture::open(from).unwrap();
+    let first = capture.data().size();
+    let out = File::create(to.join("data.bin.zst")).unwrap();
+    let mut out = BufWriter::new(out);
+    // A window of 128 KiB, no size, no checksum.
+    out.write_all(&[0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x38]).unwrap();
+    let mut block = |bytes: &[u8], is_last: bool| {
+        let header = (bytes.len() as u32) << 3 | u32::from(is_last);
+        out.write_all(&header.to_le_bytes()[..3]).unwrap();
+        out.write_all(bytes).unwrap();
+    };
+    let small = capture.data().bytes(0, first);
+    small.chunks(BLOCK).for_each(|bytes| block(bytes, false));
+    let objects = manifest["events"][0]["objects"].as_array_mut().unwrap();
+    for number in 0..buffers {
+        objects.push(serde_json::json!({
+            "object": format!("buffer {number}"),
+            "address": 0x10_0000_0000 + (number << 24),
+            "size": SIZE,
+            "writes": [[0, SIZE, first + number * SIZE]],
+        }));
+        let bytes: Vec<u8> = (0..BLOCK as u32).map(|at| (at.wrapping_mul(at) >> 9) as u8).collect();
+        let blocks = SIZE as usize / BLOCK;
+        for at in 0..blocks {
+            block(&bytes, number + 1 == buffers && at + 1 == blocks);
+        }
+    }
+    out.flush().unwrap();
+    manifest["data"] = "data.bin.zst".into();
+    manifest["data_size"] = (first + buffers * SIZE).into();
+    std::fs::write(to.join("manifest.json"), manifest.to_string()).unwrap();
+}
+
+/// The data of a large capture are not held in memory, and neither are buffers that no step uses.
+/// Oracle: the same capture without these buffers, which must have the same steps.
+#[test]
+fn a_large_capture_takes_little_memory() {
+    const BUFFERS: u64 = 40;
+    let [small, large] = [tempdir().unwrap(), tempdir().unwrap()];
+    demo_capture(Name::Texture, small.path());
+    enlarged(small.path(), large.path(), BUFFERS);
+    let [small, large] = [small, large].map(|capture| {
+        let page = Inspector::start(capture.path(), &[]);
+        page.wait();
+        let steps = page.json("api/steps")["steps"].as_array().unwrap().len();
+        let picture = page.picture("api/image/1/0/after");
+        (steps, picture, page.json("api/findings"), peak(&page.child))
+    });
+    assert_eq!((&small.0, &small.2), (&large.0, &large.2));
+    assert!(small.1 == large.1, "the pictures differ");
+    let (Some(small), Some(large)) = (small.3, large.3) else {
+        return eprintln!("skipped: the system does not report peak memory");
+    };
+    println!("peak: {small} MiB, with the buffers {large} MiB");
+    let data = 2 * BUFFERS;
+    assert!(large < small + data / 4, "{large} MiB, {small} MiB without {data} MiB of buffers");
+}
+
+/// A capture of 500 MiB opens in less than 3 seconds and 500 MB of memory.
+#[test]
+#[ignore = "writes 500 MiB; the time is that of an idle machine"]
+fn a_capture_of_500_mib_opens_in_3_seconds() {
+    let [small, large] = [tempdir().unwrap(), tempdir().unwrap()];
+    demo_capture(Name::Cube, small.path());
+    enlarged(small.path(), large.path(), 250);
+    let start = Instant::now();
+    let page = Inspector::start(large.path(), &[]);
+    while page.json("api/progress")["steps"] == 0 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let opened = start.elapsed();
+    let progress = page.wait();
+    let peak = peak(&page.child);
+    println!("first step after {opened:?}; {peak:?} MiB; {progress}");
+    assert!(opened < Duration::from_secs(3), "{opened:?}");
+    assert!(peak.is_none_or(|peak| peak << 20 < 500_000_000), "{peak:?} MiB");
 }

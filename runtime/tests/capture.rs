@@ -517,3 +517,53 @@ fn a_buffer_written_twice_has_its_new_bytes() {
     }
     assert!(last == contents);
 }
+
+/// The data of a capture of 34 MiB are in a temporary file, not in memory. Oracle: arrays to which
+/// the same writes are applied.
+#[test]
+fn a_large_capture_plays_from_a_file() {
+    const SIZE: usize = 2 << 20;
+    const OBJECTS: u8 = 17;
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = CaptureWriter::new("large");
+    let contents = |number: u8| -> Vec<u8> {
+        (0..SIZE).map(|at| number.wrapping_mul(3).wrapping_add((at >> 12) as u8)).collect()
+    };
+    let names: Vec<String> = (0..OBJECTS).map(|number| format!("object {number}")).collect();
+    let all: Vec<Vec<u8>> = (0..OBJECTS).map(contents).collect();
+    let object = |number: usize, writes| WriteObject {
+        writes,
+        ..WriteObject::new(&names[number], (number as u64 + 1) << 24, SIZE as u64, &[])
+    };
+    let every: Vec<_> = (0..all.len()).map(|n| object(n, vec![(0, &all[n][..])])).collect();
+    writer.exec(0, EngineId::Render, 1 << 24, 0, &every);
+    // Two writes that overlap, to an object that is used before and to one that is not.
+    let twice = |number| object(number, vec![(100, &[1; 50][..]), (120, &[2; 5_000][..])]);
+    writer.exec(0, EngineId::Render, 1 << 24, 0, &[twice(0), twice(1)]);
+    writer.free(&names[2]);
+    writer.exec(0, EngineId::Render, 1 << 24, 0, &[twice(0), object(2, vec![(7, &[9])])]);
+    writer.finish(dir.path()).unwrap();
+
+    let capture = Capture::open(dir.path()).unwrap();
+    assert!(!capture.data().is_in_memory() && capture.data().size() > (34 << 20));
+    let mut playback = Playback::new(&capture);
+    let mut expected = all.clone();
+    let Some(Event::Exec(exec)) = playback.step() else { panic!("a submission") };
+    let ids: Vec<ObjectId> = exec.objects.iter().map(|object| object.object).collect();
+    assert!(playback.bytes(ids[0]) == expected[0] && playback.bytes(ids[2]) == expected[2]);
+    assert!(playback.memory(exec).tail((17 << 24) + 5) == &expected[16][5..]);
+    for bytes in &mut expected[..2] {
+        bytes[100..150].fill(1);
+        bytes[120..5_120].fill(2);
+    }
+    playback.step();
+    assert!(playback.bytes(ids[0]) == expected[0] && playback.bytes(ids[1]) == expected[1]);
+    playback.step();
+    assert!(playback.bytes(ids[2]).is_empty());
+    let Some(Event::Exec(exec)) = playback.step() else { panic!("a submission") };
+    expected[2].fill(0);
+    expected[2][7] = 9;
+    assert!(playback.memory(exec).ranges().map(|range| range.1).eq([&expected[0], &expected[2]]));
+    let writes: Vec<_> = capture.execs().next().unwrap().objects[3].writes.clone();
+    assert!(*capture.bytes(&writes[0]) == all[3]);
+}

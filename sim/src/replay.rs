@@ -10,9 +10,11 @@ use crate::gpu::{ContextId, Generation, Gpu};
 use crate::machine::events::{Event as Happening, Now, Observer};
 use crate::machine::fault::Fault;
 use crate::machine::stats::Stats;
-use crate::mem::{Frames, Memory, OutOfMemory};
-use genxml::capture::{Capture, Event, Exec, Expectation, Frame, MAX_OBJECTS, Mismatch, ObjectId};
+use crate::mem::{Contents, Frames, Memory, OutOfMemory};
+use genxml::capture::MAX_OBJECTS;
+use genxml::capture::{Capture, Data, Event, Exec, Expectation, Frame, Mismatch, ObjectId, Write};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The run of a capture, event by event.
 ///
@@ -56,6 +58,12 @@ pub struct Skipped {
     pub address: u64,
     /// Number of dwords of the packet.
     pub dwords: usize,
+}
+
+impl Contents for Data {
+    fn read(&self, position: u64, out: &mut [u8]) {
+        Data::read(self, position, out);
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -258,13 +266,20 @@ impl<'a> Replay<'a> {
             let buffer = match *slot {
                 Some(buffer) => buffer,
                 None => {
-                    *slot.insert(Buffer { frames: self.gpu.alloc(object.size)?, size: object.size })
+                    let frames = self.gpu.alloc(object.size)?;
+                    // Data that are not in memory are read when the GPU needs them.
+                    let data = self.capture.data();
+                    if !data.is_in_memory() && !object.writes.is_empty() {
+                        self.gpu.memory.load_from(frames, Arc::clone(data) as Arc<dyn Contents>);
+                    }
+                    *slot.insert(Buffer { frames, size: object.size })
                 }
             };
-            let bytes = self.gpu.memory.bytes_mut(buffer.frames);
             for write in &object.writes {
-                bytes[write.offset as usize..][..write.length as usize]
-                    .copy_from_slice(self.capture.bytes(write));
+                let Write { offset, length, data } = *write;
+                if !self.gpu.memory.write_later(buffer.frames, offset, length, data) {
+                    self.capture.apply(write, self.gpu.memory.bytes_mut(buffer.frames));
+                }
             }
             wanted.insert(object.address, (object.object, buffer.frames));
         }

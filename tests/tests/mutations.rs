@@ -110,7 +110,7 @@ fn real_inputs() -> Vec<Input> {
         while let Some(event) = playback.step() {
             if let Event::Exec(exec) = event {
                 let buffers =
-                    playback.memory(exec).ranges().iter().map(|(a, b)| (*a, b.to_vec())).collect();
+                    playback.memory(exec).ranges().map(|(a, b)| (a, b.to_vec())).collect();
                 inputs.push(Input {
                     name: capture.name().to_owned(),
                     engine: exec.engine,

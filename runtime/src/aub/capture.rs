@@ -9,9 +9,11 @@ use super::ring::Calls;
 use super::submissions::submission;
 use super::tables::{PAGE, PAGE_SHIFT};
 use super::view::View;
-use crate::capture::{Capture, CaptureWriter, Event, Exec, WriteObject, nonzero_ranges};
+use crate::capture::{self, Capture, CaptureWriter, Event, Exec, ExecObject};
+use crate::capture::{WriteObject, nonzero_ranges};
 use crate::gen8::mi::MiBatchBufferEnd;
 use crate::submission::Note;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
@@ -31,31 +33,31 @@ pub fn from_capture<W: Write>(
     done: &mut dyn FnMut(u64),
 ) -> io::Result<()> {
     // The writes of submissions that are left out, by object.
-    let mut missed: HashMap<u32, Vec<(u64, &[u8])>> = HashMap::new();
+    let mut missed: HashMap<u32, Vec<capture::Write>> = HashMap::new();
     let mut count = 0;
     for event in capture.events() {
         match event {
             Event::Exec(exec) if !wanted(exec) => {
                 for object in &exec.objects {
-                    let missed = missed.entry(object.object.0).or_default();
-                    missed.extend(
-                        object.writes.iter().map(|write| (write.offset, capture.bytes(write))),
-                    );
+                    missed.entry(object.object.0).or_default().extend(&object.writes);
                 }
             }
             Event::Exec(exec) => {
-                let objects: Vec<WriteObject<'_>> = exec
-                    .objects
-                    .iter()
-                    .map(|object| {
-                        let mut writes = missed.remove(&object.object.0).unwrap_or_default();
-                        writes.extend(
-                            object.writes.iter().map(|write| (write.offset, capture.bytes(write))),
-                        );
-                        let name = capture.object_name(object.object);
-                        let (address, size) = (object.address, object.size);
-                        let (tiling, stride) = (object.tiling, object.stride);
-                        WriteObject { object: name, address, size, tiling, stride, writes }
+                let mut bytes = |object: &ExecObject| -> Vec<(u64, Cow<'_, [u8]>)> {
+                    let missed = missed.remove(&object.object.0).unwrap_or_default();
+                    let writes = missed.iter().chain(&object.writes);
+                    writes.map(|write| (write.offset, capture.bytes(write))).collect()
+                };
+                let writes: Vec<_> = exec.objects.iter().map(&mut bytes).collect();
+                let with_bytes = exec.objects.iter().zip(&writes);
+                let objects: Vec<WriteObject<'_>> = with_bytes
+                    .map(|(object, writes)| WriteObject {
+                        object: capture.object_name(object.object),
+                        address: object.address,
+                        size: object.size,
+                        tiling: object.tiling,
+                        stride: object.stride,
+                        writes: writes.iter().map(|(offset, bytes)| (*offset, &**bytes)).collect(),
                     })
                     .collect();
                 recorder.exec(exec.context, exec.engine, exec.batch_address, &objects)?;
@@ -173,7 +175,7 @@ fn exec(
                 object: &object.name,
                 address: object.address,
                 size: object.size,
-                tiling: crate::capture::Tiling::Linear,
+                tiling: capture::Tiling::Linear,
                 stride: 0,
                 // Only the first batch of the ring has the writes.
                 writes: match index {

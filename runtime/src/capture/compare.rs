@@ -68,8 +68,7 @@ impl Expectation {
     pub fn expected(&self, capture: &Capture) -> Vec<u8> {
         let mut bytes = vec![0; self.size as usize];
         for write in &self.writes {
-            bytes[write.offset as usize..(write.offset + write.length) as usize]
-                .copy_from_slice(capture.bytes(write));
+            capture.apply(write, &mut bytes);
         }
         bytes
     }

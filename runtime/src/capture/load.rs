@@ -4,6 +4,7 @@
 //! numbers, names). The second checks all events in playing order against the state of every object
 //! at that point.
 
+use super::data::{Data, Filling};
 use super::manifest::{self, FORMAT};
 use super::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -71,7 +72,7 @@ fn load(directory: &Path) -> Result<Capture, CaptureError> {
     }
     let placed = loader.play_order(placed)?;
     let events = loader.in_order(placed)?;
-    let data = read_data(&directory.join(&data_file), loader.data_size)?;
+    let data = Arc::new(read_data(&directory.join(&data_file), loader.data_size)?);
     Ok(Capture { path: directory.to_owned(), name, device, events, objects: loader.names, data })
 }
 
@@ -100,12 +101,15 @@ fn json_error(path: &Path, lines_before: usize, error: &serde_json::Error) -> Ca
 }
 
 /// Reads the one zstd frame that makes up the data file. The memory used grows with the bytes that
-/// the file really has, up to `size`.
-fn read_data(path: &Path, size: u64) -> Result<Vec<u8>, CaptureError> {
+/// the file really has, up to the limit of [`Data`].
+fn read_data(path: &Path, size: u64) -> Result<Data, CaptureError> {
     let fail = |problem: String| CaptureError::Data { path: path.to_owned(), problem };
     let file =
         File::open(path).map_err(|source| CaptureError::Io { path: path.to_owned(), source })?;
     let length = file.metadata().map_or(0, |metadata| metadata.len());
+    let cannot_store = |error: io::Error| {
+        fail(format!("the {size} bytes of decompressed data cannot be stored: {error}"))
+    };
     // The decoder's own words are about its buffers, not about the file.
     let is_cut = |error: &dyn std::fmt::Debug| format!("{error:?}").contains("UnexpectedEof");
     let mut decoder = ruzstd::decoding::StreamingDecoder::new(BufReader::new(file)).map_err(
@@ -117,12 +121,13 @@ fn read_data(path: &Path, size: u64) -> Result<Vec<u8>, CaptureError> {
             false => fail(format!("not a zstd file: {error}")),
         },
     )?;
-    let mut data = Vec::new();
+    let (mut data, mut done) = (Filling::new(size), 0);
     loop {
         // One byte more than expected shows whether the file is too long.
-        let want = (size + 1 - data.len() as u64).min(CHUNK as u64);
-        let before = data.len();
-        decoder.by_ref().take(want).read_to_end(&mut data).map_err(|error| {
+        let before = done;
+        let want = (size + 1 - before).min(CHUNK as u64);
+        let mut part = Vec::with_capacity(want as usize);
+        decoder.by_ref().take(want).read_to_end(&mut part).map_err(|error| {
             match is_cut(&error) {
                 true => fail(format!(
                     "the zstd data is cut short: the file ends after {length} bytes, which hold \
@@ -132,15 +137,18 @@ fn read_data(path: &Path, size: u64) -> Result<Vec<u8>, CaptureError> {
                 false => fail(format!("damaged after {before} decompressed bytes: {error}")),
             }
         })?;
-        if data.len() as u64 > size {
+        let length = part.len() as u64;
+        done += length;
+        data.add(part).map_err(&cannot_store)?;
+        if done > size {
             return Err(fail(format!("holds more than the {size} bytes that data_size says")));
         }
-        if data.len() == before {
+        if length == 0 {
             break;
         }
     }
-    if (data.len() as u64) < size {
-        return Err(fail(format!("holds {} bytes, data_size says {size}", data.len())));
+    if done < size {
+        return Err(fail(format!("holds {done} bytes, data_size says {size}")));
     }
     let (stored, computed) =
         (decoder.decoder.get_checksum_from_data(), decoder.decoder.get_calculated_checksum());
@@ -152,7 +160,7 @@ fn read_data(path: &Path, size: u64) -> Result<Vec<u8>, CaptureError> {
         )));
     }
     match decoder.into_inner().read(&mut [0]) {
-        Ok(0) => Ok(data),
+        Ok(0) => data.finish().map_err(cannot_store),
         Ok(_) => Err(fail("more bytes follow the zstd frame; it must be the only one".to_owned())),
         Err(source) => Err(CaptureError::Io { path: path.to_owned(), source }),
     }

@@ -9,23 +9,28 @@
 //!
 //! * [`Capture`], [`Event`]: what was recorded
 //! * [`Playback`]: the bytes of every object at each submission
+//! * [`Data`]: the decompressed data file
 //! * [`Expectation::compare`]: compares memory with what is expected
 //! * [`CaptureWriter`]: writes the format
 
 mod compare;
+mod data;
 mod load;
 mod manifest;
 mod playback;
 mod writer;
 
 pub use compare::{Found, Mismatch};
+pub use data::Data;
 pub use playback::{ExecMemory, Playback};
 pub use writer::{CaptureWriter, WriteObject, nonzero_ranges};
 
 use crate::engine::EngineId;
 use crate::submission::{Each, Source, Submission};
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Largest size in bytes of an object, and of the decompressed data file.
 pub const MAX_BYTES: u64 = 4 << 30;
@@ -99,7 +104,7 @@ pub struct Capture {
     pub(crate) device: Device,
     pub(crate) events: Vec<Event>,
     pub(crate) objects: Vec<String>,
-    pub(crate) data: Vec<u8>,
+    pub(crate) data: Arc<Data>,
 }
 
 impl Capture {
@@ -175,13 +180,21 @@ impl Capture {
     }
 
     /// The decompressed data file.
-    pub fn data(&self) -> &[u8] {
+    pub fn data(&self) -> &Arc<Data> {
         &self.data
     }
 
-    /// The bytes of a write.
-    pub fn bytes(&self, write: &Write) -> &[u8] {
-        &self.data[write.data as usize..(write.data + write.length) as usize]
+    /// The bytes of a write. In a large capture they are not in memory, and are copied.
+    pub fn bytes(&self, write: &Write) -> Cow<'_, [u8]> {
+        self.data.bytes(write.data, write.length)
+    }
+
+    /// Applies a write to the bytes of its object, or of the range that is expected.
+    ///
+    /// # Panics
+    /// If the write reaches beyond `bytes`.
+    pub fn apply(&self, write: &Write, bytes: &mut [u8]) {
+        self.data.read(write.data, &mut bytes[write.offset as usize..][..write.length as usize]);
     }
 }
 

@@ -312,9 +312,9 @@ impl ErrorState {
     /// that the submission sees, and a ring that calls the batch. Registers that describe a hang
     /// are left out, except ACTHD: it has the address of the batch.
     pub fn of_exec(capture: &Capture, exec: &Exec, memory: &ExecMemory<'_>) -> ErrorState {
-        let buffers = memory.ranges().iter().map(|(address, data)| CrashBuffer {
+        let buffers = memory.ranges().map(|(address, data)| CrashBuffer {
             kind: BufferKind::User,
-            address: *address,
+            address,
             data,
         });
         let driver = format!("capture {}, submission {}", capture.name(), exec.seq);

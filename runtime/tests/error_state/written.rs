@@ -317,8 +317,8 @@ fn captures_come_back_from_every_spelling() {
             for (address, bytes) in memory.ranges() {
                 use genxml::decode::Memory;
                 assert_eq!(
-                    view.tail(*address),
-                    *bytes,
+                    view.tail(address),
+                    bytes,
                     "{}: the memory of the submission",
                     path.display()
                 );

@@ -1,6 +1,7 @@
 //! Memory: frames of 4 KiB, page tables, and the view that all units use.
 //!
 //! * [`physical`]: [`Memory`] holds the frames, which the model allocates or the host supplies;
+//! * [`Contents`]: bytes that a frame gets when it is first accessed;
 //! * [`Page`]: the bytes of a frame, which code outside the model may write at any time;
 //! * [`space`]: [`AddressSpace`] translates addresses with page tables: per process with four or
 //!   three levels, stored in frames, or global;
@@ -15,6 +16,7 @@ pub mod coherence;
 mod entry;
 pub mod fault;
 mod frames;
+mod later;
 pub mod outside;
 pub mod overlay;
 mod page;
@@ -28,6 +30,7 @@ mod vm;
 pub use access::{Access, Acting, Client, LocalAccess};
 pub use coherence::Coherence;
 pub use fault::{Cause, Nearby, PageFault, Tables};
+pub use later::Contents;
 pub use page::{Page, PageMut};
 pub use physical::{Backing, Frames, Memory, OutOfMemory, PhysicalError};
 pub use space::{AddressSpace, Mapping};

@@ -13,6 +13,7 @@
 
 use super::PAGE;
 use super::frames::{FrameMap, Slot};
+use super::later::{Contents, Later};
 use super::page::{Page, PageMut};
 use bytemuck::allocation::try_zeroed_slice_box;
 use std::fmt;
@@ -173,6 +174,9 @@ pub struct Memory {
     free: Vec<u32>,
     /// The slot of each frame.
     frames: FrameMap,
+    /// What is not yet loaded, by the index of the block. Often shorter than `blocks`: usually
+    /// everything is loaded.
+    later: Vec<Option<Box<Later>>>,
     /// Runs of free frame numbers below `next`.
     holes: Vec<Frames>,
     /// The lowest frame number from `FIRST_OWN_FRAME` on that was never assigned.
@@ -217,6 +221,7 @@ impl Memory {
             blocks: vec![Block::Own(Box::new([Page::zeros()]))],
             free: Vec::new(),
             frames: FrameMap::default(),
+            later: Vec::new(),
             holes: Vec::new(),
             next: FIRST_OWN_FRAME,
             pool: None,
@@ -233,6 +238,8 @@ impl Memory {
     /// # Errors
     /// [`OutOfMemory`] if the host has no memory for the copy.
     pub fn duplicate(&self) -> Result<Memory, OutOfMemory> {
+        // Pages that are not loaded are zeros here, and are loaded in the copy as in the original.
+        let later = self.later.clone();
         let mut blocks = Vec::with_capacity(self.blocks.len());
         for block in &self.blocks {
             let count = block.count();
@@ -254,6 +261,7 @@ impl Memory {
             blocks,
             free: self.free.clone(),
             frames: self.frames.clone(),
+            later,
             holes: self.holes.clone(),
             next: self.next,
             pool: self.pool,
@@ -336,11 +344,42 @@ impl Memory {
         {
             self.used -= frames.count;
         }
+        if let Some(later) = self.later.get_mut(block as usize) {
+            *later = None;
+        }
         self.free.push(block);
         for n in 0..frames.count {
             self.frames.set(frames.first + n, Slot::NOWHERE);
         }
         self.holes.push(frames);
+    }
+
+    /// Makes [`write_later`](Self::write_later) load bytes from `source` into `frames`, which
+    /// [`alloc`](Self::alloc) has just returned.
+    pub fn load_from(&mut self, frames: Frames, source: Arc<dyn Contents>) {
+        let Some((block, range)) = self.range(frames) else { return };
+        if self.later.len() <= block {
+            self.later.resize_with(block + 1, || None);
+        }
+        self.later[block] = Some(Box::new(Later::new(source, range.len())));
+    }
+
+    /// Writes `length` bytes to `offset` in frames for which [`load_from`](Self::load_from) was
+    /// called. They are the bytes of the source from `position` on, and are read when the frames
+    /// are accessed. Returns false and writes nothing for other frames.
+    ///
+    /// # Panics
+    /// If the frames do not have these bytes.
+    pub fn write_later(&mut self, frames: Frames, offset: u64, length: u64, position: u64) -> bool {
+        assert!(offset + length <= frames.bytes(), "{length} bytes at {offset} in {frames:?}");
+        let Some((block, range)) = self.range(frames) else { return false };
+        let (Some(Some(later)), Block::Own(pages)) =
+            (self.later.get_mut(block), &mut self.blocks[block])
+        else {
+            return false;
+        };
+        later.add(offset as usize, length as usize, position, Page::slice_mut(&mut pages[range]));
+        true
     }
 
     /// Contents of frames that [`alloc`](Self::alloc) returned, or of some of them. There is no
@@ -352,9 +391,11 @@ impl Memory {
     pub fn bytes(&self, frames: Frames) -> &[u8] {
         let Some((block, range)) = self.range(frames) else { return &[] };
         let Block::Own(pages) = &self.blocks[block] else { not_own() };
+        self.load_all(block, &range);
         // SAFETY: the model's own blocks are accessed only through `Memory`, and written only
         // through `&mut Memory` (`page_mut`, `bytes_mut`), which does not exist as long as the
-        // result borrows `self`.
+        // result borrows `self`. The exception is `Later`, which writes pages that it has not
+        // loaded, once; the call before has loaded these pages.
         unsafe { Page::slice(&pages[range]) }
     }
 
@@ -364,6 +405,7 @@ impl Memory {
     /// If `alloc` did not return the frames.
     pub fn bytes_mut(&mut self, frames: Frames) -> &mut [u8] {
         let Some((block, range)) = self.range(frames) else { return &mut [] };
+        self.load_all(block, &range);
         let Block::Own(pages) = &mut self.blocks[block] else { not_own() };
         Page::slice_mut(&mut pages[range])
     }
@@ -416,7 +458,26 @@ impl Memory {
     pub(super) fn slot(&self, number: u64) -> Option<Slot> {
         match self.frames.get(number) {
             None if number < self.installed => Some(Slot::UNTOUCHED),
-            slot => slot,
+            slot => slot.inspect(|slot| self.load(*slot)),
+        }
+    }
+
+    /// Loads the page at `slot`, if it is not loaded.
+    #[inline]
+    fn load(&self, slot: Slot) {
+        if let Some(Some(later)) = self.later.get(slot.block as usize)
+            && let Block::Own(pages) = &self.blocks[slot.block as usize]
+        {
+            later.load(slot.page as usize, pages);
+        }
+    }
+
+    /// Loads pages of a block that are not loaded.
+    fn load_all(&self, block: usize, range: &std::ops::Range<usize>) {
+        if let Some(Some(_)) = self.later.get(block) {
+            range
+                .clone()
+                .for_each(|page| self.load(Slot { block: block as u32, page: page as u32 }));
         }
     }
 
@@ -425,7 +486,7 @@ impl Memory {
     pub(super) fn touch(&mut self, number: u64) -> Option<Slot> {
         match self.frames.get(number) {
             None if number < self.installed => self.make(number).ok(),
-            slot => slot,
+            slot => slot.inspect(|slot| self.load(*slot)),
         }
     }
 
@@ -517,6 +578,7 @@ impl Memory {
     /// The slot of frame `number` (below [`END`]). Allocates the frame if it does not exist.
     fn make(&mut self, number: u64) -> Result<Slot, OutOfMemory> {
         if let Some(slot) = self.frames.get(number) {
+            self.load(slot);
             return Ok(slot);
         }
         self.check(1)?;

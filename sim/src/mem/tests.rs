@@ -3,7 +3,7 @@ use crate::mem::overlay::Overlay;
 use crate::mem::space::AddressSpace;
 use proptest::prelude::*;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// A page walk written from the picture in the manual. It shares no code with the model's walk.
 fn walk(mem: &Memory, root: u64, address: u64) -> Option<u64> {
@@ -444,4 +444,92 @@ fn neighbours_are_found() {
     assert_eq!(global.nearby(&mem, 0x5000).below, Some(0x4000));
     global.write_global_entry(space::GLOBAL_ENTRIES - 1, 1).unwrap();
     assert_eq!(global.nearby(&mem, 1 << 32).below, Some(1 << 32));
+}
+
+/// Contents with a different byte at each position, which records the positions that are read.
+#[derive(Default)]
+struct Pattern(Mutex<Vec<u64>>);
+
+impl Pattern {
+    fn byte(position: u64) -> u8 {
+        (position.wrapping_mul(0x9e37_79b9) >> 13) as u8
+    }
+}
+
+impl Contents for Pattern {
+    fn read(&self, position: u64, out: &mut [u8]) {
+        self.0.lock().unwrap().push(position);
+        out.iter_mut().zip(position..).for_each(|(byte, at)| *byte = Self::byte(at));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Oracle: an array to which every write is applied at once. Bytes that are loaded later, in
+    /// any order with accesses through page tables, at physical addresses, as slices and by copies
+    /// of the memory, give the same.
+    #[test]
+    fn contents_that_are_loaded_later(steps in prop::collection::vec((0usize..6, 0usize..40 * 4096, 1usize..150_000), 1..30)) {
+        const ADDRESS: u64 = 0x40_0000;
+        const SIZE: usize = 40 * PAGE as usize;
+        let (mut mem, mut space) = setup();
+        let frames = mem.alloc(40).unwrap();
+        mem.load_from(frames, Arc::new(Pattern::default()));
+        space.map(&mut mem, ADDRESS, frames, true).unwrap();
+        let mut expected = vec![0; SIZE];
+        for (number, (kind, at, length)) in steps.into_iter().enumerate() {
+            let run = at..(at + length).min(SIZE);
+            let mut out = vec![0; run.len()];
+            match kind {
+                0 | 1 => {
+                    let position = 1000 * number as u64;
+                    prop_assert!(mem.write_later(frames, at as u64, run.len() as u64, position));
+                    expected[run].iter_mut().zip(position..).for_each(|(byte, at)| *byte = Pattern::byte(at));
+                }
+                2 => {
+                    Vm::new(&mut mem, &mut space).read(ADDRESS + at as u64, &mut out).unwrap();
+                    prop_assert_eq!(&out, &expected[run]);
+                }
+                3 => {
+                    out.truncate(100);
+                    out.fill(number as u8);
+                    Vm::new(&mut mem, &mut space).write(ADDRESS + at as u64, &out).unwrap();
+                    expected[at..at + out.len()].fill(number as u8);
+                }
+                4 => {
+                    mem.write_physical(frames.address() + at as u64, &[number as u8]).unwrap();
+                    expected[at] = number as u8;
+                    mem.read_physical(frames.address() + at as u64, &mut out).unwrap();
+                    prop_assert_eq!(&out, &expected[run]);
+                }
+                _ => mem = mem.duplicate().unwrap(),
+            }
+        }
+        prop_assert!(mem.bytes(frames) == expected);
+        prop_assert!(mem.bytes_mut(frames) == expected);
+    }
+}
+
+/// Only what is accessed is read. Frames that are freed and allocated again are ordinary ones.
+#[test]
+fn contents_are_read_on_the_first_access() {
+    let (mut mem, mut space) = setup();
+    let source = Arc::new(Pattern::default());
+    let frames = mem.alloc(64).unwrap();
+    mem.load_from(frames, Arc::clone(&source) as Arc<dyn Contents>);
+    assert!(mem.write_later(frames, 0, frames.bytes(), 0));
+    space.map(&mut mem, 0, frames, true).unwrap();
+    let read = || source.0.lock().unwrap().clone();
+    assert!(read().is_empty());
+    let vm = Vm::new(&mut mem, &mut space);
+    assert_eq!(vm.read_u8(0x2_0123).unwrap(), Pattern::byte(0x2_0123));
+    assert_eq!(vm.read_u8(0x2_f123).unwrap(), Pattern::byte(0x2_f123));
+    assert_eq!(read(), [0x2_0000]);
+    space.unmap(&mut mem, 0, 64);
+    mem.free(frames);
+    let again = mem.alloc(64).unwrap();
+    assert!(!mem.write_later(again, 0, 8, 0), "nothing is to be loaded");
+    assert!(mem.bytes(again).iter().all(|byte| *byte == 0));
+    assert_eq!(read(), [0x2_0000]);
 }

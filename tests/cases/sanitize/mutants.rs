@@ -81,8 +81,7 @@ fn run(
                         .entry(object.object)
                         .or_insert_with(|| gpu.alloc(object.size).expect("memory"));
                     for write in &object.writes {
-                        let bytes = &mut gpu.memory.bytes_mut(frames)[write.offset as usize..];
-                        bytes[..write.length as usize].copy_from_slice(capture.bytes(write));
+                        capture.apply(write, gpu.memory.bytes_mut(frames));
                     }
                     gpu.map(context, object.address, frames).expect("page tables");
                     now.push((object.address, frames.count));
