@@ -3,6 +3,7 @@
 use crate::output::{Error, Exit, bad_input, stdout};
 use crate::sanitizer;
 use genxml::error_state::Platform;
+use genxml_sim::inspect::trace::Counter;
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -86,6 +87,14 @@ pub struct Args {
     /// exists
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// Also write the time of this machine to the trace, as `genx run --trace-host`
+    #[arg(long, requires = "trace")]
+    trace_host: bool,
+    /// Also write counters to the trace: overdraw, lines, occupancy, messages. Names are separated
+    /// by commas; `genx run --help` says what they count. The model is slower, and uses one host
+    /// thread
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "trace")]
+    trace_counters: Vec<Counter>,
     /// Print each call to the device to standard error
     #[arg(long)]
     log: bool,
@@ -238,6 +247,7 @@ fn options(args: &Args, command: &mut Command) -> Result<(), Error> {
     for (name, is_set) in [
         ("GENX_SHIM_CHECK", args.check),
         ("GENX_SHIM_STATS", args.stats),
+        ("GENX_SHIM_TRACE_HOST", args.trace_host),
         ("GENX_SHIM_LOG", args.log),
         ("GENX_SHIM_IGNORE_FAULTS", args.ignore_faults),
         ("GENX_SHIM_ASYNC", args.asynchronous),
@@ -245,6 +255,10 @@ fn options(args: &Args, command: &mut Command) -> Result<(), Error> {
         if is_set {
             command.env(name, "1");
         }
+    }
+    if !args.trace_counters.is_empty() {
+        let names: Vec<&str> = args.trace_counters.iter().map(|counter| counter.name()).collect();
+        command.env("GENX_SHIM_TRACE_COUNTERS", names.join(","));
     }
     if !args.sanitize.is_empty() {
         command.env("GENX_SHIM_SANITIZE", args.sanitize.join(","));

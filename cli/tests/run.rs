@@ -535,6 +535,57 @@ fn a_trace_for_perfetto() {
     assert!(err.contains("no/such/place.json"), "{err}");
 }
 
+/// With all counters and the time of the host, the trace follows the rules in both times, and the
+/// slices and the model's time stay the same. Oracle: the trace without them.
+#[test]
+fn counters_and_host_time_of_a_trace() {
+    let capture = tempdir().unwrap();
+    fill_capture(capture.path(), |_| ());
+    let file = capture.path().join("trace.json");
+    let trace = |more: &[&str]| {
+        let (code, out, err) =
+            run(capture.path(), &[&["--trace", file.to_str().unwrap()], more].concat());
+        assert_eq!((code, err.as_str()), (0, ""), "{out}");
+        fs::read_to_string(&file).unwrap()
+    };
+    let plain = trace(&[]);
+    let all = ["--trace-counters", "overdraw,lines,occupancy,messages"];
+    let counted = trace(&all);
+    assert_eq!(counted, trace(&all), "counters are the same in each run");
+    let text = trace(&[&all[..], &["--trace-host"]].concat());
+    let parse = |text: &str| serde_json::from_str::<Vec<Value>>(text).unwrap();
+    // The points of counters come after the end of their packet.
+    let only = |text: &str, process: u64| {
+        let mut objects = parse(text);
+        let is_counter = |object: &Value| {
+            object["ph"] == "C" && object["name"].as_str().unwrap().starts_with("render: ")
+        };
+        objects.retain(|object| object["pid"] == process && !is_counter(object));
+        slices(&serde_json::to_string(&objects).unwrap())
+    };
+    assert_eq!(only(&plain, 1), slices(&plain));
+    assert_eq!(only(&counted, 1), only(&plain, 1));
+    assert_eq!(only(&text, 1), only(&plain, 1));
+    let names = |slices: Vec<(u64, String, f64, f64)>| {
+        slices.into_iter().map(|slice| slice.1).collect::<Vec<_>>()
+    };
+    assert_eq!(names(only(&text, 2)), names(only(&plain, 1)));
+    for track in
+        ["cache lines written", "cache lines read", "EU occupancy", "EU threads", "messages"]
+    {
+        let name = format!("render: {track}");
+        assert!(parse(&text).iter().any(|object| object["name"] == name.as_str()), "{track}");
+    }
+    for (wrong, part) in [
+        (&["--trace-host"][..], "--trace"),
+        (&["--trace-counters", "lines"][..], "--trace"),
+        (&["--trace", "x", "--trace-counters", "cows"][..], "use overdraw, lines, occupancy"),
+    ] {
+        let (code, _, err) = run(capture.path(), wrong);
+        assert!(code == 2 && err.contains(part), "{err}");
+    }
+}
+
 /// A trace that ends with a fault is complete and contains the fault.
 #[test]
 fn a_trace_that_a_fault_ends() {

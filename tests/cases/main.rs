@@ -17,6 +17,7 @@ mod sanitize;
 mod screen;
 mod streamer;
 mod surfaces;
+mod traces;
 mod typed;
 mod video;
 mod vme;

@@ -2,6 +2,7 @@
 
 use crate::sanitizer;
 use genxml_sim::Gpu;
+use genxml_sim::inspect::trace::Counter;
 use std::num::NonZero;
 use std::path::PathBuf;
 
@@ -25,6 +26,7 @@ use std::path::PathBuf;
   genx run captures/gpgpu_fill --dump out --stats
   genx run captures/gpgpu_fill --json | jq .expectations
   genx run captures/gpgpu_fill --trace fill.json      open it in ui.perfetto.dev
+  genx run captures/kmscube --trace t.json --trace-counters overdraw,lines --trace-host
   genx run captures/kmscube --observe draw --dump out   each draw, with its targets before and after
   genx run captures/video --observe frame --dump out    each decoded or encoded picture, as text, PNG, YUV
   genx run captures/kmscube --sanitize flush          data that passes caches without a flush
@@ -108,10 +110,39 @@ pub struct Args {
     /// Print tables by engine, kind of packet, kernel, kind of message and video standard
     #[arg(long)]
     pub(super) stats: bool,
-    /// Write a trace for Perfetto to FILE: batches, packets and thread groups by engine, in the
-    /// model's time
+    /// Write a trace for Perfetto (ui.perfetto.dev) to FILE: batches, packets and thread groups by
+    /// engine, in the model's time
     #[arg(long, value_name = "FILE")]
     pub(super) trace: Option<PathBuf>,
+    /// Also write the time of this machine to the trace, to see where the model spends it
+    ///
+    /// The trace gets a second process, "host time", with the same slices at times of this machine.
+    /// In both processes, the arguments of a slice have its duration in the other time, and the CPU
+    /// time. Two runs write different traces. Events and counters take time too, so compare slices
+    /// of one trace only.
+    #[arg(long, requires = "trace")]
+    pub(super) trace_host: bool,
+    /// Also write counters to the trace: LIST has names separated by commas
+    ///
+    /// A counter has a value for each packet, from its start to the start of the next one.
+    ///
+    /// overdraw: shaded pixels of a draw, divided by the pixels of the target that they cover: 1 if
+    /// each pixel is shaded once. "draw" is that of one draw, "submission" that of all draws of the
+    /// submission to the same target so far. Only for Broadwell.
+    ///
+    /// lines: different cache lines of 64 bytes that a packet and its threads read and write, by
+    /// client: vertex fetch, sampler, render target and others. The model has no caches: each line
+    /// counts once for each packet.
+    ///
+    /// occupancy: enabled channels of the executed EU instructions, divided by all channels of these
+    /// instructions, in per cent: below 100 with branches, partly covered subspans and predicates.
+    /// Also the number of threads.
+    ///
+    /// messages: messages of threads by shared function.
+    ///
+    /// lines and occupancy make the run much slower.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "trace")]
+    pub(super) trace_counters: Vec<Counter>,
     /// Write one line per packet and thread to FILE
     #[arg(long, value_name = "FILE")]
     pub(super) trace_text: Option<PathBuf>,

@@ -49,7 +49,7 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
         |error: &dyn std::fmt::Display| bad_input(format!("{}: {error}", path.display()));
     let mut replay = AubReplay::new(Reader::new(input).map_err(|error| cannot_read(&error))?);
     args.set_up(replay.gpu());
-    listeners.sanitize(args, Generation::Gen8)?;
+    listeners.select(args, Generation::Gen8)?;
     let mut report = Report::new(&name, path, Input::Aub);
     while report.stop.is_none() {
         let step = match listeners.any() {

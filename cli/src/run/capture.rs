@@ -19,7 +19,7 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
         45 => Generation::Gen45,
         _ => Generation::Gen8,
     };
-    listeners.sanitize(args, generation)?;
+    listeners.select(args, generation)?;
     let mut replay = Replay::new(&capture);
     let mut dump = args.dump.as_deref().map(Dump::new).transpose()?;
     let mut report = Report::new(capture.name(), &args.input, Input::Capture);

@@ -8,6 +8,7 @@ use super::report::Report;
 use crate::output::{Error, bad_input};
 use genxml::eu::Generation;
 use genxml_sim::inspect::sanitize::Sanitizers;
+use genxml_sim::inspect::trace::MachineClock;
 use genxml_sim::inspect::{Tally, Trace};
 use genxml_sim::machine::events::{Event, Now, Observer};
 use std::fs::File;
@@ -28,7 +29,14 @@ pub struct Listeners {
 impl Listeners {
     /// Creates the observers that the arguments select, and their files.
     pub fn new(args: &Args) -> Result<Self, Error> {
-        let trace = |path: &PathBuf| Ok((path.clone(), Trace::new(create(path)?)));
+        let trace = |path: &PathBuf| {
+            let trace = Trace::new(create(path)?);
+            let trace = match args.trace_host {
+                true => trace.with_host_time(MachineClock::new()),
+                false => trace,
+            };
+            Ok((path.clone(), trace))
+        };
         let text = |path: &PathBuf| {
             Ok(TextTrace { path: path.clone(), out: create(path)?, result: Ok(()) })
         };
@@ -43,8 +51,18 @@ impl Listeners {
         })
     }
 
-    /// Adds the sanitizers that the arguments name, for a GPU of `generation`.
-    pub fn sanitize(&mut self, args: &Args, generation: Generation) -> Result<(), Error> {
+    /// Adds the sanitizers and counters that the arguments name, for a GPU of `generation`.
+    pub fn select(&mut self, args: &Args, generation: Generation) -> Result<(), Error> {
+        if let Some(counter) = args.trace_counters.iter().find(|one| !one.is_for(generation)) {
+            let name = counter.name();
+            return Err(bad_input(format!(
+                "--trace-counters {name}: only for Broadwell; the input is for another GPU"
+            )));
+        }
+        if let Some((path, trace)) = self.trace.take() {
+            let counters = args.trace_counters.iter().copied();
+            self.trace = Some((path, trace.with_counters(counters, generation)));
+        }
         if !args.sanitize.is_empty() {
             let names = args.sanitize.iter().copied();
             self.sanitizers = Some(Sanitizers::new(names, generation).map_err(bad_input)?);
@@ -97,7 +115,10 @@ impl Observer for Listeners {
         if let Some((_, trace)) = &mut self.trace {
             trace.event(now, event);
         }
-        if let Some(text) = &mut self.text {
+        let is_instruction = matches!(event, Event::Instruction { .. });
+        if let Some(text) = &mut self.text
+            && (self.instructions || !is_instruction)
+        {
             text.event(event);
         }
         if let Some(sanitizers) = &mut self.sanitizers {
@@ -106,7 +127,9 @@ impl Observer for Listeners {
     }
 
     fn wants_instructions(&self) -> bool {
-        self.instructions || self.sanitizers.as_ref().is_some_and(Sanitizers::wants_instructions)
+        self.instructions
+            || self.sanitizers.as_ref().is_some_and(Sanitizers::wants_instructions)
+            || self.trace.as_ref().is_some_and(|(_, trace)| trace.wants_instructions())
     }
 
     fn wants_channels(&self) -> bool {
@@ -125,6 +148,7 @@ impl Observer for Listeners {
 
     fn wants_accesses(&self) -> bool {
         self.sanitizers.as_ref().is_some_and(Sanitizers::wants_accesses)
+            || self.trace.as_ref().is_some_and(|(_, trace)| trace.wants_accesses())
     }
 }
 

@@ -15,7 +15,8 @@
 //!
 //! Options come from the environment ([`device::config`]): variables that start with `GENX_SHIM`
 //! and end with `_DEVICE`, `_MODE`, `_THREADS`, `_WORK_LIMIT`, `_CAPTURE`, `_FRAMES`, `_CHECK`,
-//! `_STATS`, `_LOG`, `_TRACE`, `_ERRORS`, `_IGNORE_FAULTS`, `_CLOCK`, `_ASYNC`.
+//! `_SANITIZE`, `_STATS`, `_LOG`, `_TRACE`, `_TRACE_HOST`, `_TRACE_COUNTERS`, `_ERRORS`,
+//! `_IGNORE_FAULTS`, `_CLOCK`, `_ASYNC`.
 //!
 //! Programs that call the kernel without libc (statically linked ones, Go programs) do not see the
 //! device. The crate supports Linux on 64-bit machines with glibc; elsewhere it is empty.

@@ -16,6 +16,7 @@
 #[cfg(feature = "dumps")]
 pub mod bisect;
 pub mod debugger;
+mod fragments;
 #[cfg(feature = "dumps")]
 pub mod frame;
 pub mod history;

@@ -8,6 +8,7 @@ pub use chip::Chip;
 use genxml::eu::Generation as EuGeneration;
 use genxml_sim::gpu::Generation;
 use genxml_sim::inspect::sanitize;
+use genxml_sim::inspect::trace::Counter;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -38,6 +39,10 @@ pub struct Config {
     pub log: bool,
     /// File for a trace (Perfetto), if one is wanted.
     pub trace: Option<PathBuf>,
+    /// True to write the time of the host to the trace.
+    pub trace_host: bool,
+    /// Counters of the trace.
+    pub trace_counters: Vec<Counter>,
     /// Directory for displayed images, with a subdirectory for each process; `None` for no images.
     pub frames: Option<PathBuf>,
     /// Directory for error states.
@@ -64,6 +69,8 @@ impl Default for Config {
             stats: false,
             log: false,
             trace: None,
+            trace_host: false,
+            trace_counters: Vec::new(),
             frames: None,
             errors: std::env::temp_dir(),
             ignore_faults: false,
@@ -187,6 +194,17 @@ impl Config {
                 Err(unknown) => wrong.push(format!("GENX_SHIM_SANITIZE: {unknown}")),
             }
         }
+        for name in variable("TRACE_COUNTERS").iter().flat_map(|names| names.split(',')) {
+            match name.parse::<Counter>() {
+                Ok(counter) if counter.is_for(config.generation()) => {
+                    config.trace_counters.push(counter);
+                }
+                Ok(_) => wrong.push(format!(
+                    "GENX_SHIM_TRACE_COUNTERS={name}: the counter does not exist for this device"
+                )),
+                Err(unknown) => wrong.push(format!("GENX_SHIM_TRACE_COUNTERS: {unknown}")),
+            }
+        }
         config.threads = std::thread::available_parallelism().map_or(1, NonZero::get);
         let mut number = |name: &str| {
             let word = variable(name)?;
@@ -207,6 +225,7 @@ impl Config {
         config.frames = path("FRAMES");
         config.check = flag("CHECK");
         config.stats = flag("STATS");
+        config.trace_host = flag("TRACE_HOST");
         config.log = flag("LOG");
         config.ignore_faults = flag("IGNORE_FAULTS");
         config.asynchronous = flag("ASYNC");

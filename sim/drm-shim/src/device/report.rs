@@ -14,6 +14,7 @@ use genxml_sim::error_state::Ran;
 use genxml_sim::gpu::{Generation, Progress};
 use genxml_sim::inspect::picture;
 use genxml_sim::inspect::sanitize::Sanitizers;
+use genxml_sim::inspect::trace::MachineClock;
 use genxml_sim::inspect::{Tally, Trace};
 use genxml_sim::machine::events::{Event, Now, Observer};
 use genxml_sim::mem::Frames;
@@ -203,6 +204,7 @@ impl Observer for Observers<'_> {
 
     fn wants_instructions(&self) -> bool {
         self.sanitizers.as_ref().is_some_and(|sanitizers| sanitizers.wants_instructions())
+            || self.trace.as_ref().is_some_and(|trace| trace.wants_instructions())
     }
 
     fn wants_channels(&self) -> bool {
@@ -217,6 +219,7 @@ impl Observer for Observers<'_> {
 
     fn wants_accesses(&self) -> bool {
         self.sanitizers.as_ref().is_some_and(|sanitizers| sanitizers.wants_accesses())
+            || self.trace.as_ref().is_some_and(|trace| trace.wants_accesses())
     }
 }
 
@@ -351,7 +354,15 @@ impl Reporter {
         });
         let trace = config.trace.as_ref().and_then(|path| {
             match trace_file(path, &format!("{program}.{process}")) {
-                Ok(file) => Some(Trace::new(BufWriter::new(file))),
+                Ok(file) => {
+                    let counters = config.trace_counters.iter().copied();
+                    let trace = Trace::new(BufWriter::new(file));
+                    let trace = trace.with_counters(counters, config.generation());
+                    Some(match config.trace_host {
+                        true => trace.with_host_time(MachineClock::new()),
+                        false => trace,
+                    })
+                }
                 Err(error) => {
                     say(&format!("cannot write a trace to {}: {error}", path.display()));
                     None

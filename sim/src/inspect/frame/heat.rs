@@ -1,16 +1,11 @@
 //! Heat maps of a draw: how often each pixel was shaded, and how many instructions that took.
 
+use crate::inspect::fragments::fragments;
 use crate::inspect::summary::Summary;
-use genxml::gen8::thread_payloads::PsThreadPayload;
-use genxml_core::packet::{Dwords, Fixed};
 use std::collections::BTreeMap;
 
 /// Maximum number of columns and of rows of a map. Pixels outside are not counted.
 const MOST: usize = 16384;
-/// Bytes of a register.
-const REGISTER: usize = 32;
-/// Subspans in one r1 of a payload.
-const SUBSPANS: usize = 4;
 
 /// Counts for each pixel. Threads of the pixel shader are counted; with one thread for each sample,
 /// each sample counts. A pixel whose tests fail before the shader is not counted.
@@ -54,36 +49,15 @@ impl Heat {
     pub fn start(&mut self, kernel: u64, thread: u32, payload: &[u8]) {
         let Some(&is_wide) = self.kernels.get(&kernel) else { return };
         let mut pixels = Vec::new();
-        self.half(payload, &mut pixels);
-        if is_wide && payload.len() >= 3 * REGISTER {
-            // A thread of 32 pixels has a second r1.
-            let mut second = payload[..REGISTER].to_vec();
-            second.extend_from_slice(&payload[2 * REGISTER..3 * REGISTER]);
-            self.half(&second, &mut pixels);
-        }
+        fragments(payload, is_wide, |_, x, y| {
+            if x < self.width && y < self.height {
+                pixels.push((y * self.width + x) as usize);
+            }
+        });
         for &pixel in &pixels {
             self.shaded[pixel] += 1;
         }
         self.running.insert(thread, pixels);
-    }
-
-    /// Appends the indices of the pixels of a payload.
-    fn half(&self, payload: &[u8], pixels: &mut Vec<usize>) {
-        let Some(bytes) = payload.get(..2 * REGISTER) else { return };
-        let words: Vec<u32> = bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
-        let dwords = <PsThreadPayload as Fixed>::Dwords::padded(&words);
-        let payload = PsThreadPayload::from_dwords_lossy(&dwords);
-        let mask = payload.pixel_mask.get();
-        for (number, subspan) in payload.subspan.iter().enumerate().take(SUBSPANS) {
-            for pixel in 0..4 {
-                let is_covered = mask >> (4 * number + pixel) & 1 == 1;
-                let x = subspan.x.get() as usize + pixel % 2;
-                let y = subspan.y.get() as usize + pixel / 2;
-                if is_covered && x < self.width as usize && y < self.height as usize {
-                    pixels.push(y * self.width as usize + x);
-                }
-            }
-        }
     }
 
     /// A thread has ended.

@@ -34,6 +34,21 @@ fn options() {
     });
     assert!(config.sanitize.is_empty());
     assert_eq!(wrong, ["GENX_SHIM_SANITIZE=flush: the sanitizer has no rules for this device"]);
+    let (config, wrong) = Config::new(|name| match name {
+        "GENX_SHIM_DEVICE" => Some("g45".to_owned()),
+        "GENX_SHIM_TRACE_COUNTERS" => Some("lines,overdraw,cows".to_owned()),
+        "GENX_SHIM_TRACE_HOST" => Some("1".to_owned()),
+        _ => None,
+    });
+    assert_eq!((config.trace_counters, config.trace_host), (vec![Counter::Lines], true));
+    assert_eq!(
+        wrong,
+        [
+            "GENX_SHIM_TRACE_COUNTERS=overdraw: the counter does not exist for this device",
+            "GENX_SHIM_TRACE_COUNTERS: there is no counter \"cows\": use overdraw, lines, occupancy, \
+             messages"
+        ]
+    );
     assert_eq!("320x240".parse(), Ok(Mode { width: 320, height: 240, hz: 60 }));
     assert_eq!("8192x1@144".parse(), Ok(Mode { width: 8192, height: 1, hz: 144 }));
     for wrong in

@@ -8,34 +8,61 @@
 //! instructions of the threads that have ended; a point is added after each media or GPGPU packet
 //! whose threads have ended.
 //!
+//! [`Trace::with_counters`] adds counters that have a value for each packet. Their points are
+//! written when the packet has ended, with the time of its start. Viewers sort by time.
+//!
+//! [`Trace::with_host_time`] adds a second process with the same slices at times of the host. The
+//! end of each slice has both durations: in the host process that of the model's clock, in the
+//! other process the wall and CPU time of the host. These times differ from run to run.
+//!
 //! Format: Google's "Trace Event Format": an array of objects with `ph` (B begins a slice, E ends
 //! the newest one of its track, i is an instant, C a counter, M names a track), `ts` in
 //! microseconds, `pid`, `tid`, `name`, `args`.
 
+mod counters;
+mod host;
+mod json;
+
 use crate::machine::coded::CodedPicture;
 use crate::machine::events::{Event, Now};
 use crate::mem::Va;
+pub use counters::{Counter, UnknownCounter};
+use counters::{Counters, Point};
 use genxml::engine::EngineId;
+use genxml::eu::Generation;
+pub use host::{HostClock, HostTime, MachineClock};
+use json::{Json, Process, Stamp, escape, microseconds};
 use std::io::{self, Write};
+use std::time::Duration;
 
 /// Writes a trace. Pass every event to it, then call [`finish`](Trace::finish): without it the file
 /// is incomplete.
 #[derive(Debug)]
 pub struct Trace<W: Write> {
-    out: W,
+    json: Json<W>,
     tracks: [Track; EngineId::ALL.len()],
     clock: u64,
-    started: bool,
+    is_named: bool,
     /// EU instructions of all threads that have ended, for the counter.
     instructions: u64,
+    counters: Counters,
+    host: Option<Box<dyn HostClock>>,
     result: io::Result<()>,
 }
 
 /// The track of an engine: its open slices, outermost first, and whether its name was written.
 #[derive(Clone, Debug, Default)]
 struct Track {
-    open: Vec<Slice>,
+    open: Vec<Open>,
     named: bool,
+}
+
+/// An open slice, and when it began.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    slice: Slice,
+    clock: u64,
+    host: HostTime,
 }
 
 /// Kinds of slices, outermost first.
@@ -51,13 +78,44 @@ impl<W: Write> Trace<W> {
     /// A trace that is written to `out`, which should be buffered.
     pub fn new(out: W) -> Self {
         Trace {
-            out,
+            json: Json::new(out),
             tracks: Default::default(),
             clock: 0,
-            started: false,
+            is_named: false,
             instructions: 0,
+            counters: Counters::default(),
+            host: None,
             result: Ok(()),
         }
+    }
+
+    /// Adds the counters that exist for a GPU of `generation`. The observer must receive the events that they need:
+    /// [`wants_instructions`](Self::wants_instructions), [`wants_accesses`](Self::wants_accesses).
+    #[must_use]
+    pub fn with_counters(
+        mut self,
+        counters: impl IntoIterator<Item = Counter>,
+        generation: Generation,
+    ) -> Self {
+        self.counters = Counters::new(counters.into_iter().collect(), generation);
+        self
+    }
+
+    /// Adds the time of the host.
+    #[must_use]
+    pub fn with_host_time(mut self, clock: impl HostClock + 'static) -> Self {
+        self.host = Some(Box::new(clock));
+        self
+    }
+
+    /// True if a counter needs the events of instructions.
+    pub fn wants_instructions(&self) -> bool {
+        self.counters.has(Counter::Occupancy)
+    }
+
+    /// True if a counter needs the events of accesses.
+    pub fn wants_accesses(&self) -> bool {
+        self.counters.has(Counter::Lines)
     }
 
     /// Adds an event to the trace.
@@ -85,14 +143,17 @@ impl<W: Write> Trace<W> {
         self.result = Ok(());
         for engine in EngineId::ALL {
             let now = Now { engine, clock: self.clock };
+            let points = self.counters.finish(engine, self.clock);
+            self.points(now, points)?;
             self.close(now, Slice::Submission)?;
         }
-        self.out.write_all(if self.started { b"\n]\n" } else { b"[]\n" })?;
-        self.out.flush()
+        self.json.finish()
     }
 
     fn write(&mut self, now: Now, event: &Event<'_>) -> io::Result<()> {
         self.clock = self.clock.max(now.clock);
+        let points = self.counters.event(now, event);
+        self.points(now, points)?;
         match *event {
             Event::Submission { address, ring } => {
                 self.close(now, Slice::Submission)?;
@@ -153,27 +214,71 @@ impl<W: Write> Trace<W> {
         })
     }
 
+    /// Writes points of counters of an engine.
+    fn points(&mut self, now: Now, points: Vec<Point>) -> io::Result<()> {
+        for Point { clock, track, values } in points {
+            let name = format!("{}: {track}", now.engine.name());
+            self.record(Now { clock, ..now }, 'C', &name, |out| {
+                out.write_all(br#","args":{"#)?;
+                for (number, (series, value)) in values.iter().enumerate() {
+                    out.write_all(if number == 0 { b"\"" } else { b",\"" })?;
+                    escape(out, series)?;
+                    write!(out, "\":{value}")?;
+                }
+                out.write_all(b"}")
+            })?;
+        }
+        Ok(())
+    }
+
     /// Begins a slice inside the open ones.
     fn open(
         &mut self,
         now: Now,
         slice: Slice,
         name: &str,
-        args: impl FnOnce(&mut W) -> io::Result<()>,
+        args: impl Fn(&mut W) -> io::Result<()>,
     ) -> io::Result<()> {
-        self.tracks[now.engine as usize].open.push(slice);
-        self.record(now, 'B', name, args)
+        self.record(now, 'B', name, &args)?;
+        let host = self.host.as_mut().map(|clock| clock.now());
+        let open = Open { slice, clock: now.clock, host: host.unwrap_or_default() };
+        self.tracks[now.engine as usize].open.push(open);
+        match host {
+            Some(host) => self.json.object('B', on_host(now, host), name, args),
+            None => Ok(()),
+        }
     }
 
     /// Ends the open slices of an engine that are of kind `outermost` or inside such a slice.
     fn close(&mut self, now: Now, outermost: Slice) -> io::Result<()> {
-        while self.tracks[now.engine as usize].open.pop_if(|slice| *slice >= outermost).is_some() {
-            self.record(now, 'E', "", |_| Ok(()))?;
+        let track = now.engine as usize;
+        while let Some(open) = self.tracks[track].open.pop_if(|open| open.slice >= outermost) {
+            let Some(host) = self.host.as_mut().map(|clock| clock.now()) else {
+                self.record(now, 'E', "", |_| Ok(()))?;
+                continue;
+            };
+            let wall = host.wall.saturating_sub(open.host.wall);
+            let cpu = host.cpu.saturating_sub(open.host.cpu);
+            self.record(now, 'E', "", |out| {
+                out.write_all(br#","args":{"host us":"#)?;
+                microseconds(out, nanoseconds(wall))?;
+                out.write_all(br#","host CPU us":"#)?;
+                microseconds(out, nanoseconds(cpu))?;
+                out.write_all(b"}")
+            })?;
+            self.json.object('E', on_host(now, host), "", |out| {
+                out.write_all(br#","args":{"CPU us":"#)?;
+                microseconds(out, nanoseconds(cpu))?;
+                out.write_all(br#","model us":"#)?;
+                microseconds(out, now.clock.saturating_sub(open.clock))?;
+                out.write_all(b"}")
+            })?;
         }
         Ok(())
     }
 
-    /// Writes one object. Before the first object of an engine, writes the name of its track.
+    /// Writes one object in the model's time. Before the first object of an engine, writes the name
+    /// of its track.
     fn record(
         &mut self,
         now: Now,
@@ -183,55 +288,27 @@ impl<W: Write> Trace<W> {
     ) -> io::Result<()> {
         let track = now.engine as usize;
         if !std::mem::replace(&mut self.tracks[track].named, true) {
-            let engine = now.engine.name();
-            if !self.started {
-                self.separate()?;
-                let process =
-                    r#"{"ph":"M","pid":1,"tid":0,"name":"process_name","args":{"name":"GPU"}}"#;
-                self.out.write_all(process.as_bytes())?;
-            }
-            for (key, value) in
-                [("name", format!("\"{engine}\"")), ("sort_index", track.to_string())]
-            {
-                self.separate()?;
-                let track = track + 1;
-                write!(
-                    self.out,
-                    r#"{{"ph":"M","pid":1,"tid":{track},"name":"thread_{key}","args":{{"{key}":{value}}}}}"#
-                )?;
+            let host = self.host.as_ref().map(|_| Process::Host);
+            let is_first = !std::mem::replace(&mut self.is_named, true);
+            for process in [Some(Process::Model), host].into_iter().flatten() {
+                if is_first {
+                    self.json.name_process(process)?;
+                }
+                self.json.name_track(process, track, now.engine.name())?;
             }
         }
-        self.separate()?;
-        let (micros, rest) = (now.clock / 1000, now.clock % 1000);
-        write!(
-            self.out,
-            r#"{{"ph":"{phase}","pid":1,"tid":{},"ts":{micros}.{rest:03}"#,
-            track + 1
-        )?;
-        if !name.is_empty() {
-            self.out.write_all(br#","name":""#)?;
-            escape(&mut self.out, name)?;
-            self.out.write_all(b"\"")?;
-        }
-        args(&mut self.out)?;
-        self.out.write_all(b"}")
-    }
-
-    fn separate(&mut self) -> io::Result<()> {
-        let separator: &[u8] =
-            if std::mem::replace(&mut self.started, true) { b",\n" } else { b"[\n" };
-        self.out.write_all(separator)
+        let at = Stamp { process: Process::Model, track, nanoseconds: now.clock };
+        self.json.object(phase, at, name, args)
     }
 }
 
-/// Writes text as the content of a JSON string.
-fn escape(out: &mut impl Write, text: &str) -> io::Result<()> {
-    for character in text.chars() {
-        match character {
-            '"' | '\\' => write!(out, "\\{character}")?,
-            control if (control as u32) < 0x20 => write!(out, "\\u{:04x}", control as u32)?,
-            plain => write!(out, "{plain}")?,
-        }
-    }
-    Ok(())
+/// The same track in the process of the host, at a time of the host.
+fn on_host(now: Now, host: HostTime) -> Stamp {
+    let track = now.engine as usize;
+    Stamp { process: Process::Host, track, nanoseconds: nanoseconds(host.wall) }
+}
+
+/// At most 584 years.
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
