@@ -215,7 +215,7 @@ impl UsedState {
     fn used(&mut self, at: &Place, view: &dyn View, used: &Use) -> bool {
         let Use { key, packet, source, why, .. } = *used;
         let setter = self.setters.get(self.context, key).copied();
-        let place = setter.map(|setter| setter.at);
+        let author = setter.map(|setter| setter.at);
         let latched = matches!(key, Key::Slot(_));
         // Other state does not show whether a packet has set it.
         let unknown =
@@ -224,16 +224,16 @@ impl UsedState {
         let entry = used.entry.map_or(String::new(), |entry| format!(" of entry {entry}"));
         let uses = format!("uses {packet}{entry}: {why} ({source})");
         if !set {
-            let (id, first, place) = match self.setters.cleared(self.context, key) {
-                Some(place) => (Id::Lost, format!("clears the state of {packet}"), Some(place)),
+            let (id, first, author) = match self.setters.cleared(self.context, key) {
+                Some(at) => (Id::Lost, format!("clears the state of {packet}"), Some(at)),
                 None => (Id::Unset, format!("no packet of the context is {packet}{entry}"), None),
             };
-            self.report(id, key, place, 0, at, (first, uses), (0, 0));
+            self.report(id, key, author, 0, at, (first, uses), (0, 0));
             return false;
         }
         if used.invalid {
             let first = "sets the pointer without its valid bit".to_owned();
-            self.report(Id::Invalid, key, place, 0, at, (first, uses), (0, 0));
+            self.report(Id::Invalid, key, author, 0, at, (first, uses), (0, 0));
             return false;
         }
         let (Some((base, offset)), Some(setter)) = (used.pointer, setter) else { return true };
@@ -245,7 +245,7 @@ impl UsedState {
             let first =
                 format!("sets the offset {offset:#x} from {}, then {}", base.name(), Va(old));
             let second = format!("{uses}; the base is {}{by}", Va(new));
-            self.report(Id::StaleBase, key, place, 0, at, (first, second), (0, 0));
+            self.report(Id::StaleBase, key, author, 0, at, (first, second), (0, 0));
             return false;
         }
         let Some(physical) = view.physical(address) else { return true };
@@ -254,7 +254,7 @@ impl UsedState {
             Some((known, before)) if known == address && before != physical => {
                 setter.target = Some((address, physical));
                 let first = format!("sets the pointer to {}", Va(address));
-                self.report(Id::StaleMemory, key, place, 0, at, (first, uses), (0, 0));
+                self.report(Id::StaleMemory, key, author, 0, at, (first, uses), (0, 0));
             }
             Some(_) => {}
             None => setter.target = Some((address, physical)),
@@ -272,13 +272,13 @@ impl UsedState {
         let Reserved { field, bits: (start, end), value, named } = reserved;
         let container = structure.container;
         let (dword, low, high) = (start / 32, start % 32, start % 32 + (end - start));
-        let place = match high == low {
+        let position = match high == low {
             true => format!("dw{dword} {low}"),
             false => format!("dw{dword} {high}:{low}"),
         };
         let second = match named {
-            true => format!("reads {}: {field} ({place}) is {value}", container.name),
-            false => format!("reads {}: {place} is {value:#x}", container.name),
+            true => format!("reads {}: {field} ({position}) is {value}", container.name),
+            false => format!("reads {}: {position} is {value:#x}", container.name),
         };
         let second = format!("{second} ({})", container.source);
         let id = if named { Id::ReservedValue } else { Id::ReservedBits };
@@ -299,8 +299,8 @@ impl UsedState {
         (first, second): (String, String),
         (address, bytes): (u64, u64),
     ) {
-        let place = setter.map(|place| (place.batch, place.address));
-        let known = (id, self.context, key, place, bit);
+        let author = setter.map(|at| (at.batch, at.address));
+        let known = (id, self.context, key, author, bit);
         if let Some(&index) = self.known.get(&known) {
             self.findings[index].count += 1;
             return;
