@@ -1,7 +1,7 @@
 //! Batches of commands of the command streamer. Oracle: what the manual says of each command.
 //!
-//! They run the whole model. In the crate they would make the compiler build the whole model again
-//! for the unit tests.
+//! These tests run the whole model. As unit tests of the crate, they would make the compiler build
+//! the whole model a second time.
 
 use crate::bench::{BATCH, Bench, DATA, at, batch, u};
 use genxml::core::{U, U64};

@@ -10,8 +10,8 @@ model refused something), none (no result was printed). The exit code is 1 after
 a fault, or a result that is worse than expected.
 
 With --sanitize, each test runs under sanitizers (see genx shim --help). --findings is a table of
-known findings: test, rule, and a comment above with the cause; * stands for any test. A finding
-that is not in it is printed, and the exit code is 1.
+known findings: lines with a test, a tab and a rule; comments (#) have the cause. In a test, *
+stands for any text. A finding that is not in the table is printed, and the exit code is 1.
 """
 
 import argparse

@@ -3,19 +3,17 @@
 
 A row is a capture, a column a sanitizer: the ratio of CPU times (user and system) of the processes.
 Each time is the least of --runs runs, because other work on the machine only adds to it. The time of
-`genx run` on an empty capture is subtracted from all, so that the start of the process does not
-count. A capture that takes less than --least milliseconds is not in the maximum of a column.
+`genx --version` is subtracted from all times, so that the start of the process does not count. The
+maximum of a column leaves out captures that take less than --least milliseconds.
 
 First build: cargo build --release -p genx (or set GENX to the path of genx).
 """
 
 import argparse
-import json
 import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIMITS = {"flush": 1.5, "race": 5, "uninit": 5, "bounds": None, "state": None}
@@ -46,8 +44,7 @@ def main():
     options = arguments()
     names = options.sanitizers.split(",")
     least = lambda command: min(cpu(command) for _ in range(options.runs))
-    with tempfile.TemporaryDirectory() as folder:
-        start = least([options.genx, "--version"])
+    start = least([options.genx, "--version"])
     worst = dict.fromkeys(names, 0.0)
     print(f"{'capture':24} {'ms':>9}  " + "  ".join(f"{name:>7}" for name in names))
     for capture in options.captures:

@@ -1,8 +1,8 @@
 //! Mistakes that the compiler finds, with its messages, and programs that it accepts.
 //!
-//! Each file of `tests/compile/compile-fail` must be refused with the messages of the `.stderr` file beside it,
-//! by `cargo check` already.
-//! Each file of `compile-pass` must be accepted, and the program must succeed. After an intended
+//! The compiler must refuse each file of `tests/compile/compile-fail` with the messages of the
+//! `.stderr` file beside it, and `cargo check` must be enough for that. The compiler must accept
+//! each file of `compile-pass`, and the program must succeed. After an intended
 //! change, run `GENXML_BLESS=1 cargo test -p genxml-tests compile_fail` and read the difference.
 
 use std::path::{Path, PathBuf};

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// The debugger stops before the first packet and reads commands; help lists them. Commands have
 /// the names of gdb. If standard input is not a terminal, commands are read line by line, and the
 /// debugger quits at the end of the input. Ctrl-C pauses a run; a second Ctrl-C before the run has
-/// paused ends the debugger. With --batch, the first one ends it.
+/// paused ends the debugger. With --batch, the first Ctrl-C ends it.
 ///
 /// The model is deterministic, so a step back runs the input again up to the earlier point. Such a
 /// run starts at the beginning of the input or, for a capture, at a checkpoint.

@@ -135,11 +135,12 @@ impl Terminal {
     }
 }
 
-/// Ctrl-C sets the flag. If it is set already, Ctrl-C ends the program with exit code 130, as a
-/// shell reports a program that this signal ended.
+/// Ctrl-C sets the flag. If the flag is set already, Ctrl-C ends the program with exit code 130.
+/// Shells report this code for a program that SIGINT ended.
 fn pause_at_interrupt(interrupted: &Arc<AtomicBool>) -> io::Result<()> {
     use signal_hook::flag::{register, register_conditional_shutdown};
-    // The first function that is registered runs first, and must see the flag before this signal.
+    // Functions run in the order of registration. The shutdown must see the value that the flag had
+    // before this signal.
     register_conditional_shutdown(SIGINT, 128 + SIGINT, Arc::clone(interrupted))?;
     register(SIGINT, Arc::clone(interrupted))?;
     Ok(())

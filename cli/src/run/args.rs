@@ -124,18 +124,19 @@ pub struct Args {
     pub(super) trace_host: bool,
     /// Also write counters to the trace: LIST has names separated by commas
     ///
-    /// A counter has a value for each packet, from its start to the start of the next one.
+    /// A counter has a value for each packet. The value holds from the start of the packet to the
+    /// start of the next one.
     ///
-    /// overdraw: shaded pixels of a draw, divided by the pixels of the target that they cover: 1 if
-    /// each pixel is shaded once. "draw" is that of one draw, "submission" that of all draws of the
-    /// submission to the same target so far. Only for Broadwell.
+    /// overdraw: how often a pixel is shaded, on average over the shaded pixels. It is 1 if each
+    /// pixel is shaded once. "draw" counts one draw, "submission" all draws of the submission to
+    /// the same target so far. Only for Broadwell.
     ///
     /// lines: different cache lines of 64 bytes that a packet and its threads read and write, by
-    /// client: vertex fetch, sampler, render target and others. The model has no caches: each line
+    /// client: vertex fetch, sampler, render target and others. The model has no caches, so a line
     /// counts once for each packet.
     ///
-    /// occupancy: enabled channels of the executed EU instructions, divided by all channels of these
-    /// instructions, in per cent: below 100 with branches, partly covered subspans and predicates.
+    /// occupancy: enabled channels of the executed EU instructions, in per cent of all channels of
+    /// these instructions. It is below 100 with branches, partly covered subspans and predicates.
     /// Also the number of threads.
     ///
     /// messages: messages of threads by shared function.

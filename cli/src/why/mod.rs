@@ -73,10 +73,10 @@ pub struct Args {
     /// For a draw, the slice goes on with the vertices of the primitive: where setup takes each
     /// attribute from, the corners that the clipper made, the dwords of each vertex that the pixel
     /// depends on, the slices of the vertex shader and geometry shader threads that wrote them, and
-    /// the bytes of the vertex and index buffers. Tessellation is not traced; the slice names it
-    /// and ends there. The packets that set the state of the draw are listed, up to the part of the
-    /// pipeline that the primitive reached, and the state and the vertices that it read from
-    /// memory.
+    /// the bytes of the vertex and index buffers. Tessellation is not traced: the slice names its
+    /// stages and ends there. Then come the packets that set the state of the draw, up to the part
+    /// of the pipeline that the primitive reached, and the state, vertices and indices that the
+    /// draw read from memory.
     #[arg(long)]
     slice: bool,
     /// Levels of the slice. With 1, it ends at the memory that the thread read. With 2, it also has
@@ -130,17 +130,18 @@ pub struct Args {
     /// apply are null.
     ///
     /// With --slice, the object has the member slice: pixel, address, bytes, writer (as an entry,
-    /// with old and new as bytes), how (thread, copied, filled, streamed, outside, packet, end or
-    /// failed), state, geometry, thread, source (pixel, made), error. Members of a state: packets
-    /// (stage, packet, address, batch, dwords), memory (kind, address, bytes, writer), cut. Members of a thread:
-    /// draw, primitive, kernel, channel, executed, cut, instructions, inputs. Members of an
-    /// instruction: step, offset, text, channels, decides, message, operands (name, channel,
-    /// element, from, inputs), results, because, reads. "from" and "because" are indices of
-    /// instructions, "inputs" are indices of inputs. Members of an input: register, bits, source,
-    /// reads. The kind of a source is header, positions, barycentric (with mode, vertex), depth, w,
-    /// offset, coverage, constant (buffer, address), attribute (attribute, component, term),
-    /// handles, primitive ID, vertex (lane, vertex, dword), urb (offset), payload, zero or machine.
-    /// Members of a read: address, bytes, writer, made (as slice; null if it is not followed).
+    /// with old and new as bytes), how (thread, copied, filled, streamed, outside, packet, end,
+    /// unreadable or failed), state, geometry, thread, source (pixel, made), error. Members of a
+    /// state: packets (stage, packet, address, batch, dwords), memory (kind, address, bytes,
+    /// writer), cut. Members of a thread: draw, primitive, kernel, channel, executed, cut,
+    /// instructions, inputs. Members of an instruction: step, offset, text, channels, decides,
+    /// message, operands (name, channel, element, from, inputs), results, because, reads. "from"
+    /// and "because" are indices of instructions, "inputs" are indices of inputs. Members of an
+    /// input: register, bits, source, reads. The kind of a source is header, positions, barycentric
+    /// (with mode, vertex), depth, w, offset, coverage, constant (buffer, address), attribute
+    /// (attribute, component, term), handles, primitive ID, vertex (lane, vertex, dword), urb
+    /// (offset), payload, zero or machine. Members of a read: address, bytes, writer, made (as
+    /// slice; null if the writer is not followed).
     ///
     /// Members of a geometry, which is null for values that no draw made: primitive, corners
     /// (position, weights), attributes (attribute, component, kind; dword and vertex, or bits),

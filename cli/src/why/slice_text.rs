@@ -196,7 +196,7 @@ fn geometry(out: &mut dyn Write, slice: &GeometrySlice, indent: usize) -> io::Re
     let pad = " ".repeat(indent);
     writeln!(out, "{pad}vertices of primitive {}", slice.primitive)?;
     if !slice.corners.is_empty() {
-        writeln!(out, "{pad}  the clipper cut the primitive; its corners are")?;
+        writeln!(out, "{pad}  the clipper cut the primitive; its corners:")?;
     }
     for (number, corner) in slice.corners.iter().enumerate() {
         let [x, y, z, w] = corner.position;
@@ -430,7 +430,7 @@ fn origins(slice: &Part<'_>, operand: &Operand) -> String {
         let word = match *origin {
             Origin::Node(index) => format!("[{index}]"),
             Origin::Input(index) => match slice.slice.inputs.get(index) {
-                Some(Input { urb: Some(_), .. }) => "the URB before the thread".to_owned(),
+                Some(Input { urb: Some(_), .. }) => "the URB at the start of the thread".to_owned(),
                 _ => slice.sources.get(index).map(source).unwrap_or_default(),
             },
         };

@@ -1,9 +1,9 @@
 //! The decompressed bytes of a capture.
 //!
-//! Up to 32 MiB are in memory. More bytes are in a temporary file without a name, from which users
-//! read what they need, when they need it. So a large capture takes no more memory than a small
-//! one. The system deletes the file when the last user closes it. If there is no room for the file,
-//! all bytes are in memory.
+//! If they are at most 32 MiB, they are in memory. Otherwise they are in a temporary file without a
+//! name, and each part is read when it is needed. So a large capture takes no more memory than a
+//! small one. The system deletes the file when it is closed. If there is no room for the file, all
+//! bytes are in memory.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +13,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-/// Largest number of bytes that are in memory.
+/// Maximum number of bytes that need no temporary file.
 const MOST_IN_MEMORY: u64 = 32 << 20;
 
 /// The decompressed data file of a capture.
@@ -37,7 +37,7 @@ impl fmt::Debug for Data {
 }
 
 impl Data {
-    /// No bytes, to which about `size` bytes will be added.
+    /// An empty store, to which about `size` bytes will be added.
     fn new(size: u64) -> Data {
         let file = match size > MOST_IN_MEMORY {
             true => tempfile::tempfile().ok(),
@@ -75,8 +75,8 @@ impl Data {
     /// Fills `out` with the bytes from `position` on.
     ///
     /// # Panics
-    /// If they reach beyond the end, or if the system cannot read the temporary file, which no
-    /// other program can access: the disk has failed.
+    /// If the bytes reach beyond the end, or if the system cannot read the temporary file. No other
+    /// program can access this file, so such an error means that the disk has failed.
     pub fn read(&self, position: u64, out: &mut [u8]) {
         match &self.store {
             Store::Memory(bytes) => {
@@ -117,7 +117,7 @@ impl Data {
     }
 }
 
-/// Number of parts that wait to be written.
+/// Maximum number of parts that wait to be written.
 const WAITING: usize = 4;
 
 /// Stores bytes while the next ones are decompressed: another thread writes the file. For 500 MB,
@@ -128,7 +128,7 @@ pub(super) enum Filling {
 }
 
 impl Filling {
-    /// About `size` bytes will be added.
+    /// An empty store, to which about `size` bytes will be added.
     pub(super) fn new(size: u64) -> Filling {
         let mut data = Data::new(size);
         if data.is_in_memory() {
@@ -145,8 +145,8 @@ impl Filling {
     /// Adds bytes at the end.
     ///
     /// # Errors
-    /// If neither the file nor memory can be used. Another thread's error comes from
-    /// [`finish`](Self::finish).
+    /// If the file cannot be written and its bytes cannot be read back into memory. If another
+    /// thread writes the file, [`finish`](Self::finish) returns its error.
     pub(super) fn add(&mut self, part: Vec<u8>) -> io::Result<()> {
         match self {
             Filling::Here(data) => data.add(&part),
@@ -158,7 +158,7 @@ impl Filling {
         }
     }
 
-    /// All bytes.
+    /// The store with all bytes that were added.
     ///
     /// # Errors
     /// As for [`add`](Self::add).

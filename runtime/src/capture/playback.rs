@@ -26,7 +26,7 @@ pub struct Playback<'a> {
     buffers: Vec<Buffer>,
 }
 
-/// An object, or a number that no object has now.
+/// The object that has a number now, if there is one.
 #[derive(Debug, Default)]
 struct Buffer {
     /// Size in bytes; 0 if there is no object.

@@ -20,7 +20,8 @@
 //! 15. [`flushes`]: from data that is stale on hardware to the missing flush
 //! 16. [`missing_state`]: draws that rely on state which nothing set
 //! 17. [`stepping`]: through the thread of a pixel, forward and backward
-//! 18. [`inspector`]: a frame in the browser: draws, state, targets, meshes, shaders
+//! 18. [`inspector`]: a frame in the browser: draws, state, targets, meshes, shaders; traces with
+//!     counters
 
 #[doc = include_str!("packets.md")]
 pub mod packets {}

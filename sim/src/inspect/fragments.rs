@@ -9,7 +9,7 @@ const REGISTER: usize = 32;
 const SUBSPANS: usize = 4;
 
 /// Calls `each` with the slice (render target array index), x and y of each pixel that a thread of
-/// Gen8 shades. A thread `is_wide` if it has 32 pixels.
+/// Gen8 shades. `is_wide` is true for a thread of 32 pixels.
 pub fn fragments(payload: &[u8], is_wide: bool, mut each: impl FnMut(u32, u32, u32)) {
     half(payload, &mut each);
     if is_wide && payload.len() >= 3 * REGISTER {

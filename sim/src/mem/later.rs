@@ -72,7 +72,8 @@ impl Later {
     }
 
     /// Writes `length` bytes of the source, from `position` on, to `offset` of the block, whose
-    /// bytes are `block`. Groups that are loaded are written now.
+    /// bytes are `block`. Groups that are loaded already are written now, the others when they are
+    /// loaded.
     pub(super) fn add(&mut self, offset: usize, length: usize, position: u64, block: &mut [u8]) {
         let (mut at, end) = (offset, offset + length);
         while at < end {

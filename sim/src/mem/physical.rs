@@ -394,8 +394,8 @@ impl Memory {
         self.load_all(block, &range);
         // SAFETY: the model's own blocks are accessed only through `Memory`, and written only
         // through `&mut Memory` (`page_mut`, `bytes_mut`), which does not exist as long as the
-        // result borrows `self`. The exception is `Later`, which writes pages that it has not
-        // loaded, once; the call before has loaded these pages.
+        // result borrows `self`. The exception is `Later`, which writes a page once, to load it;
+        // `load_all` has just loaded these pages.
         unsafe { Page::slice(&pages[range]) }
     }
 

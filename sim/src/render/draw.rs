@@ -117,7 +117,7 @@ impl Draw {
     }
 
     fn run_vertices(&mut self, exec: &mut Exec<'_>) -> Result<(), Fault> {
-        // Other units say who they are when they access memory.
+        // The client of accesses of vertex fetch. Other units set their own.
         let _client = exec.vm.client(Client::Vertices);
         let range = self.fetch.range;
         let cached = self.front.has_vertex_cache();

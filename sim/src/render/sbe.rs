@@ -182,7 +182,7 @@ impl Attributes {
     }
 }
 
-/// The value that replaces a component. The primitive ID is not here.
+/// The bits of a constant that replaces a component. The caller handles the primitive ID.
 fn constant_bits(constant: Constant, component: usize) -> u32 {
     match constant {
         Constant::CONST_0001_FLOAT if component == 3 => 1.0f32.to_bits(),

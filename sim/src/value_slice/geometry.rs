@@ -11,7 +11,7 @@ use crate::inspect::slice::{Fetched, Input, MadeBy, Slice, SliceError, Source, T
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Maximum number of ranges of memory of a geometry slice whose writers are found.
+/// Maximum number of fetched dwords of a geometry slice whose bytes in vertex buffers are listed.
 const MAX_READS: usize = 512;
 
 /// The dwords of a vertex that are used, with what they are for.

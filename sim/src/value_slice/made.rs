@@ -128,7 +128,7 @@ pub struct MemoryRead {
     pub bytes: u64,
     /// Physical addresses.
     pub span: Span,
-    /// What wrote them last, before the thread ran.
+    /// What wrote them last, before the packet that read them.
     pub writer: Option<Change>,
     /// The value in turn.
     pub made: Option<Box<Made>>,
@@ -151,7 +151,7 @@ pub struct GeometrySlice {
     pub attributes: Vec<AttributeUse>,
     /// The vertices of the primitive, 1 to 3.
     pub vertices: Vec<VertexSlice>,
-    /// The vertices of the primitive that the geometry shader had; empty without geometry shader.
+    /// The vertices of the geometry shader's input primitive; empty without a geometry shader.
     pub inputs: Vec<VertexSlice>,
     /// The stages that are not traced: the slice ends at their output.
     pub untraced: Option<&'static str>,

@@ -1,18 +1,18 @@
-//! Maps and sets whose keys are numbers of the model: threads, pages, addresses. Sanitizers look
-//! them up for each access or instruction, so the hash is one multiplication. Keys come from the
-//! program under test, which gains nothing from collisions.
+//! Maps and sets whose keys are numbers of threads, pages, addresses and the like. Sanitizers look
+//! up a key for each access or instruction, so the hash is one multiplication for each number. It
+//! does not protect against chosen collisions: a program under test gains nothing from them.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A map whose keys are numbers, or a few of them.
+/// A map whose keys are numbers or tuples of numbers.
 pub type NumberMap<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
 
 /// A set of numbers.
 pub type NumberSet<K> = HashSet<K, BuildHasherDefault<Mix>>;
 
-/// Multiplies by an odd constant near the golden ratio, and moves the upper bits, which depend on
-/// all bits of the key, to where tables look.
+/// Multiplies by an odd constant: 2^64 divided by the golden ratio. The upper bits of the product
+/// depend on all bits of the key, so they are moved down to the bits that select an entry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mix(u64);
 

@@ -55,7 +55,7 @@ pub enum MadeBy {
     Patch,
 }
 
-/// A primitive at the clipper, and the origin of its vertices.
+/// A primitive at the clipper or at stream output, and the origin of its vertices.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PrimitiveOrigin {
     /// Number of the primitive among those of the draw.
@@ -104,6 +104,8 @@ pub struct Origins {
     clipped: u64,
     /// Primitives of the batch that stream output took.
     streamed: u64,
+    /// Primitives of earlier batches that stream output took.
+    streamed_before: u64,
     /// The latest thread of the geometry shader.
     geometry: Option<(u64, Vec<Lane>)>,
     /// The lane that makes primitives now.
@@ -133,6 +135,7 @@ impl Origins {
             batch: Batch::default(),
             clipped: 0,
             streamed: 0,
+            streamed_before: 0,
             geometry: None,
             lane: None,
             is_patch: false,
@@ -151,7 +154,8 @@ impl Origins {
         &self.needs
     }
 
-    /// The origin of the primitive; `None` if it did not reach the clipper.
+    /// The origin of the primitive; `None` if it did not reach the clipper, or if stream output
+    /// wrote nothing to the range.
     pub fn finish(self) -> Option<PrimitiveOrigin> {
         self.found
     }
@@ -175,6 +179,7 @@ impl Origins {
                 self.batch.first_thread = self.threads;
                 self.batch.before = self.assembled;
                 self.assembled += batch.primitives as u64;
+                self.streamed_before += self.streamed;
                 (self.clipped, self.streamed) = (0, 0);
                 (self.geometry, self.lane, self.is_patch) = (None, None, false);
             }
@@ -232,7 +237,7 @@ impl Origins {
         }
         let corner = |n: usize| n.min(count - 1);
         self.found = Some(PrimitiveOrigin {
-            number: number as u32,
+            number: (self.streamed_before + number) as u32,
             indices: [0, 1, 2].map(|n| primitive.indices[corner(n)]),
             vertices: [0, 1, 2].map(|n| primitive.vertices[corner(n)].to_vec()),
             count,

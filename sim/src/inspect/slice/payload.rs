@@ -154,7 +154,8 @@ impl Map {
         self.parts.push((end..end + registers * REGISTER, source));
     }
 
-    /// Ends the registers before the constants. `register` is the first one of the constants.
+    /// Drops the parts from `register` on, which is the first register of the constants. A gap
+    /// before it is zero.
     fn start(&mut self, register: usize) {
         let start = register * REGISTER;
         self.parts.retain(|(range, _)| range.end <= start);

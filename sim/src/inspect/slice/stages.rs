@@ -80,7 +80,7 @@ pub struct GeometryStage {
     pub expected: usize,
 }
 
-/// A vertex of the batch: its number, its index, and where each of its dwords comes from.
+/// A vertex of the batch: its number, its instance, and where each of its dwords comes from.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FetchedVertex {
     /// The vertex number: for an indexed draw, the index before Base Vertex Location is added.
@@ -148,10 +148,10 @@ pub struct StageTracer {
 type Accesses = BTreeMap<(usize, Option<u8>), Vec<Access>>;
 
 impl StageTracer {
-    /// An observer for a draw, given by the numbers of its submission and of itself, both from 1
-    /// on. It records the vertex shader threads of the vertices `vertices` of `batch`, and the
-    /// threads `others`. `primitive` is the number of the primitive that is assembled from these
-    /// vertices.
+    /// An observer for draw `draw`, which is part of submission `submission`; both count from 1 on.
+    /// It records the threads `others`, and the vertex shader threads of `vertices`, which are
+    /// indices into the vertices of `batch`. `primitive` is the number of the primitive that is
+    /// assembled from these vertices.
     pub fn new(
         (submission, draw): (u64, u64),
         batch: Batch,

@@ -142,7 +142,7 @@ pub struct Sent {
     pub descriptor: u32,
 }
 
-/// A register of the thread that no instruction wrote.
+/// A register, or a dword of the URB, that the thread read before any of its instructions wrote it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Input {
     /// Byte offset in the register file; `None` for accumulators and for the URB.
@@ -166,11 +166,12 @@ pub struct Output {
 /// The instructions of a thread that made a value.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Slice {
-    /// Instructions in the order of execution. The last one is the start of the slice.
+    /// Instructions in the order of execution. Without `outputs`, the last one is the start of the
+    /// slice.
     pub nodes: Vec<Node>,
     /// The dwords of the URB that the slice starts at, in order.
     pub outputs: Vec<Output>,
-    /// Registers that come from outside, in order.
+    /// Registers and dwords of the URB that have values from outside the thread, in order.
     pub inputs: Vec<Input>,
     /// True if the slice has more instructions than are listed.
     pub is_cut: bool,

@@ -12,8 +12,9 @@
 //! written when the packet has ended, with the time of its start. Viewers sort by time.
 //!
 //! [`Trace::with_host_time`] adds a second process with the same slices at times of the host. The
-//! end of each slice has both durations: in the host process that of the model's clock, in the
-//! other process the wall and CPU time of the host. These times differ from run to run.
+//! end of each slice has its duration in the other time: in the host process that of the model's
+//! clock, in the model's process that of the host. In both, it also has the CPU time of the host.
+//! The host's times differ from run to run.
 //!
 //! Format: Google's "Trace Event Format": an array of objects with `ph` (B begins a slice, E ends
 //! the newest one of its track, i is an instant, C a counter, M names a track), `ts` in
@@ -89,8 +90,10 @@ impl<W: Write> Trace<W> {
         }
     }
 
-    /// Adds the counters that exist for a GPU of `generation`. The observer must receive the events that they need:
-    /// [`wants_instructions`](Self::wants_instructions), [`wants_accesses`](Self::wants_accesses).
+    /// Sets the counters, without those that do not exist for a GPU of `generation`. The observer
+    /// must receive the events that the counters need: see
+    /// [`wants_instructions`](Self::wants_instructions) and
+    /// [`wants_accesses`](Self::wants_accesses).
     #[must_use]
     pub fn with_counters(
         mut self,

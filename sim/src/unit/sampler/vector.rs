@@ -91,7 +91,7 @@ pub fn sample(
     request: &Request<'_>,
     sample: Sample,
 ) -> Option<u64> {
-    // The other paths record each read.
+    // This path does not record its reads, so it is not used with a log of accesses.
     let vector = view.vector.filter(|_| vm.log().is_none())?;
     if sample.reduce != Reduce::Mean || sample.compares || request.simd == Simd::Pair {
         return None;

@@ -57,7 +57,8 @@ pub struct Lines {
     round: u64,
 }
 
-/// Number of lines whose memory is used again after [`Lines::clear`].
+/// Maximum number of lines that keep their memory at [`Lines::clear`]. If there are more, it frees
+/// all.
 const KEPT: usize = 1 << 18;
 
 /// Number of pages in `Lines::recent`.
@@ -90,7 +91,7 @@ impl Lines {
 }
 
 impl Lines {
-    /// Forgets all lines. Submissions often access the same lines, so they keep their memory.
+    /// Forgets all lines. Submissions often access the same lines, so the lines keep their memory.
     pub fn clear(&mut self) {
         if self.lines.len() > KEPT {
             *self = Lines::default();

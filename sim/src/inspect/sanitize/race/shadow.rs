@@ -67,7 +67,8 @@ struct Page {
     round: u64,
 }
 
-/// Number of pages whose memory is used again after [`Shadow::clear`].
+/// Maximum number of pages that keep their memory at [`Shadow::clear`]. If there are more, it frees
+/// all.
 const KEPT: usize = 1 << 12;
 
 /// The cells of all bytes.
@@ -79,7 +80,7 @@ pub struct Shadow {
 }
 
 impl Shadow {
-    /// Forgets all accesses. Packets often access the same pages, so they keep their memory.
+    /// Forgets all accesses. Packets often access the same pages, so the pages keep their memory.
     pub fn clear(&mut self) {
         self.round += 1;
         if self.pages.len() > KEPT {

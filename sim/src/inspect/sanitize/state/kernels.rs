@@ -19,11 +19,12 @@ const FIRST_SPECIAL_INDEX: u8 = 240;
 pub struct Messages {
     /// Binding table indices of messages that read RENDER_SURFACE_STATE.
     pub surfaces: BTreeSet<u8>,
-    /// Those of render targets among them.
+    /// Indices in `surfaces` of messages to the render target data port.
     pub targets: BTreeSet<u8>,
     /// A message uses the binding table.
     pub table: bool,
-    /// Indices of sampler states, of messages without a header. A header can have another pointer.
+    /// Indices of sampler states of messages without a header. A header can have another pointer to
+    /// sampler states.
     pub samplers: BTreeSet<u8>,
     /// A message uses the sampler states.
     pub sampled: bool,

@@ -1,4 +1,4 @@
-//! The sanitizer `state`: draws that rely on state which nobody set in their context, on values
+//! The sanitizer `state`: draws that rely on state which no packet of their context set, on values
 //! that the manual reserves, or on a stale pointer.
 //!
 //! * [`uses`] lists what a 3DPRIMITIVE, a GPGPU_WALKER or a media object uses: packets, pointers,
@@ -10,13 +10,13 @@
 //! checks what draws read when they run: also state that commands have written, and only the state
 //! that a draw uses.
 //!
-//! A context of the model starts without state. On Linux, it starts with the state of the kernel's
-//! null batch, so a draw of a program with a finding is not undefined there. But the values are
-//! those that the kernel happens to have. A context that is loaded from an image with state of the
-//! hardware counts as set.
+//! A context of the model starts without state. On hardware, a context of Linux starts with the
+//! state of the kernel's null batch. So a draw with a finding is not undefined there, but it uses
+//! the values that the kernel happens to set. If a context is loaded from an image that hardware
+//! saved, all its state counts as set.
 //!
-//! The first side of a finding is the packet that set the state, or the draw if no packet did. The
-//! second side is the draw.
+//! The first side of a finding is the packet that set or cleared the state, or the draw if there is
+//! no such packet. The second side is the draw.
 
 pub mod kernels;
 pub mod rules;
@@ -178,13 +178,16 @@ impl UsedState {
             return;
         }
         let name = |pipeline: Pipeline| pipeline.name().unwrap_or("unknown");
-        let first = format!("selects the pipeline {}", name(state.pipeline));
+        let first = match setter {
+            Some(_) => format!("selects the pipeline {}", name(state.pipeline)),
+            None => format!("runs in the pipeline {}, no packet selected one", name(state.pipeline)),
+        };
         let second = format!("needs the pipeline {}", name(needed));
         self.report(Id::Pipeline, Key::Pipeline, setter, 0, at, (first, second), (0, 0));
     }
 
     fn check(&mut self, at: &Place, view: &dyn View, packets: &[Use], structures: &[Structure]) {
-        // What a pointer that is wrong leads to is not worth a second finding.
+        // The target of a wrong pointer is not checked: the pointer has the finding already.
         let mut wrong = Vec::new();
         for used in packets {
             if !self.used(at, view, used) {
@@ -211,13 +214,15 @@ impl UsedState {
         }
     }
 
-    /// Checks a packet and its pointer; false if there is a finding.
+    /// Checks a packet and its pointer. Returns false if the target of the pointer must not be
+    /// checked.
     fn used(&mut self, at: &Place, view: &dyn View, used: &Use) -> bool {
         let Use { key, packet, source, why, .. } = *used;
         let setter = self.setters.get(self.context, key).copied();
         let author = setter.map(|setter| setter.at);
         let latched = matches!(key, Key::Slot(_));
-        // Other state does not show whether a packet has set it.
+        // The values of a base address and of the selected pipeline do not show whether a packet
+        // set them before the first packet that was seen.
         let unknown =
             matches!(key, Key::Base(_) | Key::Pipeline) && !self.setters.is_whole(self.context);
         let set = used.set || unknown || view.state().restored || setter.is_some() && !latched;

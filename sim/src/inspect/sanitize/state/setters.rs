@@ -73,8 +73,8 @@ pub struct Setter {
     pub at: Place,
     /// The base addresses at the packet.
     pub bases: BaseAddresses,
-    /// Graphics and physical address of the target of the packet's pointer at the first draw that
-    /// used it.
+    /// Graphics and physical address of the target of the packet's pointer, at the first draw that
+    /// used it or at the newest STATE-STALE-MEMORY finding.
     pub target: Option<(u64, u64)>,
 }
 

@@ -83,7 +83,7 @@ pub struct Use {
     pub source: &'static str,
     /// The entry, if the packet sets one of several.
     pub entry: Option<usize>,
-    /// A packet has set it.
+    /// True if the state of the context shows that a packet has set it.
     pub set: bool,
     /// Why the draw uses it.
     pub why: &'static str,
@@ -177,7 +177,7 @@ impl<'v> Uses<'v> {
         self.view.state()
     }
 
-    /// The draw uses a packet of which there is one.
+    /// The draw uses a packet that sets one piece of state, not one of several entries.
     fn needs<T: Latch>(&mut self, why: &'static str) {
         self.entry::<T>(0, why);
     }
@@ -210,7 +210,7 @@ impl<'v> Uses<'v> {
 
     fn base(&mut self, base: Base) {
         self.other::<StateBaseAddress>(Key::Base(base), base.name());
-        // A base of 0 is also that of a context without STATE_BASE_ADDRESS.
+        // A base of 0 does not show whether STATE_BASE_ADDRESS has set it.
         let set = base.of(&self.state().base) != 0;
         self.last(|used| used.set = set);
     }
@@ -292,7 +292,7 @@ pub fn of_draw<'v>(
 fn fetch(uses: &mut Uses<'_>, packet: &ThreeDPrimitive) {
     uses.needs::<ThreeDStateVfTopology>("it has the topology");
     uses.needs::<ThreeDStateVertexElements>("it has the elements of a vertex");
-    uses.needs::<ThreeDStateVfSgvs>("it says where the numbers of vertices and instances go");
+    uses.needs::<ThreeDStateVfSgvs>("it selects where the vertex ID and instance ID are stored");
     uses.needs::<ThreeDStateVfStatistics>("it enables the counters of the vertex fetch");
     let elements = uses.latched.get::<ThreeDStateVertexElements>(0).unwrap_or_default();
     let elements = ThreeDStateVertexElements::unpack_lossy(elements).element;
@@ -321,7 +321,7 @@ fn fetch(uses: &mut Uses<'_>, packet: &ThreeDPrimitive) {
 
 fn geometry(uses: &mut Uses<'_>, kernels: &mut Kernels, stream: &ThreeDStateStreamout) {
     let latched = uses.latched;
-    let urb = "the URB of a stage takes effect only with those of all stages";
+    let urb = "the URB packets of the stages take effect only together";
     uses.needs::<ThreeDStateUrbVs>(urb);
     uses.needs::<ThreeDStateUrbHs>(urb);
     uses.needs::<ThreeDStateUrbDs>(urb);
@@ -492,14 +492,15 @@ fn pixels(uses: &mut Uses<'_>, kernels: &mut Kernels) {
     }
 }
 
-/// Marks the newest use of a pointer as one that is not valid, if it is so.
+/// Sets `invalid` in the newest use of a packet.
 fn mark_invalid(uses: &mut Uses<'_>, key: Key, invalid: bool) {
     if let Some(used) = uses.packets.iter_mut().rev().find(|used| used.key == key) {
         used.invalid = invalid;
     }
 }
 
-/// BLEND_STATE, if the pixel shader writes to targets. Returns true if it needs COLOR_CALC_STATE.
+/// BLEND_STATE, if the pixel shader writes to targets. Returns true if blending or the alpha test
+/// needs COLOR_CALC_STATE.
 fn blend(uses: &mut Uses<'_>, extra: &ThreeDStatePsExtra, targets: usize) -> bool {
     let latched = uses.latched;
     let packet: ThreeDStatePsBlend = latched.read(0);
@@ -551,7 +552,7 @@ pub fn of_media<'v>(
     let mut uses = Uses::new(view);
     let state = uses.state();
     uses.other::<PipelineSelect>(Key::Pipeline, "the threads need their pipeline");
-    uses.other::<MediaVfeState>(Key::FrontEnd, "threads start");
+    uses.other::<MediaVfeState>(Key::FrontEnd, "it sets up the threads");
     uses.last(|used| used.set = state.vfe.is_some());
     uses.other::<MediaInterfaceDescriptorLoad>(Key::Descriptors, "it has the kernel");
     let descriptors = &state.interface_descriptors;
@@ -559,7 +560,8 @@ pub fn of_media<'v>(
     let Some(descriptor) = descriptors.entries.get(index as usize) else { return uses };
     let size = 4 * InterfaceDescriptorData::DWORDS as u64;
     let address = descriptors.address.wrapping_add(size * index);
-    // The descriptor as it was loaded. Memory also has the bits that the model ignores.
+    // The descriptor as it was loaded. If memory has not changed, it is used instead: it also has
+    // bits that the unpacked descriptor does not keep.
     let mut dwords = [0; InterfaceDescriptorData::DWORDS];
     if !view.read(address, bytemuck::must_cast_slice_mut(&mut dwords))
         || InterfaceDescriptorData::unpack_lossy(&dwords) != *descriptor

@@ -49,7 +49,8 @@ fn fields(
     let holds = |field: &Field| field.exists_if.is_none_or(|test| test.holds(dwords, base));
     for field in list {
         let (start, end) = (first + field.start, first + field.end);
-        // A field without a condition gives way to one whose condition holds.
+        // A field without a condition does not exist if a field at the same bits has a condition
+        // that holds.
         let replaced = |other: &Field| {
             other.exists_if.is_some()
                 && holds(other)

@@ -30,7 +30,7 @@ enum Layout {
     Lanes { addresses: usize, long: bool },
 }
 
-/// What a descriptor says about a message. The registers are counted.
+/// What a descriptor says about a message, with numbers of registers.
 #[derive(Clone, Copy, Debug)]
 struct Kind {
     headers: usize,

@@ -54,8 +54,8 @@ const MACHINE: usize = A0 + 2 * REGISTER;
 struct Thread {
     /// A bit for each cell: its value depends on something that was not written.
     unwritten: [u64; WORDS],
-    /// For such a cell, the number of the cell that was not written, plus 1; 0 for itself. Most
-    /// threads pass nothing on and do not have it.
+    /// For a cell with such a bit: the number of the cell that was not written, plus 1; 0 if it is
+    /// the cell itself. `None` until the thread copies such a value, which most threads never do.
     origin: Option<Box<[u16; CELLS]>>,
     /// Channels of the thread that are enabled without a predicate, as far as `known` has a bit.
     enabled: u32,

@@ -20,8 +20,8 @@ use std::str::FromStr;
 /// A counter.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Counter {
-    /// Shaded pixels divided by the pixels that they cover, for each draw, and for all draws of the
-    /// submission to the same target. Only for Broadwell.
+    /// How often a pixel is shaded, on average over the shaded pixels: for each draw, and for all
+    /// draws of the submission to the same target so far. Only for Broadwell.
     Overdraw,
     /// Different lines of 64 bytes that the packet and its threads read and wrote, by hardware
     /// client. The observer needs accesses.

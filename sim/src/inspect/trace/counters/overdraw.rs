@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 /// Columns of a block of pixels, each a bit.
 const COLUMNS: u32 = 64;
 
-/// Counts the threads of pixel shaders.
+/// Counts the pixels that threads of pixel shaders shade.
 #[derive(Debug, Default)]
 pub(super) struct Overdraw {
     /// The kernels of the current draw's pixel shader; true if a thread has 32 pixels.
@@ -37,7 +37,7 @@ impl Shaded {
         }
     }
 
-    /// Fragments for each pixel; `None` without pixels.
+    /// Mean number of fragments of a pixel; `None` if no pixel was shaded.
     fn ratio(&self) -> Option<f64> {
         let covered: u64 = self.pixels.values().map(|bits| u64::from(bits.count_ones())).sum();
         (covered > 0).then(|| self.fragments as f64 / covered as f64)
