@@ -325,8 +325,8 @@ pub trait Observer {
     }
 
     /// Whether the observer receives the events of every thread. Otherwise the model may leave out
-    /// threads of a pixel shader that do the same as a thread before them; their writes are reported
-    /// as those of that thread.
+    /// threads of a pixel shader that do the same as a thread before them. Then their writes are
+    /// reported as those of that thread.
     fn wants_threads(&self) -> bool {
         true
     }

@@ -180,7 +180,9 @@ impl UsedState {
         let name = |pipeline: Pipeline| pipeline.name().unwrap_or("unknown");
         let first = match setter {
             Some(_) => format!("selects the pipeline {}", name(state.pipeline)),
-            None => format!("runs in the pipeline {}, no packet selected one", name(state.pipeline)),
+            None => {
+                format!("runs in the pipeline {}, no packet selected one", name(state.pipeline))
+            }
         };
         let second = format!("needs the pipeline {}", name(needed));
         self.report(Id::Pipeline, Key::Pipeline, setter, 0, at, (first, second), (0, 0));

@@ -1,7 +1,7 @@
 //! Counters of a trace: a value for each packet.
 //!
-//! A value holds from the start of its packet to the start of the next one, so a counter shows a box
-//! above the slice of the packet. To add a counter, write a file with a type that implements
+//! A value holds from the start of its packet to the start of the next one. So a counter shows a
+//! box above the slice of the packet. To add a counter, write a file with a type that implements
 //! [`Count`], and add a variant and its row to [`Counter`].
 
 mod count;
