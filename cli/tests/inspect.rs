@@ -546,10 +546,13 @@ fn a_large_capture_takes_little_memory() {
     assert!(large < small + data / 4, "{large} MiB, {small} MiB without {data} MiB of buffers");
 }
 
-/// A capture of 500 MiB opens in less than 3 seconds and 500 MB of memory.
+/// A capture of 500 MiB opens in less than 3 seconds and 500 MB of memory. The test writes the
+/// capture, and its limit of time is for an idle machine, so it runs only with GENXML_LARGE=1.
 #[test]
-#[ignore = "writes 500 MiB; the time is that of an idle machine"]
 fn a_capture_of_500_mib_opens_in_3_seconds() {
+    if std::env::var_os("GENXML_LARGE").is_none() {
+        return eprintln!("skipped: set GENXML_LARGE=1 to open a capture of 500 MiB");
+    }
     let [small, large] = [tempdir().unwrap(), tempdir().unwrap()];
     demo_capture(Name::Cube, small.path());
     enlarged(small.path(), large.path(), 250);

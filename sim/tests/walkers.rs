@@ -22,6 +22,28 @@ fn machine() -> (Memory, AddressSpace) {
     (mem, space)
 }
 
+fn exec<'a>(
+    vm: Vm<'a>,
+    ggtt: &'a mut AddressSpace,
+    state: &'a mut State,
+    stats: &'a mut Stats,
+    budget: &'a mut Budget,
+    device: &'a mut Device,
+) -> Exec<'a> {
+    Exec {
+        engine: EngineId::Render,
+        ggtt,
+        vm,
+        state,
+        stats,
+        budget,
+        listener: Default::default(),
+        at: Place::new(EngineId::Render, "GPGPU_WALKER", 0, 0),
+        device,
+        mode: Mode::default(),
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
@@ -43,20 +65,9 @@ proptest! {
         state.base.surface = BASE;
         state.interface_descriptors =
             InterfaceDescriptors { address: 0, entries: vec![InterfaceDescriptorData::new()] };
-        let at = Place::new(EngineId::Render, "GPGPU_WALKER", 0, 0);
-        let mut ggtt = AddressSpace::global();
-        let mut exec = Exec {
-            engine: EngineId::Render,
-            ggtt: &mut ggtt,
-            vm,
-            state: &mut state,
-            stats: &mut Stats::default(),
-            budget: &mut Budget::new(100_000, 0),
-            listener: Default::default(),
-            at,
-            device: &mut Device::default(),
-            mode: Mode::default(),
-        };
+        let (mut ggtt, mut stats) = (AddressSpace::global(), Stats::default());
+        let (mut budget, mut device) = (Budget::new(100_000, 0), Device::default());
+        let mut exec = exec(vm, &mut ggtt, &mut state, &mut stats, &mut budget, &mut device);
         let walker = GpgpuWalker {
             thread_width_counter_maximum: MinusOne::new(threads).unwrap(),
             thread_group_id_x_dimension: U::from_bits(2),
@@ -100,19 +111,9 @@ fn computed_jumps_and_exceptions_of_walkers() {
         ..InterfaceDescriptorData::new()
     };
     state.interface_descriptors = InterfaceDescriptors { address: 0, entries: vec![descriptor] };
-    let mut ggtt = AddressSpace::global();
-    let mut exec = Exec {
-        engine: EngineId::Render,
-        ggtt: &mut ggtt,
-        vm,
-        state: &mut state,
-        stats: &mut Stats::default(),
-        budget: &mut Budget::new(100_000, 0),
-        listener: Default::default(),
-        at: Place::new(EngineId::Render, "GPGPU_WALKER", 0, 0),
-        device: &mut Device::default(),
-        mode: Mode::default(),
-    };
+    let (mut ggtt, mut stats) = (AddressSpace::global(), Stats::default());
+    let (mut budget, mut device) = (Budget::new(100_000, 0), Device::default());
+    let mut exec = exec(vm, &mut ggtt, &mut state, &mut stats, &mut budget, &mut device);
     let walker = GpgpuWalker {
         thread_group_id_x_dimension: U::from_bits(2),
         thread_group_id_y_dimension: U::from_bits(1),

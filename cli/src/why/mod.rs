@@ -81,7 +81,8 @@ pub struct Args {
     slice: bool,
     /// Levels of the slice. With 1, it ends at the memory that the thread read. With 2, it also has
     /// the slices of the threads that wrote this memory, and so on. Each of these slices runs the
-    /// input again several times. Of the values that a thread read, at most four are followed
+    /// input again several times. At most four of the values that a thread read are followed;
+    /// the threads that made the vertices of the primitive count as one
     #[arg(long, value_name = "N", default_value_t = 1, requires = "slice")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=16))]
     depth: u32,

@@ -387,6 +387,8 @@ pub fn set_offset(exec: &mut Exec<'_>, packet: &ThreeDStateSoBuffer) -> Result<(
         }
         let mut bytes = [0; 4];
         let address = packet.stream_output_buffer_offset_address.va48();
+        // The unit that writes the offsets reads them, in the order of the packets.
+        let _client = exec.vm.client(Client::StreamOut);
         let read = exec.vm.read(address, &mut bytes);
         read.map_err(|fault| exec.page(fault, "Stream Output Buffer Offset Address"))?;
         exec.stats.bytes_read += 4;

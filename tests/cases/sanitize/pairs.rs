@@ -358,6 +358,28 @@ fn stream_output_read_by_the_command_streamer() {
     }
 }
 
+/// The unit that writes the offset of a stream also reads it for 3DSTATE_SO_BUFFER, in order. Mesa
+/// draws in this way without a flush between the draws (iris_state.c).
+#[test]
+fn offsets_of_stream_output_need_no_flush() {
+    const OFFSET: u64 = harness::OUT + 0x8000;
+    let mut model = harness::model();
+    let mut draw = harness::Draw::new(Code::_3DPRIM_POINTLIST, 3);
+    draw.buffers[0].stream_offset = u(0xffff_ffff);
+    draw.buffers[0].stream_output_buffer_offset_address_enable = true;
+    draw.buffers[0].stream_output_buffer_offset_address = at(OFFSET);
+    let draw = draw.batch(&mut model);
+    let twice = [draw.clone(), draw.clone()].concat();
+    assert_eq!(brief(&found(&mut model, EngineId::Render, &twice)), []);
+    let read = packets![MiLoadRegisterMem {
+        register_address: at(0x2600),
+        memory_address: at(OFFSET),
+        ..MiLoadRegisterMem::new()
+    }];
+    let rule = ("FLUSH-STREAM-OUT", "3DPRIMITIVE", "MI_LOAD_REGISTER_MEM");
+    assert_eq!(brief(&found(&mut model, EngineId::Render, &[draw, read].concat())), [rule]);
+}
+
 /// The kernel flushes between submissions.
 #[test]
 fn another_submission_needs_no_flush() {

@@ -20,6 +20,18 @@ pub struct Rule {
     pub source: &'static str,
 }
 
+impl Rule {
+    /// A rule of severity error.
+    pub const fn error(
+        id: &'static str,
+        message: &'static str,
+        remedy: &'static str,
+        source: &'static str,
+    ) -> Rule {
+        Rule { id, severity: Severity::Error, message, remedy, source }
+    }
+}
+
 /// One of the two accesses, or other actions, that break a rule together.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Side {

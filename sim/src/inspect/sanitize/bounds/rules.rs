@@ -3,42 +3,33 @@
 use super::super::finding::Rule;
 use genxml::core::rule::Severity;
 
-const fn error(
-    id: &'static str,
-    message: &'static str,
-    remedy: &'static str,
-    source: &'static str,
-) -> Rule {
-    Rule { id, severity: Severity::Error, message, remedy, source }
-}
-
 /// All rules.
 pub const RULES: &[Rule] = &[
-    error(
+    Rule::error(
         "BOUNDS-BUFFER",
         "the access is beyond the end of the buffer: hardware reads 0, or drops what is written",
         "compare the offset with the size of the buffer before the access",
         "G45 vol 4, 5.10.2; 2d p.471",
     ),
-    error(
+    Rule::error(
         "BOUNDS-LOCAL",
         "the access is beyond the shared local memory of the group",
         "raise Shared Local Memory Size of the interface descriptor, or correct the offset",
         "2d p.232",
     ),
-    error(
+    Rule::error(
         "BOUNDS-IMAGE",
         "the coordinates are outside of the surface: hardware reads 0, or drops what is written",
         "compare the coordinates with the size of the surface before the access",
         "2d p.73, p.338",
     ),
-    error(
+    Rule::error(
         "BOUNDS-TEXEL",
         "ld reads a texel outside of the surface: hardware returns 0",
         "compare the coordinates with the size of the level before the message",
         "003:4064",
     ),
-    error(
+    Rule::error(
         "BOUNDS-SAMPLER",
         "the sampler state is beyond Dynamic State Buffer Size",
         "use a smaller sampler index, or put the state inside the buffer",
@@ -52,19 +43,19 @@ pub const RULES: &[Rule] = &[
                  after the table",
         source: "2a 3DSTATE_PS; 2d p.231",
     },
-    error(
+    Rule::error(
         "BOUNDS-CONSTANTS",
         "threads get more constants than are loaded",
         "load more with MEDIA_CURBE_LOAD, or lower the read lengths of the interface descriptor",
         "2d p.231; gen8_facts 3.7",
     ),
-    error(
+    Rule::error(
         "BOUNDS-STATE",
         "the data is beyond Dynamic State Buffer Size",
         "raise the size, or put the data inside the buffer",
         "2a STATE_BASE_ADDRESS",
     ),
-    error(
+    Rule::error(
         "BOUNDS-OBJECT",
         "the access is outside of all memory objects of the driver",
         "make the object larger, or correct the address",

@@ -3,42 +3,33 @@
 use super::super::finding::Rule;
 use genxml::core::rule::Severity;
 
-const fn error(
-    id: &'static str,
-    message: &'static str,
-    remedy: &'static str,
-    source: &'static str,
-) -> Rule {
-    Rule { id, severity: Severity::Error, message, remedy, source }
-}
-
 /// All rules.
 pub const RULES: &[Rule] = &[
-    error(
+    Rule::error(
         "STATE-UNSET",
         "the draw uses state that no packet of this context has set",
         "set it before the first draw of the context: the state is what the kernel left there",
         "the page of the packet; facts: Linux i915 gt/gen8_renderstate.c",
     ),
-    error(
+    Rule::error(
         "STATE-LOST",
         "the draw uses media state that was cleared",
         "send the packet again after the PIPE_CONTROL",
         "facts: intel/media-driver mhw_mi_hwcmd_g8_X.h (Generic Media State Clear)",
     ),
-    error(
+    Rule::error(
         "STATE-INVALID",
         "the draw uses state whose pointer is marked as not valid",
         "send the packet again with a pointer and the valid bit",
         "2a p.31, p.33",
     ),
-    error(
+    Rule::error(
         "STATE-PIPELINE",
         "the draw runs in a pipeline that is not the selected one",
         "select the pipeline first: PIPELINE_SELECT",
         "2a p.453, p.489; facts: intel/media-driver mhw_render_hwcmd_g8_X.h",
     ),
-    error(
+    Rule::error(
         "STATE-STALE-BASE",
         "the draw uses a pointer that was set relative to another base address",
         "send the packet with the pointer again after the base has changed",
@@ -51,13 +42,13 @@ pub const RULES: &[Rule] = &[
         remedy: "send the packet with the pointer again, so that the state is fetched again",
         source: "2a p.31, p.33",
     },
-    error(
+    Rule::error(
         "STATE-RESERVED-VALUE",
         "the draw reads a structure with a value that the manual reserves",
         "use one of the values that the manual lists",
         "the page of the structure",
     ),
-    error(
+    Rule::error(
         "STATE-RESERVED-BITS",
         "the draw reads a structure with bits set that must be zero",
         "write zero there",

@@ -4,7 +4,7 @@ use super::super::finding::Rule;
 use genxml::core::rule::Severity;
 
 const fn rule(id: &'static str, message: &'static str, source: &'static str) -> Rule {
-    Rule { id, severity: Severity::Error, message, remedy: REMEDY, source }
+    Rule::error(id, message, REMEDY, source)
 }
 
 const REMEDY: &str = "write the register for the same channels first; the payload of the thread \
