@@ -3,6 +3,8 @@
 # software renderers on the same machine, and the result of each test with expected.tsv.
 # Usage: run.sh [NAME...]   all tests, or the named ones; exit 1 if a result is worse than expected
 # A test that cannot run without a non-free package is skipped.
+# SANITIZE=flush,race,bounds,state run.sh   also fails a test that has a finding of a sanitizer which
+# is not in expectations/live-findings.txt
 # First build: cargo build --release -p genxml-drm-shim -p genx   (or set GENX to the path of genx)
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -19,11 +21,14 @@ lavapipe=$(ls /usr/share/vulkan/icd.d/lvp_icd.*.json 2>/dev/null | head -1)
 
 # Messages of the device about failed submissions, panics and missing features; also in piglit.py.
 refusal='^genx shim: .*\(submission\( [0-9]*\)\?:\|panicked\|not implemented\)'
+# The first line of a finding of a sanitizer, up to the name of the rule.
+finding='^genx shim: [a-z]+: (error|warning|note): [A-Z]+(-[A-Z0-9]+)+'
 # Runs a command on the model. A fault is a failure, whatever the command's exit code is. The last
 # line of standard error is the reason of a failure.
 model() {
-	timeout -k 5 "${limit:-120}" "$genx" shim --errors "$work" ${options:-} -- "$@" 2>"$work/stderr" <"${input:-/dev/null}"
+	timeout -k 5 "${limit:-120}" "$genx" shim --errors "$work" ${options:-} ${SANITIZE:+--sanitize "$SANITIZE"} -- "$@" 2>"$work/stderr" <"${input:-/dev/null}"
 	local code=$?
+	grep -aoE "$finding" "$work/stderr" >>"$work/findings"
 	if grep -aq "$refusal" "$work/stderr"; then
 		grep -a "^genx shim:" "$work/stderr" | head -3 >&2
 		return 99
@@ -529,6 +534,7 @@ done
 worse=0
 for name in "${tests[@]}"; do
 	start=$SECONDS
+	: >"$work/findings"
 	detail=$("test_$name" 2>"$work/why")
 	case $? in
 	0) result=pass ;;
@@ -539,6 +545,10 @@ for name in "${tests[@]}"; do
 		[ -s "$work/why" ] && detail=$(tail -1 "$work/why")
 		;;
 	esac
+	for rule in $(sed 's/.* //' "$work/findings" | sort -u); do
+		grep -q "^$name	$rule\$" "$here/expectations/live-findings.txt" && continue
+		result=fail detail="new finding $rule"
+	done
 	expected=$(awk -F'\t' -v name="$name" '$1 == name { print $2 }' "$here/expected.tsv")
 	mark=
 	[ "$result" = fail ] && [ "$expected" = pass ] && { mark=" WORSE"; worse=1; }
