@@ -130,6 +130,39 @@ pub enum Mode {
     Simd8,
 }
 
+impl Mode {
+    /// The mode that 3DSTATE_GS selects.
+    pub fn of(gs: &ThreeDStateGs) -> Mode {
+        match gs.dispatch_mode {
+            Dispatch::SINGLE => Mode::Single,
+            Dispatch::DUAL_INSTANCE => Mode::DualInstance,
+            Dispatch::DUAL_OBJECT => Mode::DualObject,
+            _ => Mode::Simd8,
+        }
+    }
+
+    /// The number of a primitive's vertices whose URB handles are in one register of the payload.
+    /// If a thread has up to eight primitives, each vertex has a register. Two primitives have half
+    /// a register each. One primitive has eight handles in a register.
+    fn handles_per_register(self, instances: u32) -> usize {
+        match self {
+            _ if instances > 1 => LANES,
+            Mode::Single | Mode::DualInstance => LANES,
+            Mode::Simd8 => 1,
+            Mode::DualObject if DUAL_OBJECTS_SHARE_REGISTERS_OF_HANDLES => HALF,
+            Mode::DualObject => LANES,
+        }
+    }
+
+    /// The number of registers of the payload that have the handles of `expected` vertices of each
+    /// primitive.
+    pub fn registers_of_handles(self, instances: u32, expected: usize) -> usize {
+        let per_register = self.handles_per_register(instances);
+        let separate = self == Mode::DualObject && per_register == LANES;
+        expected.div_ceil(per_register) * if separate { 2 } else { 1 }
+    }
+}
+
 /// The geometry shader of a draw.
 #[derive(Debug)]
 pub struct GeometryShader {
@@ -182,12 +215,7 @@ impl GeometryShader {
             return Ok(None);
         }
         let shader = Shader::of(exec, &gs)?;
-        let mode = match gs.dispatch_mode {
-            Dispatch::SINGLE => Mode::Single,
-            Dispatch::DUAL_INSTANCE => Mode::DualInstance,
-            Dispatch::DUAL_OBJECT => Mode::DualObject,
-            _ => Mode::Simd8,
-        };
+        let mode = Mode::of(&gs);
         let instances = gs.instance_control.get() as u32;
         let expected = gs.expected_vertex_count.get() as usize;
         let most = match mode {
@@ -386,9 +414,7 @@ impl GeometryShader {
         self.threads.launch.payload = payload;
     }
 
-    /// Appends the URB handles of vertices. If a thread has up to eight primitives, each vertex
-    /// has a register. Two primitives have half a register each, for four vertices. One primitive
-    /// has eight handles in a register.
+    /// Appends the URB handles of vertices.
     fn push_handles(&self, lanes: &[Lane<'_>], push: &mut impl FnMut(&[u32])) {
         let primitives = self.primitives(lanes).len();
         let handle = |primitive: usize, vertex: usize| match primitive < primitives
@@ -397,13 +423,7 @@ impl GeometryShader {
             true => self.inputs.handle(primitive * self.expected + vertex) as u32,
             false => 0,
         };
-        let one = self.instances > 1 || matches!(self.mode, Mode::Single | Mode::DualInstance);
-        let per_register = match self.mode {
-            _ if one => LANES,
-            Mode::Simd8 => 1,
-            _ if DUAL_OBJECTS_SHARE_REGISTERS_OF_HANDLES => HALF,
-            _ => LANES,
-        };
+        let per_register = self.mode.handles_per_register(self.instances);
         for first in (0..self.expected).step_by(per_register) {
             let register: [u32; LANES] = std::array::from_fn(|n| match per_register {
                 LANES => handle(0, first + n),
@@ -412,7 +432,7 @@ impl GeometryShader {
             });
             push(&register);
         }
-        if per_register == LANES && !one {
+        if per_register == LANES && self.mode == Mode::DualObject {
             for first in (0..self.expected).step_by(LANES) {
                 push(&std::array::from_fn::<_, LANES, _>(|n| handle(1, first + n)));
             }

@@ -11,7 +11,7 @@ use genxml::gen8::state::{RenderSurfaceState, RenderSurfaceStateMediaBoundaryPix
 
 /// First binding table index that is not an entry of the table. This index and the larger ones have
 /// special meanings (2d p.471).
-pub(super) const FIRST_SPECIAL_INDEX: u8 = 240;
+pub const FIRST_SPECIAL_INDEX: u8 = 240;
 
 /// A surface that a binding table entry refers to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

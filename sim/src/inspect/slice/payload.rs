@@ -4,6 +4,7 @@
 
 use crate::eu::regions::{GRF_BYTES, REGISTER};
 use crate::machine::drawing::Drawing;
+use crate::render::gs::Mode;
 use crate::render::ps::{MAX_SPANS, PsKernel};
 use crate::render::vue::{SLOT, SLOTS};
 use genxml::gen8::registers::Instpm;
@@ -15,9 +16,7 @@ use genxml::gen8::render3d_pixel::{
     ThreeDStateWm,
 };
 use genxml::gen8::render3d_raster::ThreeDStateSbe;
-use genxml::gen8::render3d_stages::{
-    ThreeDStateGs, ThreeDStateGsDispatchMode as GsDispatch, ThreeDStateVs,
-};
+use genxml::gen8::render3d_stages::{ThreeDStateGs, ThreeDStateVs};
 use std::ops::Range;
 
 /// The source of a register of the payload.
@@ -192,37 +191,23 @@ impl Map {
         map
     }
 
-    /// True if threads of the geometry shader have a channel for each primitive (SIMD8).
-    pub fn is_wide(gs: &ThreeDStateGs) -> bool {
-        !matches!(
-            gs.dispatch_mode,
-            GsDispatch::SINGLE | GsDispatch::DUAL_INSTANCE | GsDispatch::DUAL_OBJECT
-        )
-    }
-
     /// The payload of the threads of the geometry shader.
     pub fn of_geometry_shader(drawing: &Drawing<'_>) -> Map {
         let gs: ThreeDStateGs = drawing.latched();
         let ThreeDStateConstantGs { constant_body, .. } = drawing.latched();
         let expected = gs.expected_vertex_count.get() as usize;
-        let wide = Map::is_wide(&gs);
-        let two = gs.dispatch_mode == GsDispatch::DUAL_OBJECT;
+        let mode = Mode::of(&gs);
         let mut map = Map::default();
         map.push(1, Source::Header);
-        if wide {
+        if mode == Mode::Simd8 {
             map.push(1, Source::Handles);
         }
         if gs.include_primitive_id {
             map.push(1, Source::PrimitiveId);
         }
         if gs.include_vertex_handles {
-            // One primitive has eight handles in a register, two primitives four each.
-            let registers = match (gs.instance_control.get() > 1, wide, two) {
-                (false, true, _) => expected,
-                (_, false, true) => expected.div_ceil(SLOT),
-                _ => expected.div_ceil(LANES),
-            };
-            map.push(registers, Source::Handles);
+            let instances = gs.instance_control.get() as u32;
+            map.push(mode.registers_of_handles(instances, expected), Source::Handles);
         }
         map.start(gs.dispatch_grf_start_register_for_urb_data.get() as usize);
         map.constants(drawing, &constant_body);
@@ -230,14 +215,16 @@ impl Map {
         let slots = first..first + gs.vertex_urb_entry_read_length.get() as usize * SLOTS;
         for vertex in 0..expected {
             for dword in slots.start * SLOT..slots.end * SLOT {
-                match (wide, two) {
-                    (true, _) => (0..LANES).for_each(|lane| map.vertex(lane, Some(vertex), dword)),
-                    (false, false) => map.vertex(0, Some(vertex), dword),
-                    (false, true) if dword.is_multiple_of(SLOT) => {
+                match mode {
+                    Mode::Simd8 => {
+                        (0..LANES).for_each(|lane| map.vertex(lane, Some(vertex), dword));
+                    }
+                    Mode::Single | Mode::DualInstance => map.vertex(0, Some(vertex), dword),
+                    Mode::DualObject if dword.is_multiple_of(SLOT) => {
                         (0..LANES)
                             .for_each(|n| map.vertex(n / SLOT, Some(vertex), dword + n % SLOT));
                     }
-                    _ => {}
+                    Mode::DualObject => {}
                 }
             }
         }

@@ -4,7 +4,6 @@
 use super::clock::Clock;
 use super::fetch::{Fetched, VertexFetch};
 use super::origins::Batch;
-use super::payload::Map;
 use super::record::Recording;
 use super::tracer::{Code, Traced};
 use super::walk::SliceError;
@@ -13,7 +12,7 @@ use crate::assumptions::URB_HANDLE_BYTES;
 use crate::machine::drawing::Drawing;
 use crate::machine::events::{Event, Now, Observer};
 use crate::mem::Access;
-use crate::render::gs::Output;
+use crate::render::gs::{Mode, Output};
 use crate::render::stage::{Dispatch, UrbPacket};
 use crate::render::vue::{Entries, SLOT};
 use genxml::gen8::render3d_stages::{
@@ -223,7 +222,7 @@ impl StageTracer {
             let input = if te.te_enable { patches.entries() } else { inputs.entries() };
             let output = Output::of(&gs);
             self.stages.geometry = Some(GeometryStage {
-                channels: if Map::is_wide(&gs) { 1 } else { SLOT },
+                channels: if Mode::of(&gs) == Mode::Simd8 { 1 } else { SLOT },
                 first: output.first(),
                 dwords: output.dwords,
                 urb: Urb::of(outputs.entries()),

@@ -23,6 +23,7 @@ use crate::machine::events::{Event, Now};
 use crate::machine::fault::Place;
 use crate::mem::Access;
 use crate::mem::outside::{Beyond, Outside};
+use crate::unit::bindings::FIRST_SPECIAL_INDEX;
 use genxml::core::Fixed as _;
 use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::media::{MediaCurbeLoad, MediaInterfaceDescriptorLoad};
@@ -33,8 +34,6 @@ use genxml::gen8::state::{InterfaceDescriptorData, StateBaseAddress};
 use rules::Id;
 use std::collections::{BTreeMap, HashMap};
 
-/// First binding table index that is not an entry of a table (2d p.471).
-const FIRST_SPECIAL_INDEX: u8 = 240;
 /// Largest count of an interface descriptor. Drivers also use it for larger tables.
 const LARGEST_COUNT: u64 = 31;
 /// Bytes of the unit of Dynamic State Buffer Size.

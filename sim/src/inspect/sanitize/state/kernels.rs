@@ -2,6 +2,7 @@
 
 use crate::inspect::summary::kernel;
 use crate::machine::view::View;
+use crate::unit::bindings::FIRST_SPECIAL_INDEX;
 use crate::unit::sampler::payload::{Action, Kind, Simd};
 use genxml::eu::Generation;
 use genxml::eu::instruction::{Descriptor, SharedFunction};
@@ -10,9 +11,6 @@ use genxml::gen8::messages::{
     MessageDescriptorSamplingEngine,
 };
 use std::collections::{BTreeSet, HashMap};
-
-/// First binding table index that is not an entry of a table (2d p.471).
-const FIRST_SPECIAL_INDEX: u8 = 240;
 
 /// The binding table entries and samplers of a kernel's messages whose descriptors are immediate.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
