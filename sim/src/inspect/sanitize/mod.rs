@@ -19,7 +19,6 @@ pub mod bounds;
 pub mod finding;
 pub mod flush;
 pub mod list;
-mod numbered;
 pub mod race;
 pub mod sanitizer;
 pub mod state;

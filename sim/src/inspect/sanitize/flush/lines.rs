@@ -1,7 +1,7 @@
 //! The lines of memory: who wrote their bytes, and which caches have read them.
 
-use super::super::numbered::NumberMap;
 use super::caches::{Path, Time};
+use rustc_hash::FxHashMap;
 
 /// Bytes of a line. All caches of Gen8 have lines of 64 bytes.
 pub const LINE: u64 = 64;
@@ -49,7 +49,7 @@ pub struct Line {
 #[derive(Debug, Default)]
 pub struct Lines {
     /// Index in `lines` of the first line of each page.
-    index: NumberMap<u64, usize>,
+    index: FxHashMap<u64, usize>,
     lines: Vec<Line>,
     /// Pages of recent accesses, each with its index. The low bits of a page select the entry.
     recent: Vec<(u64, usize)>,

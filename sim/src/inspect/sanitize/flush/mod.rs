@@ -29,7 +29,6 @@ pub mod rules;
 pub use rules::RULES;
 
 use super::finding::{Finding, Rule, Side};
-use super::numbered::NumberMap;
 use super::sanitizer::Sanitize;
 use crate::machine::events::{Event, Now};
 use crate::machine::fault::{InKernel, Place};
@@ -40,6 +39,7 @@ use genxml::engine::EngineId;
 use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::mi::PipeControl;
 use lines::{Fill, LINE, Lines, Write};
+use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 
 /// Index in [`Flush::authors`] of the packet or instruction that made an access.
@@ -56,7 +56,7 @@ pub struct Flush {
     /// The packets and instructions that made accesses.
     authors: Vec<Place>,
     /// Numbers of the places.
-    numbers: NumberMap<Key, Author>,
+    numbers: FxHashMap<Key, Author>,
     /// The place of the latest access.
     latest: Option<(Key, Author)>,
     /// The latest message to the render cache of the current draw, and its thread. The pipeline

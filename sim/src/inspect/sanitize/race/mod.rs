@@ -21,7 +21,6 @@ pub mod shadow;
 pub use rules::RULES;
 
 use super::finding::{Finding, Side};
-use super::numbered::NumberMap;
 use super::sanitizer::Sanitize;
 use crate::machine::events::{Event, Now};
 use crate::machine::fault::Place;
@@ -37,6 +36,7 @@ use genxml::gen8::render3d_fetch::ThreeDPrimitive;
 use genxml::gen8::state::StateBaseAddress;
 use genxml::gen8::thread_payloads::GpgpuThreadPayloadHeader;
 use order::{Order, Stamp};
+use rustc_hash::FxHashMap;
 use shadow::{Cell, Newest, Number, Shadow};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -86,14 +86,14 @@ pub struct Race {
     order: Order,
     message: Message,
     /// Scratch space of the running threads, by their number.
-    scratch: NumberMap<u32, Range<u64>>,
+    scratch: FxHashMap<u32, Range<u64>>,
     memory: Shadow,
     local: Shadow,
     /// The accesses of the packet.
     stamps: Vec<Stamp>,
     /// Positions in the program.
     authors: Vec<Place>,
-    numbers: NumberMap<Position, u32>,
+    numbers: FxHashMap<Position, u32>,
     findings: Vec<Finding>,
     known: HashMap<Pair, usize>,
 }

@@ -9,7 +9,7 @@
 //!   counter that finds the last group). Barriers of both groups and further operations can be
 //!   links of this chain too.
 
-use super::super::numbered::NumberMap;
+use rustc_hash::FxHashMap;
 
 /// Maximum number of atomic operations in a chain.
 const LINKS: u32 = 3;
@@ -78,13 +78,13 @@ pub struct Order {
     threads: Vec<Thread>,
     groups: Vec<Group>,
     /// Threads that run, by their number in the events.
-    running: NumberMap<u32, u32>,
+    running: FxHashMap<u32, u32>,
     /// The group that runs.
     group: Option<u32>,
     /// The thread that ended last.
     ended: Option<u32>,
     /// Releases by memory: address, or the address of shared local memory of the group.
-    releases: NumberMap<u64, Vec<Release>>,
+    releases: FxHashMap<u64, Vec<Release>>,
 }
 
 impl Order {

@@ -1,8 +1,8 @@
 //! Who accessed which bytes during a packet: a cell for each four bytes, or for each byte of pages
 //! with accesses that are not whole dwords.
 
-use super::super::numbered::NumberMap;
 use super::order::Stamp;
+use rustc_hash::FxHashMap;
 
 /// Bytes of a page.
 const PAGE: u64 = 4096;
@@ -74,7 +74,7 @@ const KEPT: usize = 1 << 12;
 /// The cells of all bytes.
 #[derive(Debug, Default)]
 pub struct Shadow {
-    pages: NumberMap<u64, Page>,
+    pages: FxHashMap<u64, Page>,
     /// Number of calls of `clear`. Pages of earlier rounds are empty.
     round: u64,
 }

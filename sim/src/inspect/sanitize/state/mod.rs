@@ -27,7 +27,6 @@ pub mod values;
 pub use rules::RULES;
 
 use super::finding::{Finding, Side};
-use super::numbered::{Mix, NumberSet};
 use super::sanitizer::Sanitize;
 use crate::machine::drawing::{Drawing, Primitive};
 use crate::machine::events::{Event, Now};
@@ -47,9 +46,9 @@ use genxml::gen8::render3d_fetch::{ThreeDPrimitive, VertexBufferState};
 use genxml::gen8::state::StateBaseAddress;
 use kernels::Kernels;
 use rules::Id;
+use rustc_hash::FxHashSet;
 use setters::{Base, Key, Setters};
-use std::collections::HashMap;
-use std::hash::{Hash as _, Hasher as _};
+use std::collections::{BTreeMap, HashMap};
 use uses::{Structure, Use, Uses};
 use values::Reserved;
 
@@ -64,14 +63,14 @@ pub struct UsedState {
     kernels: Kernels,
     /// Context of the latest packet of the render engine.
     context: u32,
-    /// Hashes of structures without reserved values.
-    clean: NumberSet<u64>,
+    /// Dwords of structures without reserved values, by the name of the structure.
+    clean: BTreeMap<&'static str, FxHashSet<Vec<u32>>>,
     findings: Vec<Finding>,
     known: HashMap<Known, usize>,
 }
 
-/// Maximum number of hashes in [`UsedState::clean`].
-const CLEAN: usize = 1 << 16;
+/// Maximum number of structures of a name in [`UsedState::clean`].
+const CLEAN: usize = 1 << 14;
 
 impl Sanitize for UsedState {
     fn event(&mut self, now: Now, event: &Event<'_>) {
@@ -199,16 +198,14 @@ impl UsedState {
         for structure in structures.iter().filter(|structure| !wrong.contains(&structure.key)) {
             let setter = self.setters.get(self.context, structure.key).map(|setter| setter.at);
             // Draws read the same structures again and again.
-            let mut hash = Mix::default();
-            structure.container.name.hash(&mut hash);
-            structure.dwords.hash(&mut hash);
-            if self.clean.contains(&hash.finish()) {
+            let clean = self.clean.entry(structure.container.name).or_default();
+            if clean.contains(&structure.dwords) {
                 continue;
             }
             let mut found = Vec::new();
             values::reserved(structure.container, &structure.dwords, &mut |it| found.push(it));
-            if found.is_empty() && self.clean.len() < CLEAN {
-                self.clean.insert(hash.finish());
+            if found.is_empty() && clean.len() < CLEAN {
+                clean.insert(structure.dwords.clone());
             }
             for reserved in found {
                 self.reserved(at, setter, structure, reserved);

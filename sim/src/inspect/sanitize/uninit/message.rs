@@ -1,6 +1,5 @@
 //! The parts of a message's payload that matter: addresses and data of enabled channels.
 
-use super::super::numbered::NumberMap;
 use super::rules::Id;
 use crate::eu::access::{Packet, Part};
 use crate::eu::regions::{GRF_BYTES, REGISTER};
@@ -12,6 +11,7 @@ use genxml::gen8::messages::{
     DataPort0MessageDescriptor, DataPort0MessageDescriptorLegacyDapDcMessage,
     DataPort1MessageDescriptor, MessageDescriptorSamplingEngine, MtDp0, MtDp1,
 };
+use rustc_hash::FxHashMap;
 
 /// Lanes of a register.
 const LANES: usize = 8;
@@ -42,7 +42,7 @@ struct Kind {
 /// The kinds of messages so far, by descriptor, size and shared function: to describe a message
 /// takes longer than to check it.
 #[derive(Debug, Default)]
-pub struct Layouts(NumberMap<(u32, u8, SharedFunction), Kind>);
+pub struct Layouts(FxHashMap<(u32, u8, SharedFunction), Kind>);
 
 fn kind(function: SharedFunction, descriptor: u32, size: u8) -> Kind {
     let description = describe(function, descriptor);

@@ -27,7 +27,6 @@ pub mod rules;
 pub use rules::RULES;
 
 use super::finding::{Finding, Side};
-use super::numbered::{NumberMap, NumberSet};
 use super::sanitizer::Sanitize;
 use crate::eu::access::{self, Access, CELLS, Part, Use};
 use crate::eu::debug::Location;
@@ -43,6 +42,7 @@ use genxml::gen8::render3d_fetch::ThreeDPrimitive;
 use message::{Layouts, Sent};
 use plan::{Cells, Code, WORDS};
 use rules::Id;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::HashMap;
 
 /// Byte offsets of the register file from the flags to the end, without `a0` and flags: machine
@@ -113,10 +113,10 @@ type Key = (Id, u64, u64, u64, u32);
 pub struct Uninit {
     /// The packet, if its threads are checked.
     packet: Option<Place>,
-    codes: NumberMap<u64, Code>,
+    codes: FxHashMap<u64, Code>,
     /// Kernels that ran in this packet.
-    current: NumberSet<u64>,
-    threads: NumberMap<u32, Thread>,
+    current: FxHashSet<u64>,
+    threads: FxHashMap<u32, Thread>,
     layouts: Layouts,
     /// A bit for each byte of shared local memory that the group wrote.
     local: Vec<bool>,
