@@ -11,6 +11,7 @@ use genxml_sim::inspect::sanitize::Sanitizers;
 use genxml_sim::inspect::trace::MachineClock;
 use genxml_sim::inspect::{Tally, Trace};
 use genxml_sim::machine::events::{Event, Now, Observer};
+use genxml_sim::mem::Lines;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -149,6 +150,13 @@ impl Observer for Listeners {
     fn wants_accesses(&self) -> bool {
         self.sanitizers.as_ref().is_some_and(Sanitizers::wants_accesses)
             || self.trace.as_ref().is_some_and(|(_, trace)| trace.wants_accesses())
+    }
+
+    fn update_lines(&mut self, lines: &Lines) {
+        let others = self.trace.as_ref().is_some_and(|(_, trace)| trace.wants_accesses());
+        if let (Some(sanitizers), false) = (&mut self.sanitizers, others) {
+            sanitizers.update_lines(lines);
+        }
     }
 }
 

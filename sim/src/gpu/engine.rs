@@ -8,6 +8,7 @@ use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::state::State;
 use crate::machine::watchdog::Budget;
+use crate::mem::AccessLog;
 use std::collections::VecDeque;
 
 /// Maximum number of packets that an engine executes in one turn.
@@ -54,6 +55,8 @@ pub struct Active {
     pub streamer: Streamer,
     /// The units of work that are left until the work counts as a hang.
     pub budget: Budget,
+    /// The log of accesses between two turns of the work, if an observer wants accesses.
+    pub log: Option<Box<AccessLog>>,
 }
 
 /// An engine.

@@ -189,6 +189,7 @@ impl Gpu {
             loaded,
             image: Some(lrca),
             number: descriptor.context_id.get() as u32,
+            log: None,
         }))
     }
 

@@ -8,7 +8,7 @@ use crate::gpu::context::ContextId;
 use crate::gpu::engine;
 use crate::gpu::engine::{Active, Job, Source, Turn};
 use crate::machine::device::{Interrupt, Signal};
-use crate::machine::events::{Event, Listener, Observer};
+use crate::machine::events::{Event, Listener, Now, Observer};
 use crate::machine::exec::{Exec, Mode};
 use crate::machine::fault::{Fault, Place};
 use crate::machine::observation::Counter;
@@ -17,7 +17,6 @@ use crate::machine::state::State;
 use crate::machine::stats::Stats;
 use crate::machine::wait::Wait;
 use crate::machine::watchdog::{Budget, ticks};
-use crate::mem::access::AccessLog;
 use crate::mem::{AddressSpace, Vm};
 use genxml::core::Address;
 use genxml::engine::EngineId;
@@ -217,6 +216,7 @@ impl Gpu {
         {
             ring.tail = tail(&self.device, id) % ring.size;
         }
+        self.end_lines(listener);
         let source = active.source;
         let result = self.run_active(id, &mut active, stats, listener);
         for signal in std::mem::take(&mut self.device.signals) {
@@ -228,6 +228,22 @@ impl Gpu {
             self.abandon(id, source);
         }
         result
+    }
+
+    /// Reports the accesses that logs of other engines have left out: an engine that runs in between
+    /// can access the same lines.
+    fn end_lines(&mut self, listener: &mut Listener<'_>) {
+        for engine in EngineId::ALL {
+            let active = self.engines[engine as usize].active.as_mut();
+            let Some(log) = active.and_then(|active| active.log.take()) else { continue };
+            let (now, at) = (Now { engine, clock: self.clock }, Place::new(engine, "batch", 0, 0));
+            let mut list = Vec::new();
+            log.end_lines();
+            if log.drain(&mut list) {
+                let event = Event::Accesses { at, thread: None, channel: None, list: &list };
+                listener.event(now, &event);
+            }
+        }
     }
 
     /// Handles the result of a turn: saves, switches or keeps the active work.
@@ -291,7 +307,8 @@ impl Gpu {
             true => (&mut self.ggtt, &mut self.nothing),
             false => (&mut context.space, &mut self.ggtt),
         };
-        let log = listener.wants_accesses().then(AccessLog::default);
+        let log = active.log.take();
+        let log = listener.wants_accesses().then(|| log.unwrap_or_default());
         let mut exec = Exec {
             engine: id,
             ggtt,
@@ -322,6 +339,7 @@ impl Gpu {
         if result.is_err() {
             exec.emit(&Event::SubmissionEnd);
         }
+        active.log = log;
         self.clock = active.budget.clock();
         if id == EngineId::Render {
             let busy = self.clock.wrapping_sub(started);
@@ -347,6 +365,7 @@ impl Gpu {
                 streamer: Streamer::batch(job.address, job.length)
                     .with_commands(self.generation.commands()),
                 budget: Budget::new(self.work_limit, self.clock),
+                log: None,
             }));
         }
         match self.load_element(id) {
@@ -400,6 +419,7 @@ impl Gpu {
             context,
             streamer: Streamer::ring(ring).with_commands(self.generation.commands()),
             budget: self.engines[id as usize].ring_budget.take().unwrap_or(budget),
+            log: None,
         })
     }
 

@@ -16,7 +16,7 @@ use super::watched::{PixelEvent, WatchedPixel};
 use crate::machine::fault::Place;
 use crate::mem::coherence::Cache;
 use crate::mem::outside::Outside;
-use crate::mem::{Access, LocalAccess, Memory};
+use crate::mem::{Access, Lines, LocalAccess, Memory};
 use genxml::engine::EngineId;
 use genxml::eu::Generation;
 use genxml::eu::instruction::SharedFunction;
@@ -313,9 +313,17 @@ pub trait Observer {
     }
 
     /// Whether the observer receives [`Event::Accesses`]. The model then uses the general path of
-    /// each unit, which is slower.
+    /// some units, which is slower.
     fn wants_accesses(&self) -> bool {
         false
+    }
+
+    /// Called after the events [`Event::Submission`], [`Event::SubmissionEnd`], [`Event::Flush`]
+    /// and [`Event::Packet`], if the observer receives [`Event::Accesses`]. An observer that only
+    /// follows caches can let the table leave out accesses ([`crate::mem::lines`]). It then receives
+    /// the events of the submission until its end.
+    fn update_lines(&mut self, lines: &Lines) {
+        lines.enable(false);
     }
 
     /// Whether the observer receives [`Event::Instruction`] of one thread. The model asks each time
@@ -464,6 +472,13 @@ impl<'a> Listener<'a> {
     /// Whether the observer receives [`Event::Accesses`].
     pub fn wants_accesses(&self) -> bool {
         self.observer.as_ref().is_some_and(|observer| observer.wants_accesses())
+    }
+
+    /// Lets the observer update the table of lines.
+    pub fn update_lines(&mut self, lines: &Lines) {
+        if let Some(observer) = &mut self.observer {
+            observer.update_lines(lines);
+        }
     }
 
     /// Whether the observer receives the events of every thread.

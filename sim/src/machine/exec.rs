@@ -14,8 +14,7 @@ use super::view::PacketView;
 use super::watchdog::{Budget, Exhausted};
 use super::watched::PixelEvent;
 use crate::assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE;
-use crate::mem::access::AccessLog;
-use crate::mem::{AddressSpace, PageFault, Vm};
+use crate::mem::{AccessLog, AddressSpace, PageFault, Vm};
 use genxml::engine::EngineId;
 use genxml::gen8::structures::HardwareDetectedErrorBitDefinitions as Errors;
 use std::borrow::Cow;
@@ -79,9 +78,18 @@ impl Exec<'_> {
 
     #[cold]
     fn observed(&mut self, event: &Event<'_>) {
+        let changes_caches =
+            matches!(event, Event::Flush { .. } | Event::Submission { .. } | Event::SubmissionEnd);
+        let log = self.vm.log();
+        if changes_caches && let Some(log) = log {
+            log.report_joined();
+        }
         self.emit_accesses(None, None);
         let _own = self.vm.unrecorded();
         self.listener.event(Now { engine: self.engine, clock: self.budget.clock() }, event);
+        if changes_caches && let Some(log) = log {
+            self.listener.update_lines(log.lines());
+        }
     }
 
     /// Emits [`Event::Accesses`] if memory was accessed since the latest event. `thread` is the
@@ -142,6 +150,9 @@ impl Exec<'_> {
             let view = PacketView { vm, state };
             let context = mode.context;
             listener.event(now, &Event::Packet { at: *at, context, dwords, view: &view });
+            if let Some(log) = vm.log() {
+                listener.update_lines(log.lines());
+            }
         }
         if listener.cancels() { Err(Fault::Cancelled { at: *at }) } else { Ok(()) }
     }
@@ -170,6 +181,9 @@ impl Exec<'_> {
         if !self.listener.is_some() {
             return;
         }
+        if let Some(log) = self.vm.log() {
+            log.report_joined();
+        }
         self.emit_accesses(None, None);
         let now = Now { engine: self.engine, clock: self.budget.clock() };
         if let Some((memory, _)) = self.vm.memory() {
@@ -189,6 +203,9 @@ impl Exec<'_> {
 
     /// Emits an event of the watched pixel.
     pub(crate) fn emit_pixel(&mut self, event: &PixelEvent<'_>) {
+        if let Some(log) = self.vm.log() {
+            log.report_joined();
+        }
         self.emit_accesses(None, None);
         let now = Now { engine: self.engine, clock: self.budget.clock() };
         if let Some((memory, _)) = self.vm.memory() {

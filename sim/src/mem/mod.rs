@@ -7,7 +7,8 @@
 //!   three levels, stored in frames, or global;
 //! * [`Vm`]: memory through page tables: reads and writes at graphics addresses;
 //! * [`overlay`]: records what the parts of a walker or draw that run in parallel read and wrote;
-//! * [`access`]: records each access, for observers; [`outside`]: accesses that bounds cut off;
+//! * [`log`]: records each [access](access), for observers; [`outside`]: accesses that bounds cut
+//!   off; [`lines`]: leaves out accesses that an observer of caches does not need;
 //! * [`fault`]: page faults and their causes;
 //! * [`coherence`]: records when each cache was flushed.
 
@@ -17,6 +18,8 @@ mod entry;
 pub mod fault;
 mod frames;
 mod later;
+pub mod lines;
+pub mod log;
 pub mod outside;
 pub mod overlay;
 mod page;
@@ -27,10 +30,12 @@ mod tests;
 mod va;
 mod vm;
 
-pub use access::{Access, Acting, Client, LocalAccess};
+pub use access::{Access, Client, LocalAccess};
 pub use coherence::Coherence;
 pub use fault::{Cause, Nearby, PageFault, Tables};
 pub use later::Contents;
+pub use lines::Lines;
+pub use log::{AccessLog, Acting};
 pub use page::{Page, PageMut};
 pub use physical::{Backing, Frames, Memory, OutOfMemory, PhysicalError};
 pub use space::{AddressSpace, Mapping};

@@ -1,6 +1,7 @@
 //! Memory as a context accesses it: through page tables.
 
-use super::access::{AccessLog, Acting, Client};
+use super::access::Client;
+use super::log::{AccessLog, Acting};
 use super::overlay::Overlay;
 use super::page::{Page, PageMut};
 use super::{ADDRESS_MASK, AddressSpace, Cause, Memory, Nearby, PAGE, PageFault};
@@ -92,6 +93,28 @@ impl<'a> Vm<'a> {
             && let Ok(slot) = self.space.read(mem, address)
         {
             log.add(mem, self.space, slot, address, length, write);
+        }
+    }
+
+    /// Records reads of elements of `bytes` bytes at each of `offsets` from `base`, the address of a
+    /// page. No element crosses a line of 64 bytes.
+    #[inline(always)]
+    pub fn record_elements(&self, base: u64, offsets: &[u32], bytes: usize) {
+        if let Target::Logged(mem, log) = &self.target {
+            log.add_elements(mem, self.space, base, offsets, bytes);
+        }
+    }
+
+    /// A bit for each line of 64 bytes of the page of `address`: set if reads of the line need not
+    /// be [recorded](Self::record). All are set if nothing is recorded.
+    #[inline(always)]
+    pub fn harmless_lines(&self, address: u64) -> u64 {
+        match &self.target {
+            Target::Logged(mem, log) => match self.space.read(mem, address) {
+                Ok(slot) => log.harmless(mem, self.space, slot, address),
+                Err(_) => 0,
+            },
+            Target::Memory(_) | Target::Overlay(..) => u64::MAX,
         }
     }
 

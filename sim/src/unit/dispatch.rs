@@ -13,8 +13,8 @@ use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
 use crate::machine::watchdog::Exhausted;
+use crate::mem::AccessLog;
 use crate::mem::Client;
-use crate::mem::access::AccessLog;
 use crate::unit::port::Port;
 use genxml::eu::Generation;
 use genxml::eu::instruction::SharedFunction;
@@ -71,8 +71,8 @@ where
         registers: &mut Registers,
         message: &Message,
     ) -> Result<(), Fault> {
-        if self.exec.listener.wants_instructions_of(self.kernel, self.thread)
-            && self.exec.listener.wants_channels()
+        if self.exec.listener.wants_channels()
+            && self.exec.listener.wants_instructions_of(self.kernel, self.thread)
             && only_reads(message.function, message.descriptor)
         {
             self.receive_by_lane(registers, message)?;

@@ -17,7 +17,7 @@ use genxml_sim::inspect::sanitize::Sanitizers;
 use genxml_sim::inspect::trace::MachineClock;
 use genxml_sim::inspect::{Tally, Trace};
 use genxml_sim::machine::events::{Event, Now, Observer};
-use genxml_sim::mem::Frames;
+use genxml_sim::mem::{Frames, Lines};
 use genxml_sim::{ContextId, EngineId, Fault, Gpu, Stats};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -220,6 +220,13 @@ impl Observer for Observers<'_> {
     fn wants_accesses(&self) -> bool {
         self.sanitizers.as_ref().is_some_and(|sanitizers| sanitizers.wants_accesses())
             || self.trace.as_ref().is_some_and(|trace| trace.wants_accesses())
+    }
+
+    fn update_lines(&mut self, lines: &Lines) {
+        let others = self.trace.as_ref().is_some_and(|trace| trace.wants_accesses());
+        if let (Some(sanitizers), false) = (&mut self.sanitizers, others) {
+            sanitizers.update_lines(lines);
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use super::finding::{Finding, Rule};
 use super::sanitizer::Sanitize;
 use super::{bounds, flush, race, state, uninit};
 use crate::machine::events::{Event, Now, Observer};
+use crate::mem::Lines;
 use genxml::eu::Generation;
 
 /// A row of [`SANITIZERS`].
@@ -152,6 +153,13 @@ impl Observer for Sanitizers {
 
     fn wants_accesses(&self) -> bool {
         self.list.iter().any(|(_, sanitizer)| sanitizer.wants_accesses())
+    }
+
+    fn update_lines(&mut self, lines: &Lines) {
+        let mut users = self.list.iter_mut().filter(|(_, sanitizer)| sanitizer.wants_accesses());
+        if let (Some((_, only)), None) = (users.next(), users.next()) {
+            only.update_lines(lines);
+        }
     }
 
     fn wants_channels(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use super::finding::Finding;
 use crate::machine::events::{Event, Now};
+use crate::mem::Lines;
 
 /// A sanitizer.
 pub trait Sanitize: Send {
@@ -14,6 +15,12 @@ pub trait Sanitize: Send {
     /// Whether the sanitizer needs [`Event::Accesses`].
     fn wants_accesses(&self) -> bool {
         false
+    }
+
+    /// Called as [`Observer::update_lines`](crate::Observer::update_lines) if no other observer
+    /// needs [`Event::Accesses`].
+    fn update_lines(&mut self, lines: &Lines) {
+        lines.enable(false);
     }
 
     /// Whether the sanitizer needs [`Event::Instruction`].

@@ -8,12 +8,13 @@ use super::view::{Extras, View};
 use super::{vector, view};
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
-use crate::mem::{AddressSpace, Memory, PAGE, Vm};
+use crate::mem::{AccessLog, AddressSpace, Memory, PAGE, Vm};
 use crate::surface::{Codec, Layout, Surface, SurfaceKind, TileMode};
 use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::messages::MessageDescriptorSamplingEngineMessageType as Type;
 use genxml::gen8::state::{SamplerState, ShaderChannelSelect as Select, SurfaceFormat};
 use genxml_testkit::Random;
+use std::collections::BTreeMap;
 
 /// Address of the memory that can be read, and its number of pages.
 const BASE: u64 = 0x1234_5000;
@@ -185,12 +186,11 @@ const MESSAGES: [Type; 9] = [
 ];
 
 /// Sends random messages for views that `plain` makes from views with all fast paths. Panics if a
-/// response, a fault or the number of bytes differs. Returns for how many messages the vector path
-/// was used.
+/// response, a fault, the number of bytes or the recorded accesses differ. Returns for how many
+/// messages the vector path was used.
 fn compare(seed: u64, count: u32, formats: &[SurfaceFormat], plain: fn(View) -> View) -> u32 {
     let mut random = Random::new(seed);
     let (mut memory, mut space) = memory(&mut random);
-    let vm = Vm::new(&mut memory, &mut space);
     let mut used = 0;
     for number in 0..count {
         let surface = surface(&mut random, formats);
@@ -232,13 +232,21 @@ fn compare(seed: u64, count: u32, formats: &[SurfaceFormat], plain: fn(View) -> 
             request.present = random.below(16) as u8;
         }
         let before = registers(&mut random, &view);
+        let what = || format!("message {number} of seed {seed}: {kind:?} {simd:?} {view:?}");
+        let accesses = [&view, &plain].map(|view| {
+            let log = AccessLog::default();
+            let vm = Vm::logged(&mut memory, &log, &mut space);
+            let done = sample(view, &vm, &mut before.clone(), &request, action);
+            done.is_ok().then(|| lines_read(&log))
+        });
+        assert_eq!(accesses[0], accesses[1], "accesses of {}", what());
+        let vm = Vm::new(&mut memory, &mut space);
         let run = |view: &View| {
             let mut registers = before.clone();
             let done = sample(view, &vm, &mut registers, &request, action);
             (done.map(|Done { bytes, killed }| (bytes, killed)), registers)
         };
         let (found, expected) = (run(&view), run(&plain));
-        let what = || format!("message {number} of seed {seed}: {kind:?} {simd:?} {view:?}");
         assert_eq!(found.0, expected.0, "{}", what());
         let lanes = |registers: &Registers| {
             (0..RETURNED)
@@ -253,6 +261,19 @@ fn compare(seed: u64, count: u32, formats: &[SurfaceFormat], plain: fn(View) -> 
         used += u32::from(vector::sample(&view, &vm, &mut registers, &request, action).is_some());
     }
     used
+}
+
+/// The bytes that were read: a mask for each line of 64 bytes.
+fn lines_read(log: &AccessLog) -> BTreeMap<u64, u64> {
+    let mut list = Vec::new();
+    log.drain(&mut list);
+    let mut lines = BTreeMap::new();
+    for access in list {
+        for byte in access.address..access.address + u64::from(access.bytes) {
+            *lines.entry(byte / 64).or_default() |= 1 << (byte % 64);
+        }
+    }
+    lines
 }
 
 /// Oracle: the fast path for one lane. Its results differ in the last bit from those of the general

@@ -56,6 +56,25 @@ impl<'v, 'a> Pages<'v, 'a> {
         self.vm.record(address, length, false);
     }
 
+    /// True if an observer wants accesses.
+    #[inline(always)]
+    pub fn recorded(&self) -> bool {
+        self.vm.log().is_some()
+    }
+
+    /// A bit for each line of 64 bytes of the page of `address`: set if reads of the line need not
+    /// be recorded.
+    #[inline(always)]
+    pub fn harmless_lines(&self, address: u64) -> u64 {
+        self.vm.harmless_lines(address)
+    }
+
+    /// Records reads of elements of `length` bytes at `offsets` from `base`, the address of a page.
+    /// No element crosses a line of 64 bytes.
+    pub fn record_elements(&self, base: u64, offsets: &[u32], length: usize) {
+        self.vm.record_elements(base, offsets, length);
+    }
+
     /// The bytes from `address` on.
     ///
     /// # Errors

@@ -21,7 +21,7 @@ use super::view::{Place, Source, View};
 use crate::eu::fast::Level;
 use crate::eu::fast::lanes::{blend, map, zip};
 use crate::eu::regions::Registers;
-use crate::mem::{PAGE, Page, Vm};
+use crate::mem::{PAGE, Page, Vm, lines};
 use crate::surface::format::Numeric;
 use crate::surface::format::value::Value;
 use crate::surface::{Codec, Dimension, SurfaceKind, TileMode};
@@ -91,8 +91,7 @@ pub fn sample(
     request: &Request<'_>,
     sample: Sample,
 ) -> Option<u64> {
-    // This path does not record its reads, so it is not used with a log of accesses.
-    let vector = view.vector.filter(|_| vm.log().is_none())?;
+    let vector = view.vector?;
     if sample.reduce != Reduce::Mean || sample.compares || request.simd == Simd::Pair {
         return None;
     }
@@ -174,7 +173,7 @@ impl<'v> Lanes<'v> {
         let mut rest = self.mask;
         while rest != 0 {
             let (choice, same, shares) = self.first(rest);
-            let own = self.levels(vector, fast, pages, choice, &shares)?;
+            let own = self.levels(vector, fast, pages, choice, same, &shares)?;
             if same == self.mask {
                 return Some(own);
             }
@@ -226,15 +225,15 @@ impl<'v> Lanes<'v> {
         while rest != 0 {
             let (choice, same, shares) = self.first(rest);
             let size = u64::from(vector.size as u32);
-            let own = self.decoded(vector, pages, choice.level, choice.magnified)?;
+            let own = self.decoded(vector, pages, choice.level, choice.magnified, same)?;
             *bytes += size * u64::from(same.count_ones()) * own.count as u64;
-            let second = zip(shares, LANE_BITS, |share, bit| share > 0 && same & bit != 0);
-            let both = second.iter().filter(|second| **second).count();
-            let next = match both {
+            let second = between_levels(&shares) & same;
+            let both = second.count_ones();
+            let next = match second {
                 0 => None,
-                _ => Some(self.decoded(vector, pages, choice.next, choice.magnified)?),
+                _ => Some(self.decoded(vector, pages, choice.next, choice.magnified, second)?),
             };
-            *bytes += size * both as u64 * own.count as u64;
+            *bytes += size * u64::from(both) * own.count as u64;
             for lane in 0..GROUP {
                 if same >> lane & 1 == 0 {
                     continue;
@@ -274,7 +273,7 @@ impl<'v> Lanes<'v> {
         }))
     }
 
-    /// The decoded texels of a level.
+    /// The decoded texels of a level, which the lanes in the mask read.
     #[inline(always)]
     fn decoded(
         &self,
@@ -282,10 +281,15 @@ impl<'v> Lanes<'v> {
         pages: &mut Pages<'_, '_>,
         level: u8,
         magnified: bool,
+        lanes: u32,
     ) -> Option<Decoded> {
         let mut decoded =
             Decoded { values: [[0; 4]; CORNERS * GROUP], count: 1, shares: [[0; GROUP]; 2] };
-        match self.places(vector, level, magnified)? {
+        let places = self.places(vector, level, magnified)?;
+        if pages.recorded() {
+            places.record(vector, pages, lanes);
+        }
+        match places {
             Places::Nearest(offsets) => {
                 decode(self.view, pages, vector, offsets.as_slice(), &mut decoded.values)?;
             }
@@ -298,8 +302,8 @@ impl<'v> Lanes<'v> {
         Some(decoded)
     }
 
-    /// The four channels of lanes that read the levels of `choice`. `shares` are the weights of the
-    /// second level in 1/256.
+    /// The four channels of the lanes in the mask, which read the levels of `choice`. `shares` are
+    /// the weights of the second level in 1/256.
     #[inline(always)]
     fn levels(
         &self,
@@ -307,15 +311,17 @@ impl<'v> Lanes<'v> {
         fast: &FastPath,
         pages: &mut Pages<'_, '_>,
         choice: Choice,
+        lanes: u32,
         shares: &Row<i32>,
     ) -> Option<[Row<u32>; 4]> {
-        let own = self.level(vector, pages, choice.level, choice.magnified)?;
+        let own = self.level(vector, pages, choice.level, choice.magnified, lanes)?;
         if choice.level == choice.next {
             return Some(
                 fast.respond(|low| map(own.sums(low), |sum| (sum / (255.0 * 65536.0)).to_bits())),
             );
         }
-        let next = self.level(vector, pages, choice.next, choice.magnified)?;
+        let second = if pages.recorded() { between_levels(shares) & lanes } else { 0 };
+        let next = self.level(vector, pages, choice.next, choice.magnified, second)?;
         Some(fast.respond(|low| {
             let sums = zip(own.sums(low), next.sums(low), |own, next| [own, next]);
             zip(sums, *shares, |[own, next], share| {
@@ -326,7 +332,7 @@ impl<'v> Lanes<'v> {
         }))
     }
 
-    /// The texels of a level.
+    /// The texels of a level, which the lanes in the mask read.
     #[inline(always)]
     fn level(
         &self,
@@ -334,8 +340,13 @@ impl<'v> Lanes<'v> {
         pages: &mut Pages<'_, '_>,
         level: u8,
         magnified: bool,
+        lanes: u32,
     ) -> Option<Texels> {
-        Some(match self.places(vector, level, magnified)? {
+        let places = self.places(vector, level, magnified)?;
+        if pages.recorded() {
+            places.record(vector, pages, lanes);
+        }
+        Some(match places {
             Places::Nearest(offsets) => Texels::Nearest(fetch(pages, vector.page, [offsets])?[0]),
             Places::Linear(offsets, x, y) => {
                 Texels::Linear(fetch(pages, vector.page, offsets)?, x, y)
@@ -371,6 +382,52 @@ enum Places {
     Nearest(Row<u32>),
     /// Four texels, and the weights of the second one along U and along V, in 1/256.
     Linear([Row<u32>; CORNERS], Row<i32>, Row<i32>),
+}
+
+impl Places {
+    /// Records the reads of the lanes in a mask.
+    #[inline(always)]
+    fn record(&self, vector: Vector, pages: &Pages<'_, '_>, lanes: u32) {
+        let corners = match self {
+            Places::Nearest(offsets) => std::slice::from_ref(offsets),
+            Places::Linear(offsets, ..) => offsets,
+        };
+        // Usually all texels are in one page, and its lines were read before.
+        let first = corners[0][0];
+        let other = !pages.harmless_lines(vector.page.wrapping_add(first.into()));
+        let mut new = [0; GROUP];
+        for &offsets in corners {
+            let outside = map(offsets, |offset| u64::from((offset ^ first) / SIZE));
+            let unread = map(offsets, |offset| other >> (offset / LINE % u64::BITS) & 1);
+            new = zip(new, zip(outside, unread, |a, b| a | b), |new, other| new | other);
+        }
+        if new != [0; GROUP] {
+            record_elements(vector, pages, corners, lanes);
+        }
+    }
+}
+
+/// Records the reads of texels, which are elements at offsets, of the lanes in a mask.
+#[cold]
+#[inline(never)]
+fn record_elements(vector: Vector, pages: &Pages<'_, '_>, corners: &[Row<u32>], lanes: u32) {
+    let mut read = [0; CORNERS * GROUP];
+    let mut count = 0;
+    for offsets in corners {
+        for (offset, bit) in offsets.iter().zip(LANE_BITS) {
+            read[count % (CORNERS * GROUP)] = *offset;
+            count += usize::from(lanes & bit != 0);
+        }
+    }
+    pages.record_elements(vector.page, &read[..count], vector.size as usize);
+}
+
+/// Mask of the lanes whose second level has a weight.
+#[inline(always)]
+fn between_levels(shares: &Row<i32>) -> u32 {
+    zip(*shares, LANE_BITS, |share, bit| if share > 0 { bit } else { 0 })
+        .iter()
+        .fold(0, |mask, bit| mask | bit)
 }
 
 /// Decoded texels of a level: those of all lanes for the first corner, then for the others.
@@ -549,6 +606,8 @@ fn fetch<const N: usize>(
 
 /// Bytes of a page.
 const SIZE: u32 = PAGE as u32;
+/// Bytes of a line.
+const LINE: u32 = lines::LINE as u32;
 
 /// The dword at `offset` modulo the page size.
 #[inline(always)]

@@ -94,7 +94,7 @@ impl Sanitize for Bounds {
                     self.outside(at, *thread, outside);
                 }
             }
-            Event::Accesses { at, thread: Some(thread), channel: None, list } => {
+            Event::Accesses { at, thread: Some(thread), channel: None, list, .. } => {
                 if let Some(table) = self.beyond.take() {
                     self.table(at, *thread, table);
                 }

@@ -163,10 +163,37 @@ struct Record {
     invalidated: Time,
 }
 
+/// Holders that were flushed and invalidated, a bit for each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Changes {
+    flushed: u16,
+    invalidated: u16,
+}
+
+const _: () = assert!(HOLDERS.len() <= u16::BITS as usize);
+
+impl Changes {
+    /// Whether the holder was flushed. If it does not keep written data, that is always so.
+    pub const fn flushed(self, holder: Holder) -> bool {
+        !holder.keeps_writes() || self.flushed >> holder as u32 & 1 == 1
+    }
+
+    /// Whether the holder was invalidated. If it does not keep lines, that is always so.
+    pub const fn invalidated(self, holder: Holder) -> bool {
+        !holder.keeps_lines() || self.invalidated >> holder as u32 & 1 == 1
+    }
+
+    /// True if no holder was flushed or invalidated.
+    pub const fn is_empty(self) -> bool {
+        self.flushed == 0 && self.invalidated == 0
+    }
+}
+
 /// The record of all caches.
 #[derive(Clone, Debug)]
 pub struct Caches {
     now: Time,
+    changes: Changes,
     records: Vec<Record>,
     /// The engines that execute a submission.
     active: [bool; EngineId::ALL.len()],
@@ -175,11 +202,21 @@ pub struct Caches {
 impl Default for Caches {
     fn default() -> Caches {
         let count = EngineId::ALL.len() * HOLDERS.len();
-        Caches { now: 0, records: vec![Record::default(); count], active: Default::default() }
+        Caches {
+            now: 0,
+            changes: Changes::default(),
+            records: vec![Record::default(); count],
+            active: Default::default(),
+        }
     }
 }
 
 impl Caches {
+    /// What was flushed and invalidated since the last call.
+    pub fn take_changes(&mut self) -> Changes {
+        std::mem::take(&mut self.changes)
+    }
+
     /// A new point in time, after all earlier ones.
     pub fn tick(&mut self) -> Time {
         self.now += 1;
@@ -244,13 +281,16 @@ impl Caches {
     }
 
     /// A submission begins: the kernel invalidates all caches of the engine before it (Linux i915
-    /// gen8_emit_flush_rcs with EMIT_INVALIDATE). Captures do not have this command.
-    pub fn begin(&mut self, engine: EngineId) {
+    /// gen8_emit_flush_rcs with EMIT_INVALIDATE). Captures do not have this command. Returns true if
+    /// no other engine executes a submission.
+    pub fn begin(&mut self, engine: EngineId) -> bool {
+        let alone = self.active == [false; EngineId::ALL.len()];
         self.active[engine as usize] = true;
         for holder in HOLDERS.into_iter().filter(|holder| !holder.keeps_writes()) {
             self.invalidate(engine, holder);
         }
         self.invalidate(engine, Holder::Video);
+        alone
     }
 
     /// A submission ends: the kernel flushes all caches of the engine after it (Linux i915
@@ -273,13 +313,16 @@ impl Caches {
         let time = self.tick();
         let record = &mut self.records[usize::from(Path::new(engine, holder).0)];
         record.flushes.push(time);
+        self.changes.flushed |= 1 << holder as u32;
         if matches!(holder, Holder::RenderTarget | Holder::Depth | Holder::Data) {
             record.invalidated = time;
+            self.changes.invalidated |= 1 << holder as u32;
         }
     }
 
     fn invalidate(&mut self, engine: EngineId, holder: Holder) {
         let time = self.tick();
         self.records[usize::from(Path::new(engine, holder).0)].invalidated = time;
+        self.changes.invalidated |= 1 << holder as u32;
     }
 }

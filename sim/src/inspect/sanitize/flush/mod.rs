@@ -25,6 +25,8 @@
 pub mod caches;
 pub mod lines;
 pub mod rules;
+#[cfg(test)]
+mod tests;
 
 pub use rules::RULES;
 
@@ -32,18 +34,22 @@ use super::finding::{Finding, Rule, Side};
 use super::sanitizer::Sanitize;
 use crate::machine::events::{Event, Now};
 use crate::machine::fault::{InKernel, Place};
-use crate::mem::{Access, Client};
+use crate::mem::{self, Access, Client};
 use caches::{Caches, Holder, Path, Time};
 use genxml::core::Fixed as _;
 use genxml::engine::EngineId;
 use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::mi::PipeControl;
-use lines::{Fill, LINE, Lines, Write};
+use lines::{LINE, LINES, PAGE, Pages, Write};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::collections::HashMap;
 
 /// Index in [`Flush::authors`] of the packet or instruction that made an access.
 type Author = u32;
+
+/// Author and path of an access.
+type Whence = (Author, Path);
 
 /// What distinguishes places: engine, addresses of packet and batch, kernel and instruction.
 type Key = (EngineId, u64, u64, Option<(u64, u32)>);
@@ -52,7 +58,7 @@ type Key = (EngineId, u64, u64, Option<(u64, u32)>);
 #[derive(Debug, Default)]
 pub struct Flush {
     caches: Caches,
-    lines: Lines,
+    pages: Pages,
     /// The packets and instructions that made accesses.
     authors: Vec<Place>,
     /// Numbers of the places.
@@ -61,13 +67,19 @@ pub struct Flush {
     latest: Option<(Key, Author)>,
     /// The latest message to the render cache of the current draw, and its thread. The pipeline
     /// executes the writes of a thread when the thread has ended, so writes to several targets are
-    /// all attributed to the last message.
+    /// all attributed to the last message. If writes of several threads are joined, they are
+    /// attributed to the last message of these threads, also if they ran different kernels.
     rendering: Option<(InKernel, u32)>,
+    /// True if accesses are left out and writes of several threads are joined.
+    joins: bool,
+    /// Set when a submission starts or ends: whether accesses can be left out from now on, because
+    /// all caches are empty and no other engine uses its caches.
+    starts: Option<bool>,
     /// The latest read: number of the line, path, and the time after it.
     latest_read: Option<(u64, Path, Time)>,
     findings: Vec<Finding>,
-    /// Index of a finding by rule, first side and second side.
-    known: HashMap<(&'static str, Author, Author), usize>,
+    /// Index of a finding by rule and both sides.
+    known: HashMap<(&'static str, [Whence; 2]), usize>,
 }
 
 impl Sanitize for Flush {
@@ -75,13 +87,16 @@ impl Sanitize for Flush {
         match event {
             Event::Accesses { at, thread, list, .. } => {
                 for access in *list {
-                    match self.rendering.filter(|_| access.client == Client::RenderTarget) {
-                        Some((message, thread)) => {
-                            let at = Place { thread: Some(message), ..*at };
-                            self.access(access, &at, Some(thread));
+                    let (at, thread) = match (access.client, self.rendering) {
+                        (Client::RenderTarget, Some((message, thread))) => {
+                            let thread = (!self.joins).then_some(thread);
+                            (Place { thread: Some(message), ..*at }, thread)
                         }
-                        None => self.access(access, at, *thread),
-                    }
+                        // No message writes them.
+                        (Client::Depth, _) => (Place { thread: None, ..*at }, None),
+                        _ => (*at, *thread),
+                    };
+                    self.access(access, &at, thread);
                 }
             }
             Event::Message { kernel, thread, ip, function, .. }
@@ -99,11 +114,12 @@ impl Sanitize for Flush {
             {
                 self.caches.stalled(now.engine);
             }
-            Event::Submission { .. } => self.caches.begin(now.engine),
+            Event::Submission { .. } => self.starts = Some(self.caches.begin(now.engine)),
             Event::SubmissionEnd => {
                 let idle = self.caches.end(now.engine);
                 if idle {
-                    self.lines.clear();
+                    self.pages.clear();
+                    self.starts = Some(false);
                 }
             }
             _ => {}
@@ -117,25 +133,42 @@ impl Sanitize for Flush {
     fn wants_accesses(&self) -> bool {
         true
     }
+
+    fn update_lines(&mut self, lines: &mem::Lines) {
+        let changes = self.caches.take_changes();
+        if let Some(alone) = self.starts.take() {
+            lines.enable(alone);
+            self.joins = alone;
+            return;
+        }
+        if changes.is_empty() {
+            return;
+        }
+        for client in Client::ALL {
+            let holder = Holder::of(client);
+            if changes.invalidated(holder) {
+                lines.invalidated(client);
+            }
+            if changes.flushed(holder) {
+                lines.flushed(client);
+            }
+        }
+    }
 }
 
 impl Flush {
-    /// Checks and records an access, line by line.
+    /// Checks and records an access, page by page.
     fn access(&mut self, access: &Access, at: &Place, thread: Option<u32>) {
         let path = Path::new(at.engine, Holder::of(access.client));
+        let author = if access.write { self.author(at) } else { 0 };
         let end = access.physical + u64::from(access.bytes);
         let mut physical = access.physical;
         while physical < end {
-            let next = (physical / LINE + 1) * LINE;
-            let piece = Piece {
-                physical,
-                address: access.address + (physical - access.physical),
-                bytes: next.min(end) - physical,
-                path,
-                thread,
-            };
+            let next = ((physical / PAGE + 1) * PAGE).min(end);
+            let address = access.address + (physical - access.physical);
+            let piece = Piece { physical, address, bytes: next - physical, path, thread };
             match access.write {
-                true => self.write(&piece, at),
+                true => self.write(&piece, author, at),
                 false => self.read(&piece, at),
             }
             physical = next;
@@ -143,90 +176,91 @@ impl Flush {
     }
 
     fn read(&mut self, piece: &Piece, at: &Place) {
-        let mask = lines::mask(piece.physical, piece.bytes);
         let (path, caches) = (piece.path, &mut self.caches);
         // Consecutive reads are often in the same line. If the line has no writes and nothing has
         // happened since the latest read, this read gives the same result and is skipped.
-        let number = piece.physical / LINE;
-        if self.latest_read == Some((number, path, caches.now())) {
+        let (first, last) = (piece.physical / LINE, (piece.physical + piece.bytes - 1) / LINE);
+        if first == last && self.latest_read == Some((first, path, caches.now())) {
             return;
         }
-        let line = self.lines.line(piece.physical);
-        let filled = line.fills.iter_mut().find(|fill| fill.path == path);
-        let filled = match filled {
-            Some(fill) if caches.holds(path, fill.time) => Some(fill.time),
-            Some(fill) => {
-                fill.time = caches.tick();
-                None
-            }
-            None if path.holder().keeps_lines() => {
-                line.fills.push(Fill { time: caches.tick(), path });
-                None
-            }
-            None => None,
-        };
-        let mut broken: Option<(&'static Rule, Write)> = None;
-        for write in line.writes.iter().filter(|write| write.mask & mask != 0) {
-            if write.path == path {
-                continue;
-            }
-            let rule = match (caches.visible(write.path, write.time), filled) {
-                (None, _) => rules::not_flushed(write.path.holder()),
-                (Some(visible), Some(filled)) if filled < visible => {
-                    rules::not_invalidated(path.holder())
+        let page = self.pages.page(piece.physical);
+        let lines = lines_from_to(first, last);
+        let mut written = page.has_parts;
+        page.whole.iter().for_each(|(of, _)| written |= of);
+        // The lines that may be older in the cache of the reader than in memory.
+        let mut fills = [None; LINES];
+        if path.holder().keeps_lines() {
+            let times = page.fills(path);
+            for line in lines.clone() {
+                match times[line] {
+                    0 => times[line] = caches.tick(),
+                    time if !caches.holds(path, time) => times[line] = caches.tick(),
+                    time => fills[line] = Some(time),
                 }
-                _ => continue,
-            };
-            broken = Some((rule, *write));
+            }
         }
-        let plain = line.writes.is_empty();
-        self.latest_read = plain.then(|| (number, path, self.caches.now()));
-        if let Some((rule, write)) = broken {
-            self.report(rule, &write, mask, piece, "read", at);
+        self.latest_read = None;
+        let mut broken = SmallVec::<[_; 1]>::new();
+        for line in lines.filter(|line| written >> line & 1 == 1) {
+            let mask = piece.mask(line);
+            for (bytes, write) in page.writes(line).filter(|(bytes, _)| bytes & mask != 0) {
+                if write.path == path {
+                    continue;
+                }
+                let rule = match (caches.visible(write.path, write.time), fills[line]) {
+                    (None, _) => rules::not_flushed(write.path.holder()),
+                    (Some(visible), Some(filled)) if filled < visible => {
+                        rules::not_invalidated(path.holder())
+                    }
+                    _ => continue,
+                };
+                broken.push(Broken { rule, line, bytes: bytes & mask, write: *write });
+            }
+        }
+        if first == last && written >> (first % LINES as u64) & 1 == 0 {
+            self.latest_read = Some((first, path, self.caches.now()));
+        }
+        for broken in &broken {
+            self.report(broken, piece, "read", at);
         }
     }
 
-    fn write(&mut self, piece: &Piece, at: &Place) {
-        let mask = lines::mask(piece.physical, piece.bytes);
-        let author = self.author(at);
+    /// Checks and records a write. `author` is the number of `at`.
+    fn write(&mut self, piece: &Piece, author: Author, at: &Place) {
         let (path, caches) = (piece.path, &mut self.caches);
         let time = caches.tick();
-        let line = self.lines.line(piece.physical);
-        let address = piece.address.wrapping_sub(piece.physical % LINE);
-        let thread = piece.thread;
-        // Most writes continue those of the same instruction.
-        if let [only] = &mut line.writes[..]
-            && (only.path, only.author) == (path, author)
-            && caches.visible(path, only.time).is_none()
-        {
-            if only.mask & !mask == 0 {
-                (only.thread, only.address) = (thread, address);
+        let address = piece.address.wrapping_sub(piece.physical % PAGE);
+        let write = Write { address, time, author, thread: piece.thread, path };
+        let waits = |other: &Write| caches.visible(other.path, other.time).is_none();
+        let joins = |other: &Write| other.continues(&write) && waits(other);
+        let page = self.pages.page(piece.physical);
+        let mut broken = SmallVec::<[Broken; 1]>::new();
+        let mut whole = 0;
+        let (first, last) = (piece.physical / LINE, (piece.physical + piece.bytes - 1) / LINE);
+        let is_simple = page.has_parts == 0 && page.whole.iter().all(|(_, other)| joins(other));
+        for line in lines_from_to(first, last) {
+            let mask = piece.mask(line);
+            if !is_simple {
+                let overwritten = page.writes(line).filter(|(bytes, _)| bytes & mask != 0);
+                let lost = overwritten.filter(|(_, other)| other.path != path && waits(other));
+                let rule = rules::overwritten();
+                broken.extend(lost.map(|(bytes, write)| Broken {
+                    rule,
+                    line,
+                    bytes: bytes & mask,
+                    write: *write,
+                }));
             }
-            only.mask |= mask;
-            only.time = time;
-            return;
-        }
-        let mut broken: Option<Write> = None;
-        for write in line.writes.iter_mut().filter(|write| write.mask & mask != 0) {
-            if write.path != path && caches.visible(write.path, write.time).is_none() {
-                broken = Some(*write);
+            match mask {
+                u64::MAX => whole |= 1 << line,
+                _ => page.replace_bytes(line, mask, write, joins),
             }
-            write.mask &= !mask;
         }
-        line.writes.retain(|write| write.mask != 0);
-        // Neighbours that wait for the same flush need one record.
-        match line.writes.last_mut() {
-            Some(last)
-                if (last.path, last.author) == (path, author)
-                    && caches.visible(path, last.time).is_none() =>
-            {
-                last.mask |= mask;
-                last.time = time;
-            }
-            _ => line.writes.push(Write { mask, address, time, author, thread, path }),
+        if whole != 0 {
+            page.replace_lines(whole, write, joins);
         }
-        if let Some(write) = broken {
-            self.report(rules::overwritten(), &write, mask, piece, "written", at);
+        for broken in &broken {
+            self.report(broken, piece, "written", at);
         }
     }
 
@@ -252,45 +286,68 @@ impl Flush {
     }
 
     #[cold]
-    fn report(
-        &mut self,
-        rule: &'static Rule,
-        write: &Write,
-        mask: u64,
-        piece: &Piece,
-        verb: &str,
-        at: &Place,
-    ) {
+    fn report(&mut self, broken: &Broken, piece: &Piece, verb: &str, at: &Place) {
+        let Broken { rule, line, bytes, write } = broken;
         let second = self.author(at);
-        if let Some(&index) = self.known.get(&(rule.id, write.author, second)) {
+        let key = (rule.id, [(write.author, write.path), (second, piece.path)]);
+        if let Some(&index) = self.known.get(&key) {
             self.findings[index].count += 1;
             return;
         }
-        let both = write.mask & mask;
+        let within = LINE * *line as u64;
         let first = Side {
             action: format!("written through {}", write.path.holder().name()),
             at: self.authors[write.author as usize],
             thread: write.thread,
-            address: write.address + u64::from(both.trailing_zeros()),
-            bytes: both.count_ones().into(),
+            address: write.address + within + u64::from(bytes.trailing_zeros()),
+            bytes: bytes.count_ones().into(),
         };
+        let mask = piece.mask(*line);
+        let page = piece.address.wrapping_sub(piece.physical % PAGE);
         let second_side = Side {
             action: format!("{verb} through {}", piece.path.holder().name()),
             at: *at,
             thread: piece.thread,
-            address: piece.address,
-            bytes: piece.bytes,
+            address: page + within + u64::from(mask.trailing_zeros()),
+            bytes: mask.count_ones().into(),
         };
-        self.known.insert((rule.id, write.author, second), self.findings.len());
+        self.known.insert(key, self.findings.len());
         self.findings.push(Finding { rule, first, second: second_side, count: 1 });
     }
 }
 
-/// The part of an access that is in one line.
+/// A write that an access conflicts with.
+struct Broken {
+    rule: &'static Rule,
+    /// Number of the line in its page.
+    line: usize,
+    /// The bytes of the line that both access, a bit for each.
+    bytes: u64,
+    write: Write,
+}
+
+/// The part of an access that is in one page.
 struct Piece {
     physical: u64,
     address: u64,
     bytes: u64,
     path: Path,
     thread: Option<u32>,
+}
+
+impl Piece {
+    /// The bytes of a line of the page that are accessed, a bit for each.
+    #[inline]
+    fn mask(&self, line: usize) -> u64 {
+        let start = self.physical % PAGE;
+        let from = start.max(LINE * line as u64);
+        let to = (start + self.bytes).min(LINE * (line as u64 + 1));
+        lines::mask(from, to.saturating_sub(from))
+    }
+}
+
+/// Lines of a page, from those with these numbers.
+#[inline]
+fn lines_from_to(first: u64, last: u64) -> std::ops::RangeInclusive<usize> {
+    (first % LINES as u64) as usize..=(last % LINES as u64) as usize
 }
