@@ -13,7 +13,7 @@ use crate::machine::stats::Stats;
 use crate::mem::{Contents, Frames, Memory, OutOfMemory};
 use genxml::capture::MAX_OBJECTS;
 use genxml::capture::{Capture, Data, Event, Exec, Expectation, Frame, Mismatch, ObjectId, Write};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 /// The run of a capture, event by event.
@@ -46,6 +46,10 @@ pub struct Replay<'a> {
     skipped: Vec<Skipped>,
     /// Bytes that are replaced: submission, address, and the new bytes.
     replaced: Vec<(u64, u64, Vec<u8>)>,
+    /// Memory of freed objects that is not free yet, oldest first.
+    quarantine: VecDeque<Frames>,
+    /// Largest number of bytes in `quarantine`.
+    quarantined: u64,
 }
 
 /// A packet that a run leaves out: while its submission runs, its dwords are zero, which is
@@ -110,6 +114,8 @@ impl<'a> Replay<'a> {
             buffers: vec![None; capture.object_count()],
             skipped: Vec::new(),
             replaced: Vec::new(),
+            quarantine: VecDeque::new(),
+            quarantined: 0,
         }
     }
 
@@ -127,6 +133,8 @@ impl<'a> Replay<'a> {
             buffers: self.buffers.clone(),
             skipped: self.skipped.clone(),
             replaced: self.replaced.clone(),
+            quarantine: self.quarantine.clone(),
+            quarantined: self.quarantined,
         })
     }
 
@@ -145,6 +153,13 @@ impl<'a> Replay<'a> {
     /// it, the bytes are what they were before.
     pub fn replace(&mut self, seq: u64, address: u64, bytes: Vec<u8>) {
         self.replaced.push((seq, address, bytes));
+    }
+
+    /// Keeps the memory of the objects that are freed last, at most `bytes` bytes. New objects get
+    /// other physical addresses, so an observer can distinguish an old and a new object at one
+    /// graphics address. Without this call, nothing is kept.
+    pub fn quarantine(&mut self, bytes: u64) {
+        self.quarantined = bytes;
     }
 
     /// The GPU, to set limits or to look at its contexts.
@@ -266,7 +281,16 @@ impl<'a> Replay<'a> {
             let buffer = match *slot {
                 Some(buffer) => buffer,
                 None => {
-                    let frames = self.gpu.alloc(object.size)?;
+                    let frames = match self.gpu.alloc(object.size) {
+                        // The memory that is kept may be what is missing.
+                        Err(_) if !self.quarantine.is_empty() => {
+                            for frames in self.quarantine.drain(..) {
+                                self.gpu.memory.free(frames);
+                            }
+                            self.gpu.alloc(object.size)?
+                        }
+                        result => result?,
+                    };
                     // Data that are not in memory are read when the GPU needs them.
                     let data = self.capture.data();
                     if !data.is_in_memory() && !object.writes.is_empty() {
@@ -326,7 +350,14 @@ impl<'a> Replay<'a> {
                 mapped != object
             });
         }
-        self.gpu.memory.free(buffer.frames);
+        self.quarantine.push_back(buffer.frames);
+        let mut bytes: u64 = self.quarantine.iter().map(|frames| frames.bytes()).sum();
+        while bytes > self.quarantined
+            && let Some(frames) = self.quarantine.pop_front()
+        {
+            bytes -= frames.bytes();
+            self.gpu.memory.free(frames);
+        }
     }
 }
 

@@ -12,6 +12,10 @@ use genxml::check::{self as rules, Finding, Rules, Summary};
 use genxml::eu::Generation;
 use genxml_sim::replay::{Replay, Step};
 
+/// Bytes of freed objects whose physical addresses are not used again in runs with sanitizers, so
+/// that a new object at an old graphics address is another object for them.
+const SANITIZED_QUARANTINE: u64 = 256 << 20;
+
 /// Runs the capture that the arguments name.
 pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
     let capture = Capture::open(&args.input).map_err(bad_input)?;
@@ -21,6 +25,9 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
     };
     listeners.select(args, generation)?;
     let mut replay = Replay::new(&capture);
+    if listeners.sanitizes() {
+        replay.quarantine(SANITIZED_QUARANTINE);
+    }
     let mut dump = args.dump.as_deref().map(Dump::new).transpose()?;
     let mut report = Report::new(capture.name(), &args.input, Input::Capture);
     report.checked = args.check.then(|| checked(&capture));

@@ -81,6 +81,11 @@ impl Listeners {
             || self.sanitizers.is_some()
     }
 
+    /// True if there are sanitizers.
+    pub fn sanitizes(&self) -> bool {
+        self.sanitizers.is_some()
+    }
+
     /// Finishes the files, and adds the tables, draws and frames to the report.
     pub fn finish(self, report: &mut Report) -> Result<(), Error> {
         if let Some((path, mut trace)) = self.trace {

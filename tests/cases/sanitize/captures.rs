@@ -46,6 +46,7 @@ fn findings_are_explained() {
             Sanitizers::new(["race", "bounds", "uninit", "state"], Generation::Gen8)
                 .expect("names");
         let mut replay = Replay::new(&capture);
+        replay.quarantine(256 << 20);
         while let Some(step) = replay.step_observed(&mut sanitizers) {
             if let Step::Exec { result: Err(fault), .. } = step {
                 panic!("{}: {fault}", capture.name());

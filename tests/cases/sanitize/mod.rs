@@ -7,6 +7,7 @@
 //! * [`bounds`]: kernels with accesses beyond bounds, and the same kernels inside;
 //! * [`uninit`]: kernels that use what was not written, and kernels that write it first;
 //! * [`state`]: draws without a packet that they use, stale pointers, reserved values;
+//! * [`stale`]: draws that read a buffer whose memory was replaced since its packet;
 //! * [`captures`]: what these find in captures of drivers;
 //! * [`mutants`]: captures of drivers without one of their flushes; [`oracle`]: real caches;
 //! * [`state_mutants`]: captures of drivers without one of their state packets.
@@ -19,6 +20,7 @@ mod mutants;
 mod oracle;
 mod pairs;
 mod races;
+mod stale;
 mod state;
 mod state_mutants;
 mod uninit;

@@ -33,7 +33,7 @@ fn findings(model: &mut Model, batches: &[&[u32]]) -> Vec<Finding> {
 }
 
 /// Rule and packet, which is the second word of the second side.
-fn brief(findings: &[Finding]) -> Vec<(&str, &str)> {
+pub(super) fn brief(findings: &[Finding]) -> Vec<(&str, &str)> {
     findings
         .iter()
         .map(|finding| {
@@ -60,7 +60,7 @@ fn without(mut model: Model, batch: &[u32], name: &str) -> Vec<u32> {
 }
 
 /// The packets that switch off all that the scenes do not use.
-fn prelude() -> Vec<u32> {
+pub(super) fn prelude() -> Vec<u32> {
     let mut batch = draw::urb(4);
     for index in 0..8 {
         batch.extend(packets![ThreeDStateVfInstancing {
@@ -138,7 +138,7 @@ fn sampling() -> &'static [u32] {
     Vec::leak(kernel(&text).0)
 }
 
-fn triangle() -> Scene {
+pub(super) fn triangle() -> Scene {
     let corners = [(0.0, 0.0), (16.0, 0.0), (0.0, 16.0)];
     let vertices = corners.map(|(x, y)| on_screen(x, y, 7)).to_vec();
     Scene::new([8, 8], Code::_3DPRIM_TRILIST, vertices)
@@ -176,7 +176,7 @@ fn blended(factor: Factor) -> Scene {
 }
 
 /// Puts packets before the draw.
-fn with(mut scene: Scene, more: Vec<u32>) -> Scene {
+pub(super) fn with(mut scene: Scene, more: Vec<u32>) -> Scene {
     scene.more.extend(more);
     scene
 }
@@ -189,7 +189,7 @@ fn scene(scene: &Scene) -> (Model, Vec<u32>) {
 }
 
 /// The batch of a draw with the prelude after its base addresses.
-fn after_bases(batch: &[u32]) -> Vec<u32> {
+pub(super) fn after_bases(batch: &[u32]) -> Vec<u32> {
     let (bases, rest) = batch.split_at(draw::pipeline().len());
     [bases, &prelude(), rest].concat()
 }

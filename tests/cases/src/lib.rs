@@ -91,6 +91,11 @@ impl Model {
         self.mapped.push((address, buffer));
     }
 
+    /// Address and size in bytes of each buffer that [`map`](Self::map) has made.
+    pub fn buffers(&self) -> Vec<(u64, u64)> {
+        self.mapped.iter().map(|(address, frames)| (*address, frames.bytes())).collect()
+    }
+
     /// Writes bytes.
     pub fn write(&mut self, address: u64, bytes: &[u8]) {
         self.gpu.vm(self.context).write(address, bytes).expect("mapped");

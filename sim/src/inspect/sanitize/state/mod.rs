@@ -4,6 +4,8 @@
 //! * [`uses`] lists what a 3DPRIMITIVE, a GPGPU_WALKER or a media object uses: packets, pointers,
 //!   and structures in memory. [`kernels`] finds the surfaces and samplers of a kernel.
 //! * [`setters`] records the newest packet that set each piece of state, for each context.
+//! * [`targets`] finds the memory of vertex, index and constant buffers, when they are set and when
+//!   they are read.
 //! * [`values`] finds reserved values in structures.
 //!
 //! `genx check` has rules about packets and about structures that a dump contains. This sanitizer
@@ -21,6 +23,7 @@
 pub mod kernels;
 pub mod rules;
 pub mod setters;
+pub mod targets;
 pub mod uses;
 pub mod values;
 
@@ -47,13 +50,14 @@ use genxml::gen8::state::StateBaseAddress;
 use kernels::Kernels;
 use rules::Id;
 use rustc_hash::FxHashSet;
-use setters::{Base, Key, Setters};
+use setters::{Base, Key, Setter, Setters};
 use std::collections::{BTreeMap, HashMap};
-use uses::{Structure, Use, Uses};
+use targets::{BUFFERS, Objects};
+use uses::{Buffers, Structure, Use, Uses};
 use values::Reserved;
 
 /// What distinguishes findings: rule, context, the state, the packet that set it, and the first bit
-/// of a field.
+/// of a field or the number of a buffer.
 type Known = (Id, u32, Key, Option<(u64, u64)>, u32);
 
 /// The sanitizer.
@@ -61,6 +65,7 @@ type Known = (Id, u32, Key, Option<(u64, u64)>, u32);
 pub struct UsedState {
     setters: Setters,
     kernels: Kernels,
+    objects: Objects,
     /// Context of the latest packet of the render engine.
     context: u32,
     /// Dwords of structures without reserved values, by the name of the structure.
@@ -78,6 +83,7 @@ impl Sanitize for UsedState {
             return;
         }
         match event {
+            Event::Objects(list) => self.objects.replace(list),
             Event::Submission { .. } => self.kernels.clear(),
             Event::Packet { at, context, dwords, view } => {
                 self.context = *context;
@@ -107,7 +113,7 @@ impl UsedState {
 
     fn packet(&mut self, at: &Place, dwords: &[u32], view: &dyn View) {
         self.setters.begin(self.context, view.state());
-        self.record(at, dwords, view.state());
+        self.record(at, dwords, view);
         let Some((index, own_constants)) = uses::descriptor(at.packet, dwords) else { return };
         let walker = at.packet == "GPGPU_WALKER";
         if walker && GpgpuWalker::read_lossy(dwords).predicate_enable {
@@ -125,16 +131,24 @@ impl UsedState {
     }
 
     /// Records what a packet sets.
-    fn record(&mut self, at: &Place, dwords: &[u32], state: &State) {
+    fn record(&mut self, at: &Place, dwords: &[u32], view: &dyn View) {
         let Ok((packet, _)) = RenderPacket::parse(dwords) else { return };
-        let context = self.context;
+        let (context, state) = (self.context, view.state());
         let setters = &mut self.setters;
-        let mut set = |key| setters.set(context, key, *at, state.base);
+        let objects = &self.objects;
+        let mut points = |key, addresses: [Option<u64>; BUFFERS]| {
+            let buffers = addresses.map(|address| objects.target(view, address?));
+            let setter = Setter { at: *at, bases: state.base, target: None, buffers };
+            setters.set(context, key, setter);
+        };
+        let mut set = |key| points(key, [None; BUFFERS]);
         match &packet {
             RenderPacket::ThreeDStateVertexBuffers(buffers) => {
                 for buffer in buffers.unpack_lossy().vertex_buffer_state.iter() {
                     let entry = buffer.vertex_buffer_index.get() as usize;
-                    set(Key::Slot(usize::from(VertexBufferState::SLOTS.first) + entry));
+                    let key = Key::Slot(usize::from(VertexBufferState::SLOTS.first) + entry);
+                    let address = buffer.buffer_starting_address.va48();
+                    points(key, [Some(address), None, None, None]);
                 }
             }
             RenderPacket::StateBaseAddress(_) => {
@@ -163,7 +177,8 @@ impl UsedState {
                 if let Some(slots) = packet.latch() {
                     let entry = slots.entry(dwords);
                     if entry < usize::from(slots.entries) {
-                        set(Key::Slot(usize::from(slots.first) + entry));
+                        let key = Key::Slot(usize::from(slots.first) + entry);
+                        points(key, targets::of_packet(state, packet));
                     }
                 }
             }
@@ -240,6 +255,9 @@ impl UsedState {
             self.report(Id::Invalid, key, author, 0, at, (first, uses), (0, 0));
             return false;
         }
+        if let (Some(buffers), Some(setter)) = (used.buffers, setter) {
+            self.buffers(at, view, used, &buffers, &setter);
+        }
         let (Some((base, offset)), Some(setter)) = (used.pointer, setter) else { return true };
         let (old, new) = (base.of(&setter.bases), base.of(&view.state().base));
         let address = new.wrapping_add(offset);
@@ -264,6 +282,45 @@ impl UsedState {
             None => setter.target = Some((address, physical)),
         }
         true
+    }
+
+    /// Checks that the memory of buffers is what it was when their packet was executed.
+    fn buffers(
+        &mut self,
+        at: &Place,
+        view: &dyn View,
+        used: &Use,
+        buffers: &Buffers,
+        setter: &Setter,
+    ) {
+        for (number, address) in buffers.addresses.iter().enumerate() {
+            let (Some(address), Some(before)) = (address, setter.buffers[number]) else { continue };
+            // The address of a constant buffer can depend on a base, which has its own rule.
+            if *address != before.address {
+                continue;
+            }
+            let now = self.objects.target(view, *address);
+            if now == Some(before) {
+                continue;
+            }
+            let Use { packet, source, why, .. } = used;
+            let entry = match (used.entry, buffers.rule) {
+                (Some(entry), _) => format!(" of entry {entry}"),
+                (None, Id::StaleConstants) => format!(" with buffer {number}"),
+                (None, _) => String::new(),
+            };
+            let first = format!("sets the address {}, in {before}", Va(*address));
+            let memory = match now {
+                Some(now) if now.object.is_some() && now.object == before.object => {
+                    "another object of this size has the address now".to_owned()
+                }
+                Some(now) => format!("the address is in {now} now"),
+                None => "no memory of the submission has the address now".to_owned(),
+            };
+            let second = format!("uses {packet}{entry}: {why} ({source}); {memory}");
+            let (rule, bit) = (buffers.rule, number as u32);
+            self.report(rule, used.key, Some(setter.at), bit, at, (first, second), (0, 0));
+        }
     }
 
     fn reserved(

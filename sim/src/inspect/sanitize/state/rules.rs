@@ -3,6 +3,10 @@
 use super::super::finding::Rule;
 use genxml::core::rule::Severity;
 
+/// What to do about a stale vertex, index or constant buffer.
+const STALE_BUFFER: &str = "send the packet again with the new address, or keep the object and \
+     list it in every submission whose draws read it";
+
 /// All rules.
 pub const RULES: &[Rule] = &[
     Rule::error(
@@ -43,6 +47,24 @@ pub const RULES: &[Rule] = &[
         source: "2a p.31, p.33",
     },
     Rule::error(
+        "STATE-STALE-VERTICES",
+        "the draw reads a vertex buffer whose memory is no longer what it was when it was set",
+        STALE_BUFFER,
+        "2a p.243; facts: Linux i915_drm.h drm_i915_gem_exec_object2; Mesa iris_batch.c",
+    ),
+    Rule::error(
+        "STATE-STALE-INDICES",
+        "the draw reads an index buffer whose memory is no longer what it was when it was set",
+        STALE_BUFFER,
+        "2a p.136; facts: Linux i915_drm.h drm_i915_gem_exec_object2; Mesa iris_batch.c",
+    ),
+    Rule::error(
+        "STATE-STALE-CONSTANTS",
+        "the draw reads push constants whose memory is no longer what it was when they were set",
+        STALE_BUFFER,
+        "2d p.1-3; facts: Linux i915_drm.h drm_i915_gem_exec_object2; Mesa iris_batch.c",
+    ),
+    Rule::error(
         "STATE-RESERVED-VALUE",
         "the draw reads a structure with a value that the manual reserves",
         "use one of the values that the manual lists",
@@ -71,6 +93,12 @@ pub enum Id {
     StaleBase,
     /// STATE-STALE-MEMORY.
     StaleMemory,
+    /// STATE-STALE-VERTICES.
+    StaleVertices,
+    /// STATE-STALE-INDICES.
+    StaleIndices,
+    /// STATE-STALE-CONSTANTS.
+    StaleConstants,
     /// STATE-RESERVED-VALUE.
     ReservedValue,
     /// STATE-RESERVED-BITS.

@@ -1,5 +1,6 @@
 //! Who set the state of each context.
 
+use super::targets::{BUFFERS, Target};
 use crate::machine::latched::Latched;
 use crate::machine::place::Place;
 use crate::machine::state::{BaseAddresses, State};
@@ -76,6 +77,9 @@ pub struct Setter {
     /// Graphics and physical address of the target of the packet's pointer, at the first draw that
     /// used it or at the newest STATE-STALE-MEMORY finding.
     pub target: Option<(u64, u64)>,
+    /// The memory at the graphics addresses of the packet, when it was executed. `None` if the
+    /// packet has no such address, or if no memory was mapped there.
+    pub buffers: [Option<Target>; BUFFERS],
 }
 
 /// The newest setter of each piece of state of each context.
@@ -104,8 +108,8 @@ impl Setters {
     }
 
     /// A packet sets a piece of state.
-    pub fn set(&mut self, context: u32, key: Key, at: Place, bases: BaseAddresses) {
-        self.set.insert((context, key), Setter { at, bases, target: None });
+    pub fn set(&mut self, context: u32, key: Key, setter: Setter) {
+        self.set.insert((context, key), setter);
     }
 
     /// A packet clears media state.

@@ -3,7 +3,9 @@
 //! listed.
 
 use super::kernels::{Kernels, Messages};
+use super::rules::Id;
 use super::setters::{Base, Key};
+use super::targets::{self, BUFFERS};
 use crate::machine::latched::Latched;
 use crate::machine::state::State;
 use crate::machine::view::View;
@@ -13,6 +15,7 @@ use crate::render::ps;
 use crate::render::raster_state::{Lists, clip_mode};
 use crate::render::sol::Rendered;
 use crate::render::topology::{Shape, Topology};
+use crate::render::vf::Range;
 use crate::render::wm;
 use crate::unit::resource_streamer::pool::Pool;
 use crate::unit::resource_streamer::tables::Table;
@@ -91,6 +94,17 @@ pub struct Use {
     pub invalid: bool,
     /// A pointer of the packet: its base and the offset.
     pub pointer: Option<(Base, u64)>,
+    /// The buffers that the packet points to and that the draw reads.
+    pub buffers: Option<Buffers>,
+}
+
+/// Graphics addresses of buffers that a draw reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Buffers {
+    /// The rule that they break if their memory is not what it was.
+    pub rule: Id,
+    /// The addresses, each at the number of the buffer in its packet.
+    pub addresses: [Option<u64>; BUFFERS],
 }
 
 /// A structure in memory that a draw reads.
@@ -111,6 +125,8 @@ pub struct Structure {
 pub struct Uses<'v> {
     view: &'v dyn View,
     latched: &'v Latched,
+    /// The draw has vertices. A draw without vertices reads no buffer.
+    draws: bool,
     /// The packets.
     pub packets: Vec<Use>,
     /// The structures.
@@ -131,7 +147,9 @@ macro_rules! stage {
         if $constants {
             $uses.needs::<$constant>("the stage is on and reads push constants");
             let body: ThreeDStateConstantBody = $uses.latched.read::<$constant>(0).constant_body;
-            if has_constants(&body) {
+            let addresses = targets::constants($uses.state(), &body);
+            $uses.reads(Id::StaleConstants, addresses);
+            if addresses.iter().any(Option::is_some) {
                 $uses.needs::<$alloc>("the stage has push constants");
             }
         }
@@ -160,17 +178,10 @@ fn slot<T: Latch>(entry: usize) -> Key {
     Key::Slot(usize::from(T::SLOTS.first) + entry)
 }
 
-fn has_constants(body: &ThreeDStateConstantBody) -> bool {
-    body.constant_buffer_0_read_length.get() != 0
-        || body.constant_buffer_1_read_length.get() != 0
-        || body.constant_buffer_2_read_length.get() != 0
-        || body.constant_buffer_3_read_length.get() != 0
-}
-
 impl<'v> Uses<'v> {
     fn new(view: &'v dyn View) -> Uses<'v> {
         let latched = &view.state().latched;
-        Uses { view, latched, packets: Vec::new(), structures: Vec::new() }
+        Uses { view, latched, draws: false, packets: Vec::new(), structures: Vec::new() }
     }
 
     fn state(&self) -> &'v State {
@@ -192,6 +203,7 @@ impl<'v> Uses<'v> {
             why,
             invalid: false,
             pointer: None,
+            buffers: None,
         });
     }
 
@@ -206,6 +218,13 @@ impl<'v> Uses<'v> {
         self.needs::<T>(why);
         self.last(|used| used.pointer = Some(pointer));
         self.base(pointer.0);
+    }
+
+    /// The draw reads the buffers of the newest packet.
+    fn reads(&mut self, rule: Id, addresses: [Option<u64>; BUFFERS]) {
+        if self.draws {
+            self.last(|used| used.buffers = Some(Buffers { rule, addresses }));
+        }
     }
 
     fn base(&mut self, base: Base) {
@@ -225,6 +244,7 @@ impl<'v> Uses<'v> {
             why,
             invalid: false,
             pointer: None,
+            buffers: None,
         });
     }
 
@@ -274,6 +294,8 @@ pub fn of_draw<'v>(
     kernels: &mut Kernels,
 ) -> Uses<'v> {
     let mut uses = Uses::new(view);
+    let range = Range::of(packet, uses.state());
+    uses.draws = range.vertices != 0 && range.instances != 0;
     uses.other::<PipelineSelect>(Key::Pipeline, "the draw needs the 3D pipeline");
     fetch(&mut uses, packet);
     let stream: ThreeDStateStreamout = uses.latched.read(0);
@@ -311,10 +333,20 @@ fn fetch(uses: &mut Uses<'_>, packet: &ThreeDPrimitive) {
                 used.packet = ThreeDStateVertexBuffers::NAME;
                 used.source = ThreeDStateVertexBuffers::INFO.source;
             });
+            let buffer: VertexBufferState = uses.latched.read(index);
+            if !buffer.null_vertex_buffer && buffer.buffer_size.get() != 0 {
+                let address = buffer.buffer_starting_address.va48();
+                uses.reads(Id::StaleVertices, [Some(address), None, None, None]);
+            }
         }
     }
     if packet.vertex_access_type == Access::RANDOM {
         uses.needs::<ThreeDStateIndexBuffer>("the draw has indices");
+        let buffer: ThreeDStateIndexBuffer = uses.latched.read(0);
+        if buffer.buffer_size.get() != 0 {
+            let address = buffer.buffer_starting_address.va48();
+            uses.reads(Id::StaleIndices, [Some(address), None, None, None]);
+        }
         uses.needs::<ThreeDStateVf>("the draw has indices: it has the cut index");
     }
 }
