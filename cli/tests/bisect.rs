@@ -3,13 +3,19 @@
 
 use crate::common::{batch_capture, changed_demo_capture, finish, genx};
 use genx::demo::Name;
-use genxml::batch::{Buffer, Submission};
+use genxml::batch::{Batch, Buffer, Submission};
+use genxml::capture::CaptureWriter;
+use genxml::core::{Address, U};
 use genxml::engine::Render;
 use genxml::eu;
 use genxml::gen8::enums::ThreeDCompareFunction as Compare;
-use genxml::gen8::mi::{MiSemaphoreSignal, MiSemaphoreSignalTargetEngineSelect};
+use genxml::gen8::mi::{
+    MiBatchBufferEnd, MiNoop, MiSemaphoreSignal, MiSemaphoreSignalTargetEngineSelect,
+    MiStoreDataImm, PipeControl, PipeControlPostSyncOperation,
+};
 use genxml::gen8::render3d_depth::ThreeDStateWmDepthStencil;
 use genxml::gen8::render3d_fetch::ThreeDPrimitive;
+use genxml::gen8::render3d_raster::ThreeDStateDrawingRectangle;
 use genxml_testkit::corpus;
 use serde_json::Value as Json;
 use std::path::Path;
@@ -274,13 +280,134 @@ fn a_fault_is_3() {
     assert!(err.contains("MI_SEMAPHORE_SIGNAL") && err.contains("ends there"), "{err}");
 }
 
+/// A capture of a batch that stores each value at `address`, and then the time.
+fn stores(address: u64, values: &[u64], wait: usize) -> TempDir {
+    let capture = tempdir().unwrap();
+    let target = Buffer::new("target", address, 4096).unwrap();
+    let mut batch = Batch::<Render>::new("batch", 0x2_0000, 4096).unwrap();
+    for value in values {
+        let value = [U::try_from(*value).unwrap()];
+        let to = MiStoreDataImm::new(Address::try_from(address + 8).unwrap());
+        batch.emit(&MiStoreDataImm { data_dword: (&value).into(), ..to }).unwrap();
+    }
+    for _ in 0..wait {
+        batch.emit(&MiNoop::new()).unwrap();
+    }
+    let time = PipeControl {
+        post_sync_operation: PipeControlPostSyncOperation::WRITE_TIMESTAMP,
+        address: Address::try_from(address + 64).unwrap(),
+        ..PipeControl::new()
+    };
+    batch.emit(&time).unwrap();
+    let mut writer = CaptureWriter::new("stores");
+    batch.finish().unwrap().submit([target]).unwrap().write(1, &mut writer);
+    writer.finish(capture.path()).unwrap();
+    capture
+}
+
+/// The same batch overwrites the value that differs. Only `--thorough` finds it.
+#[test]
+fn a_value_that_is_overwritten() {
+    let (good, bad) = (stores(0x1_0000, &[5, 1, 7], 0), stores(0x1_0000, &[5, 2, 7], 0));
+    assert_eq!(bisect(good.path(), bad.path(), &[]).0, 0);
+    let (code, report) = thorough(good.path(), bad.path());
+    assert_eq!((code, &report["result"]), (1, &"packet".into()), "{report:#}");
+    let packet = &report["packet"];
+    assert_eq!(packet["values"], serde_json::json!(["0x1", "0x2"]));
+    assert_eq!(packet["addresses"], serde_json::json!(["0x10008", "0x10008"]));
+    assert_eq!(packet["bytes"], serde_json::json!([4, 4]));
+    for writer in packet["writers"].as_array().unwrap() {
+        assert_eq!(writer["packet"], "MI_STORE_DATA_IMM");
+        // The second of three packets of 4 dwords.
+        assert_eq!(writer["address"], "0x20010");
+    }
+    let (_, out, _) = bisect(good.path(), bad.path(), &["--thorough"]);
+    assert!(out.contains("0x00000001 at 0x0000_0001_0008"), "{out}");
+    // The object has another address, and the time is another one.
+    let moved = stores(0x5_0000, &[5, 1, 7], 1000);
+    let (code, report) = thorough(good.path(), moved.path());
+    assert_eq!((code, &report["result"]), (0, &"same".into()), "{report:#}");
+}
+
+fn thorough(good: &Path, bad: &Path) -> (i32, Json) {
+    let (code, out, err) = bisect(good, bad, &["--format", "json", "--thorough"]);
+    assert_eq!(err, "", "{out}");
+    (code, serde_json::from_str(&out).unwrap())
+}
+
+/// The first draw of the bad run covers less of the picture. A second draw of the same submission
+/// covers all of it in both runs.
+#[test]
+fn a_draw_that_is_overwritten() {
+    let twice = |first: ThreeDStateDrawingRectangle| {
+        demo(Name::Triangle, |submission| {
+            let whole = rectangle(511);
+            replace(submission, &words(&whole.pack()), &words(&first.pack()), 0);
+            let address = submission.batch_address;
+            let holds = |buffer: &&mut Buffer| buffer.address() == address;
+            let commands = submission.buffers.iter_mut().find(holds).unwrap().bytes_mut();
+            let header = ThreeDPrimitive::new().pack()[0].to_le_bytes();
+            let at = commands.windows(4).rposition(|dword| dword == header).unwrap();
+            let end = at + 4 * ThreeDPrimitive::DWORDS;
+            let primitive = commands[at..end].to_vec();
+            let more =
+                [words(&whole.pack()), primitive, words(&MiBatchBufferEnd::new().pack())].concat();
+            commands[end..][..more.len()].copy_from_slice(&more);
+            submission.batch_length = submission.batch_length.max((end + more.len()) as u64);
+        })
+    };
+    let (good, bad) = (twice(rectangle(511)), twice(rectangle(300)));
+    assert_eq!(bisect(good.path(), bad.path(), &[]).0, 0);
+    let (code, report) = thorough(good.path(), bad.path());
+    assert_eq!((code, &report["result"]), (1, &"draw".into()), "{report:#}");
+    assert_eq!(report["draw"]["draws"][0]["number"], 1);
+    assert_eq!(report["draw"]["before"], false);
+    let state = &report["draw"]["state"];
+    assert_eq!(state[0]["packet"], "3DSTATE_DRAWING_RECTANGLE", "{state:#}");
+    assert_eq!(report["draw"]["rectangle"][0], 301);
+    let (same, report) = thorough(good.path(), good.path());
+    assert_eq!((same, &report["result"]), (0, &"same".into()), "{report:#}");
+}
+
+/// The drawing rectangle of the demo `triangle`, up to a column.
+fn rectangle(right: u64) -> ThreeDStateDrawingRectangle {
+    ThreeDStateDrawingRectangle {
+        clipped_drawing_rectangle_x_max: U::try_from(right).unwrap(),
+        clipped_drawing_rectangle_y_max: U::try_from(511u64).unwrap(),
+        ..ThreeDStateDrawingRectangle::new()
+    }
+}
+
+/// The mistakes of the tests above are found by what packets write, too.
+#[test]
+fn thorough_finds_the_same_draws() {
+    let good = demo(Name::Cube, |_| ());
+    let bad = demo(Name::Cube, |submission| {
+        let (old, new) = (0.3f32.to_le_bytes(), 0.25f32.to_le_bytes());
+        replace(submission, &old, &new, 1);
+    });
+    let (code, report) = thorough(good.path(), bad.path());
+    assert_eq!((code, &report["result"]), (1, &"draw".into()), "{report:#}");
+    assert_eq!(report, json(good.path(), bad.path()).1);
+    let good = demo(Name::Fill, |_| ());
+    let bad = demo(Name::Fill, |submission| {
+        replace(submission, &0xff00_0000u32.to_le_bytes(), &0xfe00_0000u32.to_le_bytes(), 0);
+    });
+    let (code, report) = thorough(good.path(), bad.path());
+    assert_eq!((code, &report["result"]), (1, &"packet".into()), "{report:#}");
+    let writer = &report["packet"]["writers"][0];
+    assert_eq!((&writer["packet"], &writer["dispatch"]), (&"GPGPU_WALKER".into(), &1.into()));
+}
+
 /// Real captures: each is equal to itself.
 #[test]
 fn captures_equal_themselves() {
     let Some(folder) = corpus::folder() else { return };
     for name in ["drivers/kmscube", "drivers/gl_iris", "drivers/vk_saxpy"] {
         let path = folder.join(name);
-        let (code, out, err) = bisect(&path, &path, &[]);
-        assert_eq!((code, err.as_str()), (0, ""), "{name}: {out}");
+        for more in [&[][..], &["--thorough"]] {
+            let (code, out, err) = bisect(&path, &path, more);
+            assert_eq!((code, err.as_str()), (0, ""), "{name}: {out}");
+        }
     }
 }

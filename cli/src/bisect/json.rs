@@ -4,7 +4,8 @@ use super::text::{assembly, register};
 use crate::output::Exit;
 use crate::why::json as history;
 use genxml_sim::bisect::{
-    ComputeParted, DrawParted, PixelParted, Report, ThreadsParted, Verdict, Writer, target_name,
+    ComputeParted, DrawParted, PacketParted, PixelParted, Report, ThreadsParted, Verdict, Writer,
+    target_name,
 };
 use genxml_sim::inspect::bisect::Work;
 use genxml_sim::inspect::bisect::differ::{Dword, First};
@@ -17,6 +18,7 @@ pub fn value([good, bad]: [&Path; 2], exit: Exit, report: &Report) -> Json {
         Verdict::Same => "same",
         Verdict::Draw(_) => "draw",
         Verdict::Compute(_) => "compute",
+        Verdict::Packet(_) => "packet",
     };
     let draw = match &report.verdict {
         Verdict::Draw(parted) => Some(parted),
@@ -26,6 +28,10 @@ pub fn value([good, bad]: [&Path; 2], exit: Exit, report: &Report) -> Json {
     let threads = pixel.and_then(|pixel| pixel.threads.as_ref());
     let compute = match &report.verdict {
         Verdict::Compute(parted) => Some(parted),
+        _ => None,
+    };
+    let packet = match &report.verdict {
+        Verdict::Packet(parted) => Some(parted),
         _ => None,
     };
     json!({
@@ -40,6 +46,7 @@ pub fn value([good, bad]: [&Path; 2], exit: Exit, report: &Report) -> Json {
         "pixel": pixel.map(self::pixel),
         "threads": threads.map(self::threads),
         "compute": compute.map(|parted| self::compute(parted)),
+        "packet": packet.map(|parted| self::packet(parted)),
     })
 }
 
@@ -168,5 +175,25 @@ fn compute(parted: &ComputeParted) -> Json {
         "offset": parted.memory.offset,
         "values": parted.memory.values.map(|value| hex(value.into())),
         "writers": parted.writers.each_ref().map(writer),
+    })
+}
+
+fn packet(parted: &PacketParted) -> Json {
+    let writers = parted.writers.each_ref().map(|writer| {
+        json!({
+            "submission": writer.submission,
+            "exec": writer.label,
+            "packet": writer.at.packet,
+            "address": hex(writer.at.address),
+            "draw": writer.draw.map(|draw| draw + 1),
+            "dispatch": writer.dispatch.map(|(number, _)| number),
+            "kernel": writer.dispatch.map(|(_, kernel)| hex(kernel)),
+        })
+    });
+    json!({
+        "bytes": parted.bytes,
+        "addresses": parted.value.map(|value| value.addresses.map(hex)),
+        "values": parted.value.map(|value| value.values.map(|value| hex(value.into()))),
+        "writers": writers,
     })
 }

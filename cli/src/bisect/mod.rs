@@ -8,7 +8,7 @@ mod text;
 use crate::output::{Error, Exit, Format, bad_input, stdout};
 use crate::why::exit_of_stop;
 use genxml_sim::Gpu;
-use genxml_sim::bisect::{Report, Verdict, find};
+use genxml_sim::bisect::{Report, Verdict, find, find_thorough};
 use genxml_sim::runs::Input;
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 /// draws than the other. First, targets are compared after the last draw to them in each
 /// submission. Then they are compared before and after each draw of the first submission with a
 /// difference. A difference that a later draw of the same submission overwrites in both runs is
-/// not found.
+/// found only with --thorough.
 ///
 /// For the first draw whose targets differ, the report has the differences of its state, and the
 /// history of a pixel that differs: the first primitive and the first stage of the pipeline that
@@ -32,6 +32,11 @@ use std::path::{Path, PathBuf};
 /// If a target already differs before the draw, the history says what wrote it: the program, a
 /// clear, a blit, a copy or a dispatch.
 ///
+/// With --thorough, the bytes that each packet writes are compared first: those of draws,
+/// dispatches, blits, and of other packets, except times. Packets are a pair if they have the same
+/// name, and draws if they are a pair as above. The report has the first pair that writes different
+/// bytes. If it is a draw with different targets, the rest of the report is as above.
+///
 /// If all draws leave the same values, dispatches are compared: the memory that each submission
 /// with dispatches changes. This needs captures, because an AUB file has no objects.
 ///
@@ -41,7 +46,8 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "Examples:
   genx bisect captures/good captures/bad
   genx bisect mesa-25.0/game mesa-25.1/game --format json | jq '.pixel.stage'
-  genx bisect good.aub.xz bad.aub.xz")]
+  genx bisect good.aub.xz bad.aub.xz
+  genx bisect captures/good captures/bad --thorough     also what a later packet overwrites")]
 pub struct Args {
     /// The good run: a capture directory, or an AUB file, plain or compressed (xz, gzip, zstd)
     good: PathBuf,
@@ -50,9 +56,9 @@ pub struct Args {
     /// text or json
     ///
     /// Members of the JSON object: good, bad (paths), exit, draws (number in each run), stops (text
-    /// or null, for each run), unpaired (draws of only one run, for each run), result (same, draw
-    /// or compute), draw, pixel, threads, compute (null if they do not apply). In members with two
-    /// values, the first is that of the good run.
+    /// or null, for each run), unpaired (draws of only one run, for each run), result (same, draw,
+    /// compute or packet), draw, pixel, threads, compute, packet (null if they do not apply). In
+    /// members with two values, the first is that of the good run.
     ///
     /// Members of draw: draws (number, submission, exec, address, kind), target (name, format,
     /// width, height, addresses), before, problem, samples, rectangle, state (packet, field, old,
@@ -61,9 +67,15 @@ pub struct Args {
     /// Members of threads: stage, number, kernels, payload (register, values), instructions (step,
     /// offset, assembly), values (register, values).
     /// Members of compute: execs, dwords, objects, offset, values, writers (packet, address,
-    /// dispatch, kernel, value).
+    /// dispatch, kernel, value). Members of packet: bytes (written by each run), addresses, values
+    /// (null if one run writes more, and else the same), writers (submission, exec, packet,
+    /// address, draw, dispatch, kernel).
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
     format: Format,
+    /// Compare what each packet writes, to find also differences that the same submission
+    /// overwrites; takes about one and a half times as long
+    #[arg(long)]
+    thorough: bool,
     /// Maximum work of a submission, as in genx run
     #[arg(long, value_name = "UNITS", value_parser = clap::value_parser!(u64).range(1..))]
     work_limit: Option<u64>,
@@ -78,7 +90,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         }
     }
     let exit = match report.verdict {
-        Verdict::Draw(_) | Verdict::Compute(_) => Exit::Differs,
+        Verdict::Draw(_) | Verdict::Compute(_) | Verdict::Packet(_) => Exit::Differs,
         Verdict::Same if report.unpaired.iter().any(|works| !works.is_empty()) => Exit::Differs,
         Verdict::Same => report.stops.iter().flatten().map(exit_of_stop).next().unwrap_or(Exit::Ok),
     };
@@ -109,5 +121,6 @@ fn compare(args: &Args) -> Result<Report, Error> {
         Input::open(path).map_err(|error| bad_input(format!("{}: {error}", path.display())))
     };
     let (good, bad) = (open(&args.good)?, open(&args.bad)?);
+    let find = if args.thorough { find_thorough } else { find };
     find([&good, &bad], &set_up).map_err(|error| bad_input(error.to_string()))
 }

@@ -3,7 +3,8 @@
 use crate::why::text as history;
 use genxml_eu::kernel::Located;
 use genxml_sim::bisect::{
-    ComputeParted, DrawParted, PixelParted, Report, ThreadsParted, Verdict, Writer, target_name,
+    ComputeParted, DrawParted, PacketParted, PixelParted, Report, ThreadsParted, Verdict, Writer,
+    target_name,
 };
 use genxml_sim::eu::debug::Location;
 use genxml_sim::inspect::bisect::differ::{Dword, First};
@@ -43,6 +44,7 @@ pub fn write(out: &mut dyn Write, paths: [&Path; 2], report: &Report) -> io::Res
         }
         Verdict::Draw(parted) => draw(out, parted),
         Verdict::Compute(parted) => compute(out, parted),
+        Verdict::Packet(parted) => packet(out, parted),
     }
 }
 
@@ -238,4 +240,32 @@ fn writer(writer: &Writer) -> String {
         _ => String::new(),
     };
     format!("{dispatch}{at} writes {:#010x}", writer.value)
+}
+
+fn packet(out: &mut dyn Write, parted: &PacketParted) -> io::Result<()> {
+    let name = parted.writers[0].at.packet;
+    writeln!(out, "the first difference is in a packet: {name} writes other bytes")?;
+    for (side, name) in NAMES.iter().enumerate() {
+        let writer = &parted.writers[side];
+        let exec = writer.label.map_or_else(String::new, |label| format!(" (exec {label})"));
+        let what = match (writer.draw, writer.dispatch) {
+            (Some(draw), _) => format!("draw {}, ", draw + 1),
+            (None, Some((dispatch, kernel))) => {
+                format!("dispatch {dispatch}, kernel at {}, ", Va(kernel))
+            }
+            (None, None) => String::new(),
+        };
+        writeln!(out, "  {name:<9} submission {}{exec}, {what}{}", writer.submission, writer.at)?;
+    }
+    let kind = if parted.writers[0].draw.is_some() { " outside of its targets" } else { "" };
+    let [good, bad] = parted.bytes;
+    writeln!(out, "  wrote     {good} bytes (good), {bad} bytes (bad){kind}")?;
+    let Some(value) = parted.value else {
+        return writeln!(out, "  differs   the positions of the bytes, or their number");
+    };
+    writeln!(out, "  differs   the first dword that differs is:")?;
+    for (side, name) in NAMES.iter().enumerate() {
+        writeln!(out, "  {name:<9} {:#010x} at {}", value.values[side], Va(value.addresses[side]))?;
+    }
+    Ok(())
 }

@@ -14,13 +14,20 @@ const EXAMPLES: usize = 2;
 /// Pairs the draws of two runs: as many as possible with the same [`kind`](Work::kind), without
 /// changing the order. For a draw of only one run, the other index is `None`.
 pub fn pair(good: &[Work], bad: &[Work]) -> Vec<Pair> {
+    let kinds = |works: &[Work]| works.iter().map(Work::kind).collect::<Vec<_>>();
+    pair_kinds([&kinds(good), &kinds(bad)])
+}
+
+/// Pairs the elements of two lists: as many as possible with the same text, without changing the
+/// order.
+pub fn pair_kinds([good, bad]: [&[String]; 2]) -> Vec<Pair> {
     let mut numbers = HashMap::new();
-    let mut of = |works: &[Work]| -> Vec<u32> {
-        let number = |work: &Work| {
+    let mut of = |kinds: &'_ [String]| -> Vec<u32> {
+        let number = |kind: &String| {
             let next = numbers.len() as u32;
-            *numbers.entry(work.kind()).or_insert(next)
+            *numbers.entry(kind.clone()).or_insert(next)
         };
-        works.iter().map(number).collect()
+        kinds.iter().map(number).collect()
     };
     let (good, bad) = (of(good), of(bad));
     pairs((&good, &bad), (&good, &bad))
