@@ -138,6 +138,63 @@ fn memory_and_its_writers() {
     assert!(!nodes.last().unwrap()["message"].is_null());
 }
 
+/// Removes the members of a slice that an AUB file does not have or has in another way: the
+/// numbers of submissions in the capture, and values before the host wrote the first ones.
+fn without_labels(json: &mut Json) {
+    match json {
+        Json::Object(members) => {
+            members.remove("exec");
+            members.remove("old");
+            members.values_mut().for_each(without_labels);
+        }
+        Json::Array(list) => list.iter_mut().for_each(without_labels),
+        _ => {}
+    }
+}
+
+/// The slice of memory that a dispatch wrote, in an AUB file. Oracle: the slice in the capture of
+/// which the AUB file is made.
+#[test]
+fn a_dispatch_in_an_aub_file() {
+    let capture = demo(Name::Fill);
+    let file = capture.path().join("fill.aub");
+    let paths = [capture.path().to_str().unwrap(), file.to_str().unwrap()];
+    let (code, _, err) = finish(genx(["convert", paths[0], "-o", paths[1]]));
+    assert_eq!(code, 0, "{err}");
+    let options = ["--memory", "0x1000040", "--slice"];
+    let [mut expected, mut found] = [capture.path(), &file].map(|path| json(path, &options));
+    let nodes = found["slice"]["thread"]["instructions"].as_array().unwrap();
+    assert!(nodes.last().unwrap()["message"].is_string(), "{found:#}");
+    without_labels(&mut expected);
+    without_labels(&mut found);
+    assert_eq!(found["slice"]["thread"], expected["slice"]["thread"]);
+}
+
+/// A dispatch in an AUB file of Mesa's tools. Oracle: element i is 3 i + (1000 - 2 i), from the
+/// expectation of the capture of the same program, and the slice in this capture.
+#[test]
+fn a_dispatch_in_an_aub_file_of_a_driver() {
+    let Some(folder) = corpus::folder() else { return };
+    let file = folder.join("aub/vk_saxpy.aub.xz");
+    let element = |path: &Path, i: u64| {
+        let address = format!("{:#x}", 0xfffe_ffff_9000 + 4 * i);
+        json(path, &["--memory", &address, "--slice"])
+    };
+    // The dispatch leaves element 0 unchanged.
+    for i in [1, 4, 999] {
+        let mut found = element(&file, i);
+        let nodes = found["slice"]["thread"]["instructions"].as_array().unwrap();
+        let mad = nodes.iter().find(|node| node["text"].as_str().unwrap().contains("mad"));
+        let value = |at: usize| &mad.unwrap()["operands"][at]["element"]["float"];
+        let values = [0, 1, 2].map(|at| value(at).as_f64().unwrap());
+        assert_eq!(values, [1000.0 - 2.0 * i as f64, i as f64, 3.0]);
+        let mut expected = element(&folder.join("drivers/vk_saxpy"), i);
+        without_labels(&mut expected);
+        without_labels(&mut found);
+        assert_eq!(found["slice"]["thread"], expected["slice"]["thread"], "{i}");
+    }
+}
+
 /// The memory that a draw, blit or dispatch reads and writes, besides its render targets.
 #[derive(Default)]
 struct Footprint {

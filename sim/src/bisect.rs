@@ -25,7 +25,7 @@ use genxml::decode::Tables;
 use genxml::diff::{PacketDiff, packets};
 use genxml_core::members::Value;
 use std::collections::BTreeSet;
-use thorough::{Found, Written};
+use thorough::{FirstDraw, Found, Written};
 
 /// Prepares the GPU of each run.
 pub type SetUp<'a> = dyn Fn(&mut Gpu) + 'a;
@@ -156,7 +156,10 @@ pub fn find(inputs: [&Input; 2], set_up: &SetUp<'_>) -> Result<Report, WhyError>
 /// [`WhyError`] if an input cannot be read.
 pub fn find_thorough(inputs: [&Input; 2], set_up: &SetUp<'_>) -> Result<Report, WhyError> {
     let written = Written::of(inputs, set_up);
-    let Some(found) = written.first(inputs, set_up) else { return find(inputs, set_up) };
+    let first_draw = |suspects: &[(usize, usize)]| first_draw(inputs, set_up, suspects);
+    let Some(found) = written.first(inputs, set_up, &first_draw) else {
+        return find(inputs, set_up);
+    };
     let Written { works, stops, .. } = written;
     let draws = [works[0].len(), works[1].len()];
     let pairs = pair(&works[0], &works[1]);
@@ -214,9 +217,6 @@ fn first_checkpoint(
     let wanted = good.get(at).map(|work| work.submission);
     Some(both.iter().copied().filter(|pair| submission(pair) == wanted).collect())
 }
-
-/// The indices of the draws of a pair, and whether their targets differ before the draws.
-type FirstDraw = ((usize, usize), bool);
 
 /// The first pair of draws after which, or before which, the targets differ.
 fn first_draw(

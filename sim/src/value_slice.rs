@@ -20,18 +20,22 @@ use crate::machine::events::{Event as GpuEvent, Now, Observer};
 use crate::mem::Access;
 use crate::pixel_history::{Answer, Stop, Until, WhyError};
 use crate::runs::{ContextView, Input, Pass};
+use genxml::engine::EngineId;
 use reads::{MAX_RANGES, reads, sources};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of ranges that one thread read and that have slices at the next level.
 const MAX_DEEPER: usize = 4;
 
-/// Finds the physical addresses of a range. The newest context, draw or blit that has it counts.
+/// Finds the physical addresses of a range. The newest context, or packet of a batch, that has it
+/// counts. Packets of a ring do not count: a ring is in the global address space.
 #[derive(Debug)]
 struct FindSpan {
     address: u64,
     bytes: u64,
     span: Option<Span>,
+    /// Batches that are being executed, of each engine.
+    batches: BTreeMap<EngineId, u32>,
 }
 
 impl FindSpan {
@@ -43,10 +47,15 @@ impl FindSpan {
 }
 
 impl Observer for FindSpan {
-    fn event(&mut self, _: Now, event: &GpuEvent<'_>) {
+    fn event(&mut self, now: Now, event: &GpuEvent<'_>) {
+        let batches = self.batches.entry(now.engine).or_default();
         match event {
-            GpuEvent::Draw(drawing) => self.look(&|address| drawing.physical(address)),
-            GpuEvent::Blit(blit) => self.look(&|address| blit.physical(address)),
+            GpuEvent::Submission { ring, .. } => *batches = u32::from(!ring),
+            GpuEvent::Batch { .. } => *batches += 1,
+            GpuEvent::BatchEnd { .. } => *batches = batches.saturating_sub(1),
+            GpuEvent::Packet { view, .. } if *batches > 0 => {
+                self.look(&|address| view.physical(address));
+            }
             _ => {}
         }
     }
@@ -68,7 +77,7 @@ pub fn find(
     address: u64,
     bytes: u64,
 ) -> Result<(Option<Span>, Option<Stop>), WhyError> {
-    let mut find = FindSpan { address, bytes, span: None };
+    let mut find = FindSpan { address, bytes, span: None, batches: BTreeMap::new() };
     let stop = runs.run(&mut find)?;
     Ok((find.span, stop))
 }
@@ -93,10 +102,6 @@ impl Pass for Locate {
 impl Pass for Tracer {
     fn is_done(&mut self) -> bool {
         Tracer::is_done(self)
-    }
-
-    fn ran(&mut self, view: &ContextView<'_>) {
-        self.read_kernel(&|address, out| view.read(address, out));
     }
 }
 

@@ -6,7 +6,7 @@
 //! objects. Targets of draws can have another layout or position in the two runs, so a draw whose
 //! digests differ is checked again: then the values of its targets are compared.
 
-use super::{FirstDraw, SetUp, first_draw};
+use crate::gpu::Gpu;
 use crate::inspect::bisect::writes::{Run, Writer, Writes};
 use crate::inspect::bisect::{Work, differ};
 use crate::pixel_history::Stop;
@@ -39,6 +39,9 @@ pub struct Value {
     pub values: [u32; 2],
 }
 
+/// The indices of the draws of a pair, and whether their targets differ before the draws.
+pub(super) type FirstDraw = ((usize, usize), bool);
+
 /// The first difference.
 #[derive(Debug)]
 pub(super) enum Found {
@@ -61,7 +64,7 @@ pub(super) struct Written {
 
 impl Written {
     /// Runs both inputs.
-    pub fn of(inputs: [&Input; 2], set_up: &SetUp<'_>) -> Written {
+    pub fn of(inputs: [&Input; 2], set_up: &dyn Fn(&mut Gpu)) -> Written {
         let mut written = Written {
             works: [Vec::new(), Vec::new()],
             stops: [None, None],
@@ -88,8 +91,14 @@ impl Written {
         pairs.into_iter().filter_map(|(good, bad)| Some((good?, bad?))).collect()
     }
 
-    /// The first difference; `None` if all partners write the same values.
-    pub fn first(&self, inputs: [&Input; 2], set_up: &SetUp<'_>) -> Option<Found> {
+    /// The first difference; `None` if all partners write the same values. `first_draw` returns the
+    /// first pair of draws whose targets differ.
+    pub fn first(
+        &self,
+        inputs: [&Input; 2],
+        set_up: &dyn Fn(&mut Gpu),
+        first_draw: &dyn Fn(&[(usize, usize)]) -> Option<FirstDraw>,
+    ) -> Option<Found> {
         let mut suspects = Vec::new();
         for (good, bad) in self.partners() {
             let (a, b) = (&self.writers[0][good], &self.writers[1][bad]);
@@ -102,7 +111,7 @@ impl Written {
             }
             let differs = others || draws.is_none() && !a.targets.is_like(&b.targets);
             if (differs || suspects.len() == SUSPECTS) && !suspects.is_empty() {
-                if let Some(found) = first_draw(inputs, set_up, &suspects) {
+                if let Some(found) = first_draw(&suspects) {
                     return Some(Found::Draw(found));
                 }
                 suspects.clear();
@@ -116,12 +125,17 @@ impl Written {
         }
         match suspects.is_empty() {
             true => None,
-            false => first_draw(inputs, set_up, &suspects).map(Found::Draw),
+            false => first_draw(&suspects).map(Found::Draw),
         }
     }
 
     /// Runs both inputs up to the packets, and compares the bytes that they write.
-    fn packet(&self, inputs: [&Input; 2], set_up: &SetUp<'_>, indices: [usize; 2]) -> PacketParted {
+    fn packet(
+        &self,
+        inputs: [&Input; 2],
+        set_up: &dyn Fn(&mut Gpu),
+        indices: [usize; 2],
+    ) -> PacketParted {
         let kept = [0, 1].map(|side| {
             let mut writes = Writes::new(Some(indices[side]));
             inputs[side].run(set_up, &mut writes);

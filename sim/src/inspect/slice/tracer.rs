@@ -146,15 +146,6 @@ impl Tracer {
         self.is_done
     }
 
-    /// Reads the kernel of a thread that no draw started. `read` reads memory as the thread's
-    /// context sees it.
-    pub fn read_kernel(&mut self, read: &dyn Fn(u64, &mut [u8]) -> bool) {
-        if let Some((recording, _)) = &self.recorded {
-            let address = recording.kernel;
-            self.kernels.entry(address).or_insert_with(|| Code::read(address, 0, read));
-        }
-    }
-
     /// The packet, and the recorded thread.
     ///
     /// # Errors
@@ -286,9 +277,13 @@ impl Observer for Tracer {
             Event::Thread { kernel, thread, payload } if self.is_now => {
                 self.thread(*kernel, *thread, payload);
             }
-            Event::Instruction { thread, ip, mask, registers, .. }
+            Event::Instruction { kernel, thread, ip, mask, registers, view }
                 if self.runs == Some(*thread) =>
             {
+                // No event of a dispatch has its kernel.
+                self.kernels.entry(*kernel).or_insert_with(|| {
+                    Code::read(*kernel, 0, &|address, out| view.read(address, out))
+                });
                 if let Some((recording, _)) = &mut self.recorded {
                     recording.instruction(*ip, *mask, registers);
                 }
