@@ -42,6 +42,9 @@ pub struct Value {
 /// The indices of the draws of a pair, and whether their targets differ before the draws.
 pub(super) type FirstDraw = ((usize, usize), bool);
 
+/// Returns the first of several pairs of draws whose targets differ.
+pub(super) type Confirm<'a> = dyn Fn(&[(usize, usize)]) -> Option<FirstDraw> + 'a;
+
 /// The first difference.
 #[derive(Debug)]
 pub(super) enum Found {
@@ -97,7 +100,7 @@ impl Written {
         &self,
         inputs: [&Input; 2],
         set_up: &dyn Fn(&mut Gpu),
-        first_draw: &dyn Fn(&[(usize, usize)]) -> Option<FirstDraw>,
+        first_draw: &Confirm<'_>,
     ) -> Option<Found> {
         let mut suspects = Vec::new();
         for (good, bad) in self.partners() {
