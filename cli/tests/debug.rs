@@ -2,10 +2,11 @@
 
 use crate::common::{batch_capture, corpus, demo_capture, fill_capture, finish, genx, read_png};
 use genx::demo::{Name, cube, fill};
+use genxml::batch::Batch;
 use genxml::capture::{Capture, CaptureWriter};
 use genxml::core::{Address, U};
 use genxml::engine::Render;
-use genxml::gen8::mi::{MiBatchBufferStart, MiStoreDataImm};
+use genxml::gen8::mi::{MiBatchBufferStart, MiNoop, MiStoreDataImm};
 use genxml_sim::debugger::{Options, of_capture};
 use genxml_sim::inspect::debugger::{
     Breakpoints, Command as Debug, Controller, Moment, Reason, Stop, What,
@@ -182,6 +183,18 @@ fn breakpoints() {
     assert_eq!(group(&off), "4,0,0");
     let back = ["break kernel", "break group 6,0,0", "disable 1", "continue", "enable 1"];
     assert_eq!(group(&[&back[..], &["reverse-continue"]].concat()), "5,0,0");
+    // Going back, the newest hits are ignored: those at 5, 4 and 3.
+    let ignoring = [&back[..], &["ignore 1 3", "reverse-continue"]].concat();
+    assert_eq!(group(&ignoring), "2,0,0");
+    let out = script(capture.path(), &[&ignoring[..], &["info breakpoints"]].concat());
+    assert!(!out.contains("ignores"), "{out}");
+    // Each breakpoint has its own count: that of group 4 does not ignore the hits of kernels.
+    let two = [&back[..], &["break group 4,0,0", "ignore 1 3", "reverse-continue"]].concat();
+    assert_eq!(group(&two), "4,0,0");
+    // More than there are: 6 hits before group 6.
+    let all = [&back[..], &["ignore 1 100", "reverse-continue", "info breakpoints"]].concat();
+    let out = script(capture.path(), &all);
+    assert!(out.contains("ignores 94 hits"), "{out}");
     assert_eq!(group(&["tbreak kernel", "break group 9,0,0", "continue", "continue"]), "9,0,0");
     let delete = ["break kernel", "break group 2,1,0", "delete 1", "continue"];
     assert_eq!(group(&delete), "2,1,0");
@@ -326,6 +339,38 @@ fn an_interrupt_stops_the_run() {
         assert!(output.next().unwrap().contains("MI_BATCH_BUFFER_START"));
     }
     commands.write_all(b"quit\n").unwrap();
+    assert_eq!(debugger.wait().unwrap().code(), Some(0));
+}
+
+/// An interrupt while the debugger waits for a command has no effect on the next run.
+#[test]
+#[cfg(unix)]
+fn an_interrupt_at_the_prompt() {
+    let capture = tempdir().unwrap();
+    let mut batch = Batch::<Render>::new("batch", 0x2_0000, 1 << 16).unwrap();
+    // Enough packets for the debugger to look for an interrupt.
+    for _ in 0..10_000 {
+        batch.emit(&MiNoop::new()).unwrap();
+    }
+    let mut writer = CaptureWriter::new("batch");
+    batch.finish().unwrap().submit([]).unwrap().write(1, &mut writer);
+    writer.finish(capture.path()).unwrap();
+    let mut debugger = Command::new(env!("CARGO_BIN_EXE_genx"))
+        .args(["debug", capture.path().to_str().unwrap()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut commands = debugger.stdin.take().unwrap();
+    let mut output = BufReader::new(debugger.stdout.take().unwrap()).lines().map(Result::unwrap);
+    commands.write_all(b"print 1234\n").unwrap();
+    assert!(output.any(|line| line.starts_with("1234")));
+    let id = debugger.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    commands.write_all(b"continue\nquit\n").unwrap();
+    let rest: Vec<String> = output.collect();
+    assert!(rest.iter().any(|line| line == "the run has ended"), "{rest:?}");
+    assert!(rest.iter().all(|line| line != "paused"), "{rest:?}");
     assert_eq!(debugger.wait().unwrap().code(), Some(0));
 }
 

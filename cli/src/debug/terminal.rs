@@ -11,7 +11,7 @@ use rustyline::history::DefaultHistory;
 use rustyline::{Context, Editor, Helper, Highlighter, Hinter, Validator};
 use signal_hook::consts::SIGINT;
 use std::collections::VecDeque;
-use std::io::{self, BufRead, IsTerminal};
+use std::io::{self, BufRead, BufReader, IsTerminal};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -41,7 +41,8 @@ impl Completer for Names {
 /// Where commands come from after those of files and options.
 enum Input {
     Terminal(Box<Editor<Names, DefaultHistory>>),
-    Pipe,
+    /// The buffer is here, because that of standard input cannot be looked at.
+    Pipe(BufReader<io::Stdin>),
     Nothing,
 }
 
@@ -74,7 +75,7 @@ impl Terminal {
             editor.set_helper(Some(Names));
             Input::Terminal(Box::new(editor))
         } else {
-            Input::Pipe
+            Input::Pipe(BufReader::new(io::stdin()))
         };
         let interrupted = Arc::new(AtomicBool::new(false));
         if !matches!(input, Input::Nothing) {
@@ -98,9 +99,15 @@ impl Terminal {
         }
         match &mut self.input {
             Input::Nothing => None,
-            Input::Pipe => {
+            Input::Pipe(pipe) => {
                 let mut line = String::new();
-                match io::stdin().lock().read_line(&mut line) {
+                let waits = !pipe.buffer().contains(&b'\n');
+                let read = pipe.read_line(&mut line);
+                if waits {
+                    // No run is going on, so a Ctrl-C while the debugger waited has no effect.
+                    self.interrupted.store(false, Ordering::Relaxed);
+                }
+                match read {
                     Ok(0) => None,
                     Ok(_) => Some((line, false)),
                     Err(error) => {

@@ -185,7 +185,8 @@ pub struct Breakpoint {
     pub what: What,
     /// It stops only if the value is not zero.
     pub condition: Option<Expression>,
-    /// Number of hits that do not stop. A search backward does not use it.
+    /// Number of hits that do not stop: the next ones of a run forward, or the newest ones of a
+    /// search backward.
     pub ignore: u64,
     /// Number of hits of runs forward; hits whose condition is false do not count.
     pub hits: u64,
@@ -271,6 +272,18 @@ impl Breakpoints {
     /// The breakpoint with a number.
     pub fn get_mut(&mut self, number: u32) -> Option<&mut Breakpoint> {
         self.list.iter_mut().find(|breakpoint| breakpoint.number == number)
+    }
+
+    /// True if a hit of the breakpoint with this number does not stop. One hit less is then
+    /// ignored.
+    pub(super) fn ignores(&mut self, number: u32) -> bool {
+        match self.get_mut(number) {
+            Some(breakpoint) if breakpoint.ignore > 0 => {
+                breakpoint.ignore -= 1;
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Those that can stop.

@@ -12,7 +12,7 @@ use crate::machine::view::View;
 use crate::machine::watched::{PixelEvent, WatchedPixel};
 use genxml::eu::Generation;
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Number of events between two calls of [`Controller::pauses`].
 const EVENTS_BETWEEN_POLLS: u32 = 1024;
@@ -79,11 +79,15 @@ enum Goal {
     Thread,
     /// A moment, without any breakpoint before it.
     Reach { moment: Moment, reasons: Vec<Reason> },
-    /// The newest hit of a breakpoint before a moment.
-    Search { before: Moment, best: Option<(Moment, Vec<Reason>)> },
+    /// The newest hit of a breakpoint before a moment that is not ignored. `hits` are the newest
+    /// hits so far, oldest first: as many as can be ignored, and one.
+    Search { before: Moment, hits: VecDeque<Hit> },
     /// The newest instruction before the fault with this text.
     Fault { text: String },
 }
+
+/// A moment at which breakpoints stop.
+type Hit = (Moment, Vec<Reason>);
 
 /// Why the run is cancelled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -229,8 +233,8 @@ impl<'c> Engine<'c> {
             None => {}
         }
         match std::mem::replace(&mut self.goal, Goal::Run) {
-            Goal::Search { best, .. } => {
-                self.found(best);
+            Goal::Search { hits, .. } => {
+                self.found(hits);
                 return Next::Restart;
             }
             Goal::Fault { text } => {
@@ -272,13 +276,22 @@ impl<'c> Engine<'c> {
         }
     }
 
-    /// Sets the goal of the run after a search.
-    fn found(&mut self, best: Option<(Moment, Vec<Reason>)>) {
-        self.goal = match best {
+    /// Sets the goal of the run after a search: the newest hit that is not ignored.
+    fn found(&mut self, mut hits: VecDeque<Hit>) {
+        let mut newest = None;
+        while newest.is_none()
+            && let Some((moment, mut reasons)) = hits.pop_back()
+        {
+            reasons.retain(|reason| {
+                !reason.breakpoint().is_some_and(|number| self.breakpoints.ignores(number))
+            });
+            newest = (!reasons.is_empty()).then_some((moment, reasons));
+        }
+        self.goal = match newest {
             Some((moment, reasons)) => Goal::Reach { moment, reasons },
             // The search continues in what was run before this run started.
             None if self.start > 0 => {
-                Goal::Search { before: Moment::Packet(self.start + 1), best: None }
+                Goal::Search { before: Moment::Packet(self.start + 1), hits: VecDeque::new() }
             }
             None => {
                 let reasons = vec![Reason::Beginning];
@@ -342,9 +355,9 @@ impl<'c> Engine<'c> {
                 false => Met::Pass,
             },
             Goal::Fault { .. } => Met::Pass,
-            Goal::Search { before, best } if *before == moment => {
-                let best = best.take();
-                self.found(best);
+            Goal::Search { before, hits } if *before == moment => {
+                let hits = std::mem::take(hits);
+                self.found(hits);
                 self.cancel = Some(Cancel::Restart);
                 Met::Pass
             }
@@ -373,9 +386,13 @@ impl<'c> Engine<'c> {
         if !self.breakpoints.all().is_empty() {
             reasons.extend(self.hits(moment, thread, view, hit));
         }
-        if let Goal::Search { best, .. } = &mut self.goal {
+        if let Goal::Search { hits, .. } = &mut self.goal {
             if !reasons.is_empty() {
-                *best = Some((moment, reasons));
+                hits.push_back((moment, reasons));
+            }
+            let ignored = self.breakpoints.enabled().map(|breakpoint| breakpoint.ignore);
+            if hits.len() as u64 > ignored.fold(1, u64::saturating_add) {
+                hits.pop_front();
             }
             return;
         }
@@ -436,9 +453,8 @@ impl<'c> Engine<'c> {
         for (number, reason) in reasons {
             let Some(breakpoint) = self.breakpoints.get_mut(number) else { continue };
             breakpoint.hits += 1;
-            match breakpoint.ignore {
-                0 => stops.push(reason),
-                _ => breakpoint.ignore -= 1,
+            if !self.breakpoints.ignores(number) {
+                stops.push(reason);
             }
         }
         stops
@@ -583,7 +599,7 @@ fn goal(
         Command::Finish => thread.map_or(Goal::Any, Goal::Last),
         Command::StepPacket => Goal::Packet,
         Command::StepThread => Goal::Thread,
-        Command::ContinueBack => Goal::Search { before: moment, best: None },
+        Command::ContinueBack => Goal::Search { before: moment, hits: VecDeque::new() },
         Command::GoTo(moment) => reach(moment),
         Command::StepBack | Command::PacketBack => reach(match moment {
             Moment::End if packets == 0 => return Err(Reason::Beginning),

@@ -51,6 +51,18 @@ pub enum Reason {
     Broken(String),
 }
 
+impl Reason {
+    /// The number of the breakpoint or watchpoint.
+    pub fn breakpoint(&self) -> Option<u32> {
+        match self {
+            Reason::Breakpoint(number)
+            | Reason::Watchpoint { number, .. }
+            | Reason::BadCondition { number, .. } => Some(*number),
+            _ => None,
+        }
+    }
+}
+
 /// A thread at a stop, before an instruction.
 #[derive(Clone, Copy, Debug)]
 pub struct StoppedThread<'a> {
