@@ -2,7 +2,7 @@
 
 use crate::aub::AubReplay;
 use crate::gpu::{ContextId, Gpu};
-use crate::inspect::sanitize::Sanitizers;
+use crate::inspect::sanitize::{QUARANTINE, Sanitizers};
 use crate::machine::events::Observer;
 use crate::pixel_history::{Answer, Question, Stop, Until, WhyError, of_aub, of_capture, stopped};
 use crate::replay::{Replay, Step};
@@ -29,6 +29,11 @@ pub trait Pass: Observer {
         true
     }
 
+    /// Bytes of freed objects of a capture that are kept, see [`Replay::quarantine`].
+    fn quarantine(&self) -> u64 {
+        0
+    }
+
     /// Called after each submission. True if the rest of the run does not matter.
     fn is_done(&mut self) -> bool {
         false
@@ -38,7 +43,11 @@ pub trait Pass: Observer {
     fn ran(&mut self, _view: &ContextView<'_>) {}
 }
 
-impl Pass for Sanitizers {}
+impl Pass for Sanitizers {
+    fn quarantine(&self) -> u64 {
+        QUARANTINE
+    }
+}
 
 /// Memory as a context sees it.
 pub struct ContextView<'g> {
@@ -155,6 +164,7 @@ fn run_capture(
 ) -> Option<Stop> {
     let mut replay = Replay::new(capture);
     set_up(replay.gpu());
+    replay.quarantine(pass.quarantine());
     loop {
         let is_wanted = replay.upcoming().is_none_or(|exec| pass.label(exec.seq));
         let step = match is_wanted {

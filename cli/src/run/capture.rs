@@ -10,11 +10,8 @@ use crate::progress;
 use genxml::capture::Capture;
 use genxml::check::{self as rules, Finding, Rules, Summary};
 use genxml::eu::Generation;
+use genxml_sim::inspect::sanitize::QUARANTINE;
 use genxml_sim::replay::{Replay, Step};
-
-/// Bytes of freed objects whose physical addresses are not used again in runs with sanitizers, so
-/// that a new object at an old graphics address is another object for them.
-const SANITIZED_QUARANTINE: u64 = 256 << 20;
 
 /// Runs the capture that the arguments name.
 pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
@@ -26,7 +23,7 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
     listeners.select(args, generation)?;
     let mut replay = Replay::new(&capture);
     if listeners.sanitizes() {
-        replay.quarantine(SANITIZED_QUARANTINE);
+        replay.quarantine(QUARANTINE);
     }
     let mut dump = args.dump.as_deref().map(Dump::new).transpose()?;
     let mut report = Report::new(capture.name(), &args.input, Input::Capture);

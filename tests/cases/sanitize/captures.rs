@@ -3,7 +3,7 @@
 
 use genxml::capture::Capture;
 use genxml::eu::Generation;
-use genxml_sim::inspect::sanitize::Sanitizers;
+use genxml_sim::inspect::sanitize::{QUARANTINE, Sanitizers};
 use genxml_sim::replay::{Replay, Step};
 use genxml_testkit::corpus;
 use std::collections::BTreeMap;
@@ -46,7 +46,7 @@ fn findings_are_explained() {
             Sanitizers::new(["race", "bounds", "uninit", "state"], Generation::Gen8)
                 .expect("names");
         let mut replay = Replay::new(&capture);
-        replay.quarantine(256 << 20);
+        replay.quarantine(QUARANTINE);
         while let Some(step) = replay.step_observed(&mut sanitizers) {
             if let Step::Exec { result: Err(fault), .. } = step {
                 panic!("{}: {fault}", capture.name());

@@ -27,3 +27,8 @@ pub mod uninit;
 pub use finding::{Finding, Rule, Side};
 pub use list::{Row, SANITIZERS, Sanitizers, Unknown, names, row};
 pub use sanitizer::Sanitize;
+
+/// Bytes of freed objects whose physical addresses are not used again in runs with sanitizers
+/// ([`Replay::quarantine`](crate::replay::Replay::quarantine)). So a new object at the graphics
+/// address of an old one is another object for them.
+pub const QUARANTINE: u64 = 256 << 20;
