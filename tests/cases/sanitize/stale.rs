@@ -17,6 +17,7 @@ use genxml::gen8::render3d_constants::{
 };
 use genxml::gen8::render3d_fetch::*;
 use genxml::gen8::render3d_pixel::ThreeDStatePs;
+use genxml::gen8::state::StateBaseAddress;
 use genxml_cases::{BATCH, DYNAMIC_STATE, Model, at, draw, packets, u};
 use genxml_sim::inspect::sanitize::{Finding, Sanitizers};
 use genxml_sim::replay::{Replay, Step};
@@ -200,6 +201,27 @@ fn packets_that_are_sent_again() {
         VertexBufferState { vertex_buffer_index: u(1), ..draw::vertex_buffer(VERTICES, 16, BYTES) };
     let case = Case::points(false).then(&vertex_buffers(other));
     assert_eq!(brief(&case.run(None, replace(VERTICES))), [VERTEX]);
+}
+
+/// Buffer 0 is relative to Dynamic State Base Address (2d p.1), which changes between the draws.
+#[test]
+fn constants_relative_to_an_earlier_base() {
+    let moved = packets![StateBaseAddress {
+        dynamic_state_base_address_modify_enable: true,
+        dynamic_state_base_address: at(DYNAMIC_STATE + 0x1000),
+        ..StateBaseAddress::new()
+    }];
+    let stale = |number: usize| {
+        let mut case = Case::constants(buffer(number)).then(&moved);
+        // The other state that is relative to the base is the same there.
+        let state = case.model.get(DYNAMIC_STATE, 0x400);
+        case.model.put(DYNAMIC_STATE + 0x1000, &state);
+        let found = case.run(None, |_| ());
+        let constants = found.iter().filter(|it| it.first.at.packet == CONSTANT.1);
+        constants.map(|it| it.rule.id).collect::<Vec<_>>()
+    };
+    assert_eq!(stale(0), ["STATE-STALE-BASE"]);
+    assert_eq!(stale(2), [""; 0]);
 }
 
 /// Buffers that the second draw does not read.

@@ -270,6 +270,10 @@ impl UsedState {
             self.report(Id::StaleBase, key, author, 0, at, (first, second), (0, 0));
             return false;
         }
+        // The memory of buffers is compared already.
+        if used.buffers.is_some() {
+            return true;
+        }
         let Some(physical) = view.physical(address) else { return true };
         let Some(setter) = self.setters.get(self.context, key) else { return true };
         match setter.target {

@@ -62,11 +62,16 @@ impl Objects {
     }
 }
 
+/// True if the address of constant buffer 0 is not relative to Dynamic State Base Address.
+pub fn is_absolute(state: &State) -> bool {
+    let switches = Instpm::unpack_lossy(&[state.registers.read(Instpm::OFFSET)]);
+    switches.constant_buffer_address_offset_disable
+}
+
 /// The graphics addresses of the constant buffers of a stage, each at its number; `None` for a
 /// buffer of length 0.
 pub fn constants(state: &State, body: &ThreeDStateConstantBody) -> [Option<u64>; BUFFERS] {
-    let switches = Instpm::unpack_lossy(&[state.registers.read(Instpm::OFFSET)]);
-    let base = match switches.constant_buffer_address_offset_disable {
+    let base = match is_absolute(state) {
         true => 0,
         false => state.base.dynamic,
     };

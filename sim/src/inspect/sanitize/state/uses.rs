@@ -145,10 +145,16 @@ macro_rules! stage {
             $uses.pointer::<$stage>("its kernel runs", (Base::Instruction, *offset));
         }
         if $constants {
-            $uses.needs::<$constant>("the stage is on and reads push constants");
+            let why = "the stage is on and reads push constants";
             let body: ThreeDStateConstantBody = $uses.latched.read::<$constant>(0).constant_body;
             let addresses = targets::constants($uses.state(), &body);
-            $uses.reads(Id::StaleConstants, addresses);
+            if addresses[0].is_some() && !targets::is_absolute($uses.state()) {
+                let offset = body.pointer_to_constant_buffer_0.va48();
+                $uses.pointer::<$constant>(why, (Base::Dynamic, offset));
+            } else {
+                $uses.needs::<$constant>(why);
+            }
+            $uses.reads(slot::<$constant>(0), Id::StaleConstants, addresses);
             if addresses.iter().any(Option::is_some) {
                 $uses.needs::<$alloc>("the stage has push constants");
             }
@@ -220,10 +226,13 @@ impl<'v> Uses<'v> {
         self.base(pointer.0);
     }
 
-    /// The draw reads the buffers of the newest packet.
-    fn reads(&mut self, rule: Id, addresses: [Option<u64>; BUFFERS]) {
-        if self.draws {
-            self.last(|used| used.buffers = Some(Buffers { rule, addresses }));
+    /// The draw reads the buffers of the newest packet with this key.
+    fn reads(&mut self, key: Key, rule: Id, addresses: [Option<u64>; BUFFERS]) {
+        let used = self.packets.iter_mut().rev().find(|used| used.key == key);
+        if self.draws
+            && let Some(used) = used
+        {
+            used.buffers = Some(Buffers { rule, addresses });
         }
     }
 
@@ -336,7 +345,8 @@ fn fetch(uses: &mut Uses<'_>, packet: &ThreeDPrimitive) {
             let buffer: VertexBufferState = uses.latched.read(index);
             if !buffer.null_vertex_buffer && buffer.buffer_size.get() != 0 {
                 let address = buffer.buffer_starting_address.va48();
-                uses.reads(Id::StaleVertices, [Some(address), None, None, None]);
+                let key = slot::<VertexBufferState>(index);
+                uses.reads(key, Id::StaleVertices, [Some(address), None, None, None]);
             }
         }
     }
@@ -345,7 +355,8 @@ fn fetch(uses: &mut Uses<'_>, packet: &ThreeDPrimitive) {
         let buffer: ThreeDStateIndexBuffer = uses.latched.read(0);
         if buffer.buffer_size.get() != 0 {
             let address = buffer.buffer_starting_address.va48();
-            uses.reads(Id::StaleIndices, [Some(address), None, None, None]);
+            let key = slot::<ThreeDStateIndexBuffer>(0);
+            uses.reads(key, Id::StaleIndices, [Some(address), None, None, None]);
         }
         uses.needs::<ThreeDStateVf>("the draw has indices: it has the cut index");
     }
