@@ -323,6 +323,17 @@ fn a_value_that_is_overwritten() {
     }
     let (_, out, _) = bisect(good.path(), bad.path(), &["--thorough"]);
     assert!(out.contains("0x00000001 at 0x0000_0001_0008"), "{out}");
+    // AUB files have no objects.
+    let [good_aub, bad_aub] = [&good, &bad].map(|capture| {
+        let (from, to) = (capture.path(), capture.path().join("stores.aub"));
+        let paths = [from.to_str().unwrap(), to.to_str().unwrap()];
+        let (code, _, err) = finish(genx(["convert", paths[0], "-o", paths[1]]));
+        assert_eq!(code, 0, "{err}");
+        to
+    });
+    let (code, report) = thorough(&good_aub, &bad_aub);
+    assert_eq!((code, &report["result"]), (1, &"packet".into()), "{report:#}");
+    assert_eq!(report["packet"]["values"], packet["values"]);
     // The object has another address, and the time is another one.
     let moved = stores(0x5_0000, &[5, 1, 7], 1000);
     let (code, report) = thorough(good.path(), moved.path());
