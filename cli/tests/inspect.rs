@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use tempfile::tempdir;
 
 /// A running inspector. It ends when the value is dropped.
-struct Inspector {
+pub struct Inspector {
     child: Child,
     host: String,
     token: String,
@@ -30,7 +30,7 @@ impl Drop for Inspector {
 }
 
 impl Inspector {
-    fn start(input: &Path, more: &[&str]) -> Inspector {
+    pub fn start(input: &Path, more: &[&str]) -> Inspector {
         let mut child = Command::new(env!("CARGO_BIN_EXE_genx"))
             .arg("inspect")
             .arg(input)
@@ -66,12 +66,12 @@ impl Inspector {
         self.send(request.as_bytes()).0
     }
 
-    fn get(&self, path: &str) -> (u16, String, Vec<u8>) {
+    pub fn get(&self, path: &str) -> (u16, String, Vec<u8>) {
         let Inspector { host, token, .. } = self;
         self.send(format!("GET /{token}/{path} HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes())
     }
 
-    fn json(&self, path: &str) -> Json {
+    pub fn json(&self, path: &str) -> Json {
         let (status, head, body) = self.get(path);
         assert_eq!(status, 200, "{path}: {}", String::from_utf8_lossy(&body));
         assert!(head.contains("Content-Type: application/json\r\n"), "{head}");
@@ -79,7 +79,7 @@ impl Inspector {
     }
 
     /// Waits until the background has ended; returns the progress.
-    fn wait(&self) -> Json {
+    pub fn wait(&self) -> Json {
         let start = Instant::now();
         loop {
             let progress = self.json("api/progress");
@@ -92,7 +92,7 @@ impl Inspector {
     }
 
     /// The pixels of a picture. Another project's reader decodes the file.
-    fn picture(&self, path: &str) -> (Vec<u8>, [u32; 2]) {
+    pub fn picture(&self, path: &str) -> (Vec<u8>, [u32; 2]) {
         let (status, head, body) = self.get(path);
         assert_eq!(status, 200, "{path}: {}", String::from_utf8_lossy(&body));
         assert!(head.contains("Content-Type: image/png\r\n"), "{head}");
@@ -221,6 +221,7 @@ fn a_draw_of_the_demo() {
         assert_eq!(list.len() as u64, progress["steps"].as_u64().unwrap());
         let last = list.last().unwrap();
         let (step, draw) = (last["number"].as_u64().unwrap(), last["draw"].as_u64().unwrap());
+        assert_eq!(step, draw, "the demos have only draws");
 
         let demo = name.demo();
         let (expected, _) = execute(&(demo.submission)().unwrap(), demo.target).unwrap();
@@ -397,7 +398,6 @@ fn other_steps_and_faults() {
     }
     assert_eq!(page.json("api/steps?from=1")["steps"], serde_json::json!([]));
     assert_eq!(page.get("api/steps?from=x").0, 404);
-    assert_eq!(page.get("api/thumbnail/1").0, 404);
     // Oracle: the kernel of the demo ends with a message to the thread spawner.
     let kernel = page.json("api/kernel/1");
     assert!(kernel["text"].as_str().unwrap().trim_end().contains("EOT"), "{kernel}");
@@ -429,6 +429,10 @@ fn other_steps_and_faults() {
         steps["steps"].as_array().unwrap().iter().map(|step| step["complete"].clone()).collect();
     assert_eq!(complete, [true, false]);
     assert_eq!(steps["steps"][0]["pixels"], 16);
+    // The blit with the fault has a picture before it, and none after it.
+    assert_eq!(page.json("api/look/2")["complete"], false);
+    assert_eq!(page.get("api/thumbnail/2").0, 404);
+    assert_eq!(page.get("api/image/2/0/after").0, 404);
 }
 
 #[test]

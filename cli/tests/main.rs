@@ -12,6 +12,7 @@ mod eu;
 mod eu_run;
 mod generation;
 mod inspect;
+mod inspect_steps;
 mod mesa;
 mod new;
 mod other;

@@ -13,6 +13,8 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 const root = path.resolve(here, "../..");
 const genx = process.env.GENX ?? ["release", "debug"].map((kind) => path.join(root, "target", kind, "genx")).find(fs.existsSync);
 const chrome = process.env.CHROMIUM ?? ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(fs.existsSync);
+/** A folder of captures. */
+const corpus = process.env.GENXML_CORPUS ?? path.join(root, "../shared/corpus");
 /** Where screenshots go, if they are to be kept. */
 const shots = process.argv[2];
 
@@ -131,10 +133,39 @@ const checks = {
       await page.close();
     }
   },
+  async "blits, and a buffer that a dispatch wrote"() {
+    const drivers = path.join(corpus, "drivers");
+    if (!fs.existsSync(drivers)) return console.log("skipped: there are no captures in " + drivers);
+    let page = await open(await serve(path.join(drivers, "igt_gem_blt")));
+    await picture(page, "image/1/0/after");
+    assert.match(await page.locator("#target").innerText(), /^destination: /);
+    assert.equal(await page.locator(".step.current img").count(), 1, "the step has a small picture");
+    await shot(page, "blit");
+    await page.keyboard.press("t");
+    await picture(page, "image/1/1/after");
+    await page.close();
+    page = await open(await serve(path.join(drivers, "cl_vadd")));
+    await until(page, () => document.documentElement.dataset.buffer !== undefined);
+    assert.match(await page.locator("#buffer").innerText(), /bytes changed/);
+    assert.ok(!(await page.locator("#view").isVisible()));
+    await shot(page, "buffer");
+    await page.close();
+  },
   async "a dispatch"() {
     const page = await open(await serve(demo("fill")));
-    assert.match(await page.locator("#no-picture").innerText(), /dispatch/);
+    await picture(page, "image/1/0/after");
     assert.match(await page.locator(".step.current").innerText(), /GPGPU_WALKER/);
+    assert.equal(await page.locator(".step.current img").count(), 1, "the step has a small picture");
+    assert.ok(!(await page.locator("#whens button[data-when='overdraw']").isVisible()), "heat maps are for draws");
+    for (const [key, what] of [["b", "before"], ["d", "difference"], ["a", "after"]]) {
+      await page.keyboard.press(key);
+      await picture(page, "image/1/0/" + what);
+    }
+    const box = await page.locator("#picture").boundingBox();
+    await page.mouse.move(box.x + (box.width * 16.5) / 256, box.y + (box.height * 3.5) / 256);
+    await page.waitForSelector("#value[data-pixel='16,3']");
+    assert.match(await page.locator("#value").innerText(), /0x00000000.*0xff130310/);
+    await shot(page, "fill");
     await page.keyboard.press("3");
     await until(page, () => /send/.test(document.getElementById("shaders").textContent));
     await page.close();

@@ -9,10 +9,11 @@ use genxml_eu::disasm::write_listing_on;
 use genxml_eu::kernel::end_of_thread_on;
 use genxml_eu::syntax::Syntax;
 use genxml_sim::inspect::frame::heat::{COST_UNIT, Heat};
-use genxml_sim::inspect::frame::{Code, Kind, Seen, SeenTarget};
+use genxml_sim::inspect::frame::{ChangedRun, Code, Kind, Role, Seen, SeenBuffer, SeenTarget};
 use genxml_sim::inspect::history::{Channels, Meaning};
 use genxml_sim::machine::watched::Fate;
 use genxml_sim::runs::Input;
+use genxml_sim::surface::SurfaceKind;
 use serde_json::{Value, json};
 
 /// The files of the page.
@@ -52,17 +53,17 @@ fn api(work: &Work, parts: &[&str], query: &str) -> Answer {
         ["steps"] => steps(work, query),
         ["state", step] => number(step).and_then(|step| state_of(work, step)),
         ["thumbnail", step] => number(step).and_then(|step| thumbnail(work, step)),
-        ["look", draw] => number(draw).and_then(|draw| look(work, draw)),
-        ["image", draw, target, when] => number(draw)
-            .and_then(|draw| Ok((draw, number(target)?)))
-            .and_then(|(draw, target)| image(work, draw, target as usize, when)),
-        ["heat", draw, what] => number(draw).and_then(|draw| heat(work, draw, what)),
-        ["value", draw, target, x, y] => numbers([draw, target, x, y])
-            .and_then(|[draw, target, x, y]| value(work, draw, target as usize, [x, y])),
-        ["history", draw, target, x, y] => numbers([draw, target, x, y])
-            .and_then(|[draw, target, x, y]| pixel(work, draw, target as usize, [x, y])),
+        ["look", step] => number(step).and_then(|step| look(work, step)),
+        ["image", step, target, when] => number(step)
+            .and_then(|step| Ok((step, number(target)?)))
+            .and_then(|(step, target)| image(work, step, target as usize, when)),
+        ["heat", step, what] => number(step).and_then(|step| heat(work, step, what)),
+        ["value", step, target, x, y] => numbers([step, target, x, y])
+            .and_then(|[step, target, x, y]| value(work, step, target as usize, [x, y])),
+        ["history", step, target, x, y] => numbers([step, target, x, y])
+            .and_then(|[step, target, x, y]| pixel(work, step, target as usize, [x, y])),
         ["kernel", step] => number(step).and_then(|step| dispatched(work, step)),
-        ["mesh", draw] => number(draw).and_then(|draw| mesh(work, draw)),
+        ["mesh", step] => number(step).and_then(|step| mesh(work, step)),
         ["findings"] => Ok(findings(work)),
         _ => Err("there is no such answer".to_owned()),
     };
@@ -122,9 +123,7 @@ fn state_of(work: &Work, step: u64) -> Made {
 }
 
 fn thumbnail(work: &Work, step: u64) -> Made {
-    let shared = work.shared();
-    let entry = (step as usize).checked_sub(1).and_then(|index| shared.steps.get(index));
-    let file = entry.and_then(|entry| entry.thumbnail.clone());
+    let file = work.entry(step)?.thumbnail.clone();
     file.map(png).ok_or_else(|| format!("step {step} has no picture"))
 }
 
@@ -132,9 +131,10 @@ fn png(file: Vec<u8>) -> Answer {
     Answer::ok("image/png", file)
 }
 
-fn look(work: &Work, draw: u64) -> Made {
-    let seen = work.look(draw)?;
+fn look(work: &Work, step: u64) -> Made {
+    let seen = work.look(step)?;
     let targets: Vec<Value> = seen.targets.iter().map(target).collect();
+    let buffers: Vec<Value> = seen.buffers.iter().map(buffer).collect();
     let kernels: Vec<Value> = seen.kernels.iter().map(kernel).collect();
     let heat = seen.heat.as_ref().map(|heat| {
         let fragments: u64 = heat.shaded.iter().map(|count| u64::from(*count)).sum();
@@ -148,9 +148,11 @@ fn look(work: &Work, draw: u64) -> Made {
         })
     });
     Ok(json_answer(&json!({
-        "draw": draw,
+        "step": step,
         "complete": seen.is_complete,
+        "note": seen.note,
         "targets": targets,
+        "buffers": buffers,
         "kernels": kernels,
         "heat": heat,
         "primitives": seen.mesh.count,
@@ -160,10 +162,12 @@ fn look(work: &Work, draw: u64) -> Made {
 
 fn target(target: &SeenTarget) -> Value {
     let (view, [before, after]) = (&target.view, &target.texels);
-    let meaning = match view.meaning {
-        Meaning::Color => "color",
-        Meaning::Depth(_) => "depth",
-        Meaning::Stencil(_) => "stencil",
+    let meaning = match (target.role, view.meaning) {
+        (Role::Destination, _) => "destination",
+        (Role::Source, _) => "source",
+        (Role::Target | Role::Image, Meaning::Color) => "color",
+        (_, Meaning::Depth(_)) => "depth",
+        (_, Meaning::Stencil(_)) => "stencil",
     };
     json!({
         "meaning": meaning,
@@ -171,11 +175,47 @@ fn target(target: &SeenTarget) -> Value {
         "format": view.format(),
         "width": view.level.width,
         "height": view.level.height,
+        "origin": target.origin,
         "samples": view.surface.layout.samples,
         "slices": view.surface.slices,
         "address": state::hex(view.surface.base),
         "picture": target.images[0].is_some(),
         "changed": (0..before.count()).filter(|n| before.value(*n) != after.value(*n)).count(),
+    })
+}
+
+/// A buffer, or other memory that threads wrote, with the first runs of bytes that changed.
+fn buffer(buffer: &SeenBuffer) -> Value {
+    const MOST: usize = 1000;
+    let kind = buffer.surface.as_ref().map(|surface| match surface.kind {
+        SurfaceKind::Null => "null surface",
+        SurfaceKind::Buffer => "buffer",
+        SurfaceKind::Structured => "structured buffer",
+        SurfaceKind::Image => "image",
+    });
+    let run = |run: &ChangedRun| {
+        let [before, after] = run.first.map(|first| {
+            let count = first.len().min(usize::try_from(run.bytes).unwrap_or(usize::MAX));
+            first[..count].iter().map(|byte| format!("{byte:02x}")).collect::<String>()
+        });
+        json!({
+            "address": state::hex(run.address),
+            "bytes": run.bytes,
+            "before": before,
+            "after": after,
+        })
+    };
+    json!({
+        "binding": buffer.binding,
+        "kind": kind.unwrap_or("memory"),
+        "format": buffer.surface.as_ref().and_then(|surface| surface.format.name()),
+        "address": buffer.surface.as_ref().map(|surface| state::hex(surface.base)),
+        "extent": buffer.extent.map(state::hex),
+        "written": buffer.written,
+        "changed": buffer.changed,
+        "count": buffer.count,
+        "cut": buffer.is_cut,
+        "runs": buffer.runs.iter().take(MOST).map(run).collect::<Vec<_>>(),
     })
 }
 
@@ -204,11 +244,11 @@ fn dispatched(work: &Work, step: u64) -> Made {
 }
 
 fn one(seen: &Seen, target: usize) -> Result<&SeenTarget, String> {
-    seen.targets.get(target).ok_or_else(|| format!("the draw has no target {target}"))
+    seen.targets.get(target).ok_or_else(|| format!("the step has no target {target}"))
 }
 
-fn image(work: &Work, draw: u64, target: usize, when: &str) -> Made {
-    let seen = work.look(draw)?;
+fn image(work: &Work, step: u64, target: usize, when: &str) -> Made {
+    let seen = work.look(step)?;
     let target = one(&seen, target)?;
     let image = match when {
         "before" => target.images[0].clone(),
@@ -221,11 +261,12 @@ fn image(work: &Work, draw: u64, target: usize, when: &str) -> Made {
 }
 
 fn map(seen: &Seen) -> Result<&Heat, String> {
-    seen.heat.as_ref().ok_or_else(|| "there are no heat maps of draws of a G45".to_owned())
+    let why = "heat maps exist for draws, but not for those of a G45";
+    seen.heat.as_ref().ok_or_else(|| why.to_owned())
 }
 
-fn heat(work: &Work, draw: u64, what: &str) -> Made {
-    let seen = work.look(draw)?;
+fn heat(work: &Work, step: u64, what: &str) -> Made {
+    let seen = work.look(step)?;
     let heat = map(&seen)?;
     let image = match what {
         "overdraw" => pictures::heat(heat, heat.shaded.iter().map(|count| u64::from(*count))),
@@ -237,8 +278,8 @@ fn heat(work: &Work, draw: u64, what: &str) -> Made {
 }
 
 /// The exact values of a pixel: first slice, sample 0.
-fn value(work: &Work, draw: u64, target: usize, [x, y]: [u64; 2]) -> Made {
-    let seen = work.look(draw)?;
+fn value(work: &Work, step: u64, target: usize, [x, y]: [u64; 2]) -> Made {
+    let seen = work.look(step)?;
     let target = one(&seen, target)?;
     let (width, height) = (target.view.level.width, target.view.level.height);
     if x >= u64::from(width) || y >= u64::from(height) {
@@ -281,14 +322,18 @@ fn value(work: &Work, draw: u64, target: usize, [x, y]: [u64; 2]) -> Made {
     })))
 }
 
-fn pixel(work: &Work, draw: u64, target: usize, at: [u64; 2]) -> Made {
+fn pixel(work: &Work, step: u64, target: usize, at: [u64; 2]) -> Made {
     let [x, y] = at.map(|number| u32::try_from(number).unwrap_or(u32::MAX));
-    let answer = work.history(draw, target, [x, y])?;
+    let answer = work.history(step, target, [x, y])?;
     Ok(json_answer(&history::value(&answer)))
 }
 
-fn mesh(work: &Work, draw: u64) -> Made {
-    let seen = work.look(draw)?;
+fn mesh(work: &Work, step: u64) -> Made {
+    let entry = work.entry(step)?;
+    let Kind::Draw { summary, .. } = &entry.step.kind else {
+        return Err(format!("step {step} is not a draw, so it has no mesh"));
+    };
+    let seen = work.look(step)?;
     let finite =
         |numbers: &[f32; 4]| numbers.map(|n| if n.is_finite() { json!(n) } else { Value::Null });
     let primitives: Vec<Value> = seen
@@ -310,15 +355,11 @@ fn mesh(work: &Work, draw: u64) -> Made {
             })
         })
         .collect();
-    let kind = work.shared().steps.iter().find_map(|entry| match &entry.step.kind {
-        Kind::Draw { number, summary, .. } if *number == draw => Some(summary.viewports.clone()),
-        _ => None,
-    });
     Ok(json_answer(&json!({
         "received": seen.mesh.received.iter().map(finite).collect::<Vec<_>>(),
         "primitives": primitives,
         "count": seen.mesh.count,
-        "viewports": kind,
+        "viewports": summary.viewports,
     })))
 }
 

@@ -1,7 +1,7 @@
 //! `genx inspect`: the frame inspector, a page in the browser.
 //!
 //! * this file: the options and the start; [`server`]: the HTTP server;
-//! * `work`: the runs, and what they found; `cache`: the draws that were looked at;
+//! * `work`: the runs, and what they found; `cache`: the steps that were looked at;
 //! * `api`: the answers; `pictures`: PNG files; `state`: the state of a step as JSON.
 
 mod api;
@@ -22,8 +22,8 @@ use std::sync::Arc;
 use std::thread;
 use work::Work;
 
-/// Show a capture or an AUB file in the browser: every draw with its pictures, its state and its
-/// shaders.
+/// Show a capture or an AUB file in the browser: every draw, dispatch and blit with its pictures, its
+/// state and its shaders.
 ///
 /// The command serves one page on 127.0.0.1, prints its address, and opens it. The address has a
 /// secret, so that other users and pages cannot read it. The page needs nothing from outside. The
@@ -33,8 +33,10 @@ use work::Work;
 /// shows the state and what changed since the step before, the targets before and after the draw
 /// and their difference, with exact values, the number of times that each pixel was shaded and its
 /// cost, the mesh before and after the vertex shader, and the shaders. A click on a pixel shows its
-/// history, as genx why prints it. Violated rules of the manual are at their draw. For each draw
-/// that is selected, the input runs again up to this draw; the newest ones are cached.
+/// history, as genx why prints it. For a blit, it shows the source, and the destination before and
+/// after; for a dispatch, the images that its threads wrote, and the bytes of buffers that changed.
+/// Violated rules of the manual are at their step. For each step that is selected, the input runs
+/// again up to this step; the newest ones are cached.
 ///
 /// Exit code: 2 unusable input, or no server. Otherwise the command runs until it is stopped; a
 /// fault of the run is shown in the page.

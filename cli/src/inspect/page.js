@@ -10,7 +10,7 @@ let steps = [];
 let shown = [];
 /** Index of the selected step. */
 let current = -1;
-/** Answers of `api/look` by draw. */
+/** Answers of `api/look` by step. */
 const looks = new Map();
 let progress = {};
 let findings = { rules: null, sanitize: null };
@@ -211,34 +211,37 @@ function packetOf(packet) {
 async function showLook(mine) {
   const step = steps[current];
   showFindings();
-  if (!step.draw) {
-    noPicture("This step is a " + step.kind + ". Pictures and meshes exist for draws.");
+  for (const button of document.querySelectorAll("#whens button")) button.hidden = isMap(button.dataset.when) && !step.draw;
+  $("mesh-text").textContent = step.draw ? "" : "This step is a " + step.kind + "; meshes exist for draws.";
+  for (const id of ["mesh-in", "mesh-out"]) plot($(id), [], () => {});
+  let look = looks.get(step.number);
+  if (!look) {
+    showBuffer();
     $("target").replaceChildren();
     $("shaders").replaceChildren();
-    $("mesh-text").textContent = "";
-    for (const id of ["mesh-in", "mesh-out"]) plot($(id), [], () => {});
-    if (step.kind !== "dispatch") return;
-    try { const kernel = await ask("kernel/" + step.number); if (mine === turn) showShaders({ kernels: [kernel] }); }
-    catch (error) { if (mine === turn) $("shaders").replaceChildren(element("p", "dim", error.message)); }
-    return;
-  }
-  let look = looks.get(step.draw);
-  if (!look) {
-    noPicture("running up to draw " + step.draw + " ...");
-    try { look = await ask("look/" + step.draw); } catch (error) { if (mine === turn) noPicture(error.message); return; }
-    looks.set(step.draw, look);
+    noPicture("running up to " + (step.draw ? "draw " + step.draw : "step " + step.number) + " ...");
+    try { look = await ask("look/" + step.number); } catch (error) { if (mine === turn) noPicture(error.message); return; }
+    looks.set(step.number, look);
   }
   if (mine !== turn) return;
   const select = $("target"), before = select.value;
-  select.replaceChildren(...look.targets.map((target, index) => new Option(
-    (target.meaning === "color" ? "binding " + target.binding : target.meaning) + ": " + target.format + " " + target.width + "x" + target.height + " at " + target.address + ", " + plural(target.changed, "value") + " changed", index)));
-  if (before !== "" && Number(before) < look.targets.length) select.value = before;
+  const size = (target) => target.format + " " + target.width + "x" + target.height + " at " + target.address;
+  select.replaceChildren(
+    ...look.targets.map((target, index) => new Option(
+      (target.meaning === "color" ? "binding " + target.binding : target.meaning) + ": " + size(target) + ", " + plural(target.changed, "value") + " changed", index)),
+    ...look.buffers.map((buffer, index) => new Option(
+      (buffer.binding === null ? "memory" : "binding " + buffer.binding + ": " + buffer.kind) + " at " + (buffer.address ?? buffer.extent[0]) + ", " + counted(buffer.written) + " bytes written, " + counted(buffer.changed) + " changed", "buffer " + index)));
+  if ([...select.options].some((option) => option.value === before)) select.value = before;
   showPicture();
-  showShaders(look);
   if (tab === "mesh") showMesh();
+  if (step.kind !== "dispatch") return showShaders(look);
+  try { const kernel = await ask("kernel/" + step.number); if (mine === turn) showShaders({ kernels: [kernel] }); }
+  catch (error) { if (mine === turn) $("shaders").replaceChildren(element("p", "dim", error.message)); }
 }
 
-const lookNow = () => (current >= 0 ? looks.get(steps[current].draw) : undefined);
+const lookNow = () => (current >= 0 ? looks.get(steps[current].number) : undefined);
+const isMap = (when) => when === "overdraw" || when === "cost";
+const nameNow = () => (steps[current].draw ? "draw " + steps[current].draw : "step " + steps[current].number);
 
 function noPicture(text) {
   $("picture").hidden = true;
@@ -254,21 +257,49 @@ function showPicture() {
   }
   const look = lookNow();
   if (!look) return;
-  const draw = steps[current].draw, target = look.targets[$("target").value];
-  const isMap = when === "overdraw" || when === "cost";
-  if (!target) return noPicture("The draw has no target with a picture.");
-  if (isMap && !look.heat) return noPicture("There are no heat maps of draws of a G45.");
-  if (isMap && look.heat.fragments === 0) return noPicture("The draw shaded no pixel.");
-  if (when !== "before" && !look.complete && !isMap) return noPicture("The draw did not complete: " + (progress.fault ? progress.fault.text : "") + ". The picture before it exists.");
+  const step = steps[current], target = look.targets[$("target").value];
+  const buffer = look.buffers[/^buffer (\d+)$/.exec($("target").value)?.[1]];
+  showBuffer(buffer);
+  if (buffer) return;
+  const map = isMap(when) && step.draw, shown = isMap(when) && !map ? "after" : when;
+  const failed = "The step did not complete: " + (progress.fault ? progress.fault.text : "the next packet was not reached") + ".";
+  if (!target) return noPicture((look.complete ? "" : failed + " ") + (look.note ?? "The step has no target with a picture."));
+  if (map && !look.heat) return noPicture("There are no heat maps of draws of a G45.");
+  if (map && look.heat.fragments === 0) return noPicture("The draw shaded no pixel.");
+  if (shown !== "before" && !look.complete && !map) return noPicture(failed + " The picture before it exists.");
   const image = $("picture");
   image.onload = () => { noPicture(""); image.hidden = false; sizePicture(); document.documentElement.dataset.picture = image.getAttribute("src"); };
   image.onerror = () => noPicture("The target has no picture.");
-  image.src = "api/" + (isMap ? "heat/" + draw + "/" + when : "image/" + draw + "/" + $("target").value + "/" + when);
-  image.alt = when + " of draw " + draw;
-  if (!cursor) $("value").textContent = "";
-  if (isMap) $("value").textContent = when === "overdraw"
+  image.src = "api/" + (map ? "heat/" + step.number + "/" + when : "image/" + step.number + "/" + $("target").value + "/" + shown);
+  image.alt = shown + " of " + nameNow();
+  if (!cursor) $("value").textContent = look.note ?? "";
+  if (map) $("value").textContent = when === "overdraw"
     ? counted(look.heat.fragments) + " pixels shaded; at most " + look.heat.most + " times the same one (red)"
     : "at most " + counted(look.heat.most_cost) + " instructions for one pixel (red)";
+}
+
+/** The table of the bytes of a buffer that changed; hides it without a buffer. */
+function showBuffer(buffer) {
+  const box = $("buffer");
+  box.hidden = !buffer;
+  $("view").hidden = $("whens").hidden = $("zooms").hidden = Boolean(buffer);
+  if (!buffer) return box.replaceChildren();
+  $("cross").hidden = true;
+  $("value").textContent = lookNow().note ?? "";
+  const list = element("table", "runs"), head = element("tr");
+  for (const name of ["address", "bytes", "", "first bytes"]) head.append(element("th", "", name));
+  list.append(head);
+  const bytes = (text, run) => text.match(/../g).join(" ") + (run.bytes > text.length / 2 ? " ..." : "");
+  for (const run of buffer.runs) {
+    const row = element("tr");
+    row.append(element("td", "", run.address), element("td", "number", counted(run.bytes)), element("td", "dim", "before\nafter"), element("td", "", bytes(run.before, run) + "\n" + bytes(run.after, run)));
+    list.append(row);
+  }
+  const text = counted(buffer.written) + " bytes written from " + buffer.extent[0] + " to " + buffer.extent[1] + "; " + counted(buffer.changed) + " bytes changed, in " + plural(buffer.count, "run")
+    + (buffer.runs.length < buffer.count ? ", of which the first " + counted(buffer.runs.length) + " are listed" : "")
+    + (buffer.cut ? ". Only the first part of the memory is compared" : "") + ".";
+  box.replaceChildren(element("p", "dim", text), buffer.count ? list : element("p", "dim", "All bytes have the values that they had before."));
+  document.documentElement.dataset.buffer = steps[current].number + "/" + $("target").value;
 }
 
 /** The scale of the picture. */
@@ -324,13 +355,14 @@ let asking = false;
 async function showValue() {
   if (!cursor || asking) return;
   asking = true;
-  const mine = turn, [x, y] = cursor, draw = steps[current].draw;
+  const mine = turn, [x, y] = cursor, number = steps[current].number;
   try {
-    const value = await ask(["value", draw, $("target").value, x, y].join("/"));
+    const value = await ask(["value", number, $("target").value, x, y].join("/"));
     if (mine === turn) {
       const side = (side) => "0x" + side.bytes.match(/../g).reverse().join("") + "  (" + side.channels.join(", ") + ")";
       const same = value.before.bytes === value.after.bytes;
-      $("value").textContent = "pixel " + x + "," + y + "\n" + (same ? side(value.after) + "  unchanged" : side(value.before) + "  \u2192  " + side(value.after))
+      const [left, top] = lookNow().targets[$("target").value].origin;
+      $("value").textContent = "pixel " + (left + x) + "," + (top + y) + "\n" + (same ? side(value.after) + "  unchanged" : side(value.before) + "  \u2192  " + side(value.after))
         + (value.heat ? "\nshaded " + value.heat.shaded + " times, " + Number(value.heat.instructions.toFixed(2)) + " instructions" : "");
       $("value").dataset.pixel = x + "," + y;
     }
@@ -353,7 +385,7 @@ async function showHistory() {
   box.hidden = false;
   box.replaceChildren(element("p", "dim", "two runs for the history of pixel " + x + "," + y + " ..."));
   let answer;
-  try { answer = await ask(["history", steps[current].draw, $("target").value, x, y].join("/")); }
+  try { answer = await ask(["history", steps[current].number, $("target").value, x, y].join("/")); }
   catch (error) { if (mine === turn) box.replaceChildren(element("p", "bad", error.message)); return; }
   if (mine !== turn) return;
   const title = element("h3", "", "History of pixel " + x + "," + y);
@@ -409,10 +441,10 @@ let turnMesh = () => {};
 
 async function showMesh() {
   const look = lookNow();
-  if (!look) return;
+  if (!look || !steps[current].draw) return;
   const mine = turn;
   let mesh;
-  try { mesh = await ask("mesh/" + steps[current].draw); } catch (error) { $("mesh-text").textContent = error.message; return; }
+  try { mesh = await ask("mesh/" + steps[current].number); } catch (error) { $("mesh-text").textContent = error.message; return; }
   if (mine !== turn) return;
   const fates = {};
   for (const primitive of mesh.primitives) fates[primitive.fate] = (fates[primitive.fate] ?? 0) + 1;
@@ -478,7 +510,7 @@ function showShaders(look) {
   $("shaders").replaceChildren(...look.kernels.flatMap((kernel) => [
     element("h3", "", kernel.stage + " " + kernel.dispatch + " at " + kernel.address + ", " + counted(kernel.bytes) + " bytes"),
     element("pre", "", kernel.text),
-  ]), ...(look.kernels.length ? [] : [element("p", "dim", "The draw has no shader.")]));
+  ]), ...(look.kernels.length ? [] : [element("p", "dim", "The step has no shader.")]));
 }
 
 /** Assigns each finding to the first step of its submission that comes at or after its packet. */

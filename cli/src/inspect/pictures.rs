@@ -1,4 +1,4 @@
-//! Pictures of a draw as PNG files.
+//! Pictures of a step as PNG files.
 
 use genxml_sim::inspect::frame::{SeenTarget, heat::Heat};
 use genxml_sim::inspect::image::{Image, MOST};
@@ -12,7 +12,7 @@ pub fn png(image: &Image) -> Option<Vec<u8>> {
     Some(file)
 }
 
-/// The pixels whose bytes differ before and after the draw: the difference of each colour, at least
+/// The pixels whose bytes differ before and after the step: the difference of each colour, at least
 /// 64 in the greatest one. Equal pixels are black.
 pub fn difference(target: &SeenTarget) -> Option<Image> {
     let [Some(before), Some(after)] = &target.images else { return None };

@@ -10,7 +10,9 @@ use genxml::decode::Tables;
 use genxml::dump::{Dump, How};
 use genxml::eu::Generation;
 use genxml_sim::Gpu;
-use genxml_sim::inspect::frame::{Kind, Look, Seen, Step, Steps};
+use genxml_sim::inspect::frame::{
+    BlitLook, DispatchLook, DrawLook, Kind, Look, Seen, Step, Steps, Writes,
+};
 use genxml_sim::inspect::history::View;
 use genxml_sim::inspect::sanitize::Sanitizers;
 use genxml_sim::machine::events::{Event, Now, Observer};
@@ -32,7 +34,7 @@ pub type SetUp = Box<dyn Fn(&mut Gpu) + Send + Sync>;
 pub struct Entry {
     /// The step.
     pub step: Step,
-    /// The first target after it.
+    /// What it wrote, after it.
     pub thumbnail: Option<Vec<u8>>,
 }
 
@@ -182,31 +184,64 @@ impl Work {
         Ok(sanitized::json(&sanitizers))
     }
 
-    /// A draw by its number, from the cache or from a run.
+    /// A step by its number, from the cache or from a run.
     ///
     /// # Errors
-    /// Why there is no such draw, as text.
-    pub fn look(&self, draw: u64) -> Result<Arc<Seen>, String> {
-        if let Some(seen) = locked(&self.cache).get(draw) {
+    /// Why there is no such step, as text.
+    pub fn look(&self, step: u64) -> Result<Arc<Seen>, String> {
+        if let Some(seen) = locked(&self.cache).get(step) {
             return Ok(seen);
         }
         let input = self.input()?;
         let _one = locked(&self.running);
         // Another request may have had the same wish.
-        if let Some(seen) = locked(&self.cache).get(draw) {
+        if let Some(seen) = locked(&self.cache).get(step) {
             return Ok(seen);
         }
-        let (label, before) =
-            self.submission_of(draw).ok_or_else(|| format!("there is no draw {draw}"))?;
-        let mut look = OneDraw { look: Look::new(draw - before), label, is_reached: false };
-        let stop = input.run(&*self.set_up, &mut look);
-        let seen = look.look.into_seen().ok_or_else(|| match stop {
-            Some(stop) => format!("draw {draw} was not reached: {stop}"),
-            None => format!("there is no draw {draw}"),
+        let entry = self.entry(step)?;
+        let number = self.number_in_submission(&entry.step);
+        let label = entry.step.label;
+        let (seen, stop) = match entry.step.kind {
+            Kind::Draw { .. } => self.observe(&input, label, DrawLook::new(number)),
+            Kind::Blit { .. } => self.observe(&input, label, BlitLook::new(number)),
+            Kind::Dispatch { .. } => {
+                let writes = Writes::new(number);
+                let mut first = OneStep::new(writes, Writes::is_done, label);
+                input.run(&*self.set_up, &mut first);
+                let written = first.observer.into_written();
+                self.observe(&input, label, DispatchLook::new(number, written))
+            }
+        };
+        let seen = seen.ok_or_else(|| match stop {
+            Some(stop) => format!("step {step} was not reached: {stop}"),
+            None => format!("step {step} was not reached"),
         })?;
         let seen = Arc::new(seen);
-        locked(&self.cache).add(draw, Arc::clone(&seen));
+        locked(&self.cache).add(step, Arc::clone(&seen));
         Ok(seen)
+    }
+
+    /// Runs the input up to the end of one step.
+    fn observe<L: Look>(
+        &self,
+        input: &Input,
+        label: Option<u64>,
+        look: L,
+    ) -> (Option<Seen>, Option<Stop>) {
+        let mut pass = OneStep::new(look, L::is_done, label);
+        let stop = input.run(&*self.set_up, &mut pass);
+        (pass.observer.take(), stop)
+    }
+
+    /// A step by its number.
+    ///
+    /// # Errors
+    /// If there is no such step, as text.
+    pub fn entry(&self, step: u64) -> Result<Arc<Entry>, String> {
+        let index = usize::try_from(step).ok().and_then(|step| step.checked_sub(1));
+        let shared = self.shared();
+        let entry = index.and_then(|index| shared.steps.get(index).cloned());
+        entry.ok_or_else(|| format!("there is no step {step}"))
     }
 
     /// The kernel of a dispatch: its address, its generation and its bytes up to the end of its
@@ -215,11 +250,8 @@ impl Work {
     /// # Errors
     /// Why it cannot be read, as text.
     pub fn kernel(&self, step: u64) -> Result<(u64, Generation, Vec<u8>), String> {
-        let entry = (step as usize).checked_sub(1).and_then(|index| {
-            let shared = self.shared();
-            shared.steps.get(index).cloned()
-        });
-        let step = &entry.as_ref().ok_or_else(|| format!("there is no step {step}"))?.step;
+        let entry = self.entry(step)?;
+        let step = &entry.step;
         let Kind::Dispatch { kernel } = step.kind else {
             return Err(format!("step {} is not a dispatch", step.number));
         };
@@ -233,35 +265,34 @@ impl Work {
         Ok((kernel, generation(&input), bytes))
     }
 
-    /// The number in the capture of the submission that has a draw, and the number of draws before
-    /// this submission. In an AUB file, no number and all draws.
-    fn submission_of(&self, draw: u64) -> Option<(Option<u64>, u64)> {
+    /// The number of a step among the steps of its kind in its submission, from 1 on. In an AUB
+    /// file, whose submissions have no numbers, among those of the whole file.
+    fn number_in_submission(&self, step: &Step) -> u64 {
         let shared = self.shared();
-        let draws = || {
-            shared.steps.iter().filter_map(|entry| match entry.step.kind {
-                Kind::Draw { number, .. } => Some((number, entry.step.label)),
-                _ => None,
-            })
+        let first = shared.steps.iter().position(|entry| entry.step.label == step.label);
+        let same = |entry: &&Arc<Entry>| {
+            std::mem::discriminant(&entry.step.kind) == std::mem::discriminant(&step.kind)
         };
-        let (_, label) = draws().find(|(number, _)| *number == draw)?;
-        let first = draws().find(|(_, other)| label.is_some() && *other == label);
-        Some((label, first.map_or(0, |(number, _)| number - 1)))
+        let earlier = shared.steps.iter().take(step.number).skip(first.unwrap_or(0));
+        earlier.filter(same).count() as u64
     }
 
     /// The history of a pixel of a target up to a draw.
     ///
     /// # Errors
     /// Why there is no history, as text.
-    pub fn history(&self, draw: u64, target: usize, at: [u32; 2]) -> Result<Answer, String> {
-        let entry = self.shared().steps.iter().find_map(|entry| match &entry.step.kind {
-            Kind::Draw { number, .. } if *number == draw => Some(Arc::clone(entry)),
-            _ => None,
-        });
-        let view = entry.as_deref().and_then(|entry| match &entry.step.kind {
-            Kind::Draw { summary, .. } => View::all(summary).into_iter().nth(target),
-            _ => None,
-        });
-        let view = view.ok_or_else(|| format!("draw {draw} has no target {target}"))?;
+    pub fn history(&self, step: u64, target: usize, at: [u32; 2]) -> Result<Answer, String> {
+        let entry = self.entry(step)?;
+        let Kind::Draw { number, summary, .. } = &entry.step.kind else {
+            return Err(
+                "the page has histories of pixels of draws; for others, use genx why with \
+                        --target and --after exec"
+                    .to_owned(),
+            );
+        };
+        let draw = *number;
+        let view = View::all(summary).into_iter().nth(target);
+        let view = view.ok_or_else(|| format!("step {step} has no target {target}"))?;
         let question = Question {
             at,
             sample: 0,
@@ -342,32 +373,43 @@ impl Pass for First<'_> {
     }
 }
 
-/// A run up to the end of one draw. The submissions before that of the draw run without an
+/// A run up to the end of one step. The submissions before that of the step run without an
 /// observer, which is faster.
-struct OneDraw {
-    look: Look,
+struct OneStep<O> {
+    observer: O,
+    is_done: fn(&O) -> bool,
     /// The number of the submission, if there are numbers.
     label: Option<u64>,
     is_reached: bool,
 }
 
-impl Observer for OneDraw {
-    fn event(&mut self, now: Now, event: &Event<'_>) {
-        self.look.event(now, event);
-    }
-
-    fn watches(&self) -> Option<WatchedPixel> {
-        self.look.watches()
+impl<O: Observer> OneStep<O> {
+    fn new(observer: O, is_done: fn(&O) -> bool, label: Option<u64>) -> OneStep<O> {
+        OneStep { observer, is_done, label, is_reached: false }
     }
 }
 
-impl Pass for OneDraw {
+impl<O: Observer> Observer for OneStep<O> {
+    fn event(&mut self, now: Now, event: &Event<'_>) {
+        self.observer.event(now, event);
+    }
+
+    fn watches(&self) -> Option<WatchedPixel> {
+        self.observer.watches()
+    }
+
+    fn wants_accesses(&self) -> bool {
+        self.observer.wants_accesses()
+    }
+}
+
+impl<O: Observer> Pass for OneStep<O> {
     fn label(&mut self, label: u64) -> bool {
         self.is_reached |= self.label.is_none_or(|wanted| wanted == label);
         self.is_reached
     }
 
     fn is_done(&mut self) -> bool {
-        self.look.is_done()
+        (self.is_done)(&self.observer)
     }
 }

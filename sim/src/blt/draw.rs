@@ -61,6 +61,7 @@ impl Operation {
             rectangle: [part.left, part.top, part.right, part.bottom],
             source,
             translate: &|_| None,
+            read: &|_, _| false,
         });
     }
 

@@ -65,29 +65,7 @@ impl Drawing<'_> {
 
     /// As [`color`](Self::color), with at most `most` columns and rows.
     pub fn color_within(&self, target: &Target, most: u32) -> Option<Image> {
-        let Target { surface, level, .. } = target;
-        let codec = surface
-            .codec
-            .filter(|codec| surface.kind == SurfaceKind::Image && codec.has_channels())?;
-        let bytes = surface.element_bytes as usize;
-        let auxiliary = Auxiliary::of(surface, level).ok().flatten();
-        let read = |address: u64, out: &mut [u8]| self.read(address, out);
-        let slice = surface.first_slice;
-        let grid = Grid::sized(level.width, level.height, most);
-        let texels = grid.map(|x, y| {
-            let stored = match &auxiliary {
-                Some(auxiliary) => auxiliary.stored(slice, [x, y], 0, &read),
-                None => Stored::Plane(0),
-            };
-            let Stored::Plane(plane) = stored else { return Some(clear(surface)) };
-            let mut element = [0; 32];
-            let element = element.get_mut(..bytes)?;
-            self.read(surface.texel(level, slice, x, y, plane), element)
-                .then(|| codec.decode_one(element))
-        });
-        let converter = PixelConverter::of(codec, &texels);
-        let pixel = |texel: &Option<[u32; 4]>| texel.map_or([0; 4], |texel| converter.pixel(texel));
-        Some(grid.image(texels.iter().flat_map(pixel).collect()))
+        color(&target.surface, &target.level, most, &|address, out| self.read(address, out))
     }
 
     /// The picture of a depth buffer: 1 is white, other depths are grey, from black for the least
@@ -129,6 +107,38 @@ impl Drawing<'_> {
         let pixel = |grey: Option<u8>| grey.map_or([0; 4], |grey| [grey, grey, grey, 255]);
         Grid::of(&plane.level).image(greys.flat_map(pixel).collect())
     }
+}
+
+/// The picture of a level of a surface with colours, as [`Drawing::color`] describes it, with at
+/// most `most` columns and rows. `read` fills a slice with the memory at a graphics address, and
+/// returns false if it cannot be read.
+///
+/// `None` if the surface is not an image with channels.
+pub fn color(
+    surface: &Surface,
+    level: &Level,
+    most: u32,
+    read: &dyn Fn(u64, &mut [u8]) -> bool,
+) -> Option<Image> {
+    let codec =
+        surface.codec.filter(|codec| surface.kind == SurfaceKind::Image && codec.has_channels())?;
+    let bytes = surface.element_bytes as usize;
+    let auxiliary = Auxiliary::of(surface, level).ok().flatten();
+    let slice = surface.first_slice;
+    let grid = Grid::sized(level.width, level.height, most);
+    let texels = grid.map(|x, y| {
+        let stored = match &auxiliary {
+            Some(auxiliary) => auxiliary.stored(slice, [x, y], 0, read),
+            None => Stored::Plane(0),
+        };
+        let Stored::Plane(plane) = stored else { return Some(clear(surface)) };
+        let mut element = [0; 32];
+        let element = element.get_mut(..bytes)?;
+        read(surface.texel(level, slice, x, y, plane), element).then(|| codec.decode_one(element))
+    });
+    let converter = PixelConverter::of(codec, &texels);
+    let pixel = |texel: &Option<[u32; 4]>| texel.map_or([0; 4], |texel| converter.pixel(texel));
+    Some(grid.image(texels.iter().flat_map(pixel).collect()))
 }
 
 impl CodedPicture<'_> {

@@ -9,6 +9,7 @@
 //! * [`trace`]: a trace file for Perfetto;
 //! * [`history`]: everything that wrote or tested one pixel; with the feature `dumps`, `bisect`:
 //!   where two runs part, and `frame`: the steps of a run and everything about one of them;
+//! * [`dispatch`]: the surfaces of the threads of media and GPGPU packets;
 //! * [`mod@slice`]: the instructions of a thread that made a value;
 //! * [`debugger`]: stops at packets and instructions, and reads everything there;
 //! * [`sanitize`]: observers that find mistakes which do not change the results of the model.
@@ -16,6 +17,7 @@
 #[cfg(feature = "dumps")]
 pub mod bisect;
 pub mod debugger;
+pub mod dispatch;
 mod fragments;
 #[cfg(feature = "dumps")]
 pub mod frame;

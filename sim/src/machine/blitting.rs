@@ -28,6 +28,7 @@ pub struct Blitting<'a> {
     /// rectangle.
     pub source: Option<(BlitPlane, [i64; 2])>,
     pub(crate) translate: &'a dyn Fn(u64) -> Option<u64>,
+    pub(crate) read: &'a dyn Fn(u64, &mut [u8]) -> bool,
 }
 
 impl fmt::Debug for Blitting<'_> {
@@ -40,6 +41,11 @@ impl fmt::Debug for Blitting<'_> {
 }
 
 impl Blitting<'_> {
+    /// Fills `out` with memory as the context sees it; false if some of it cannot be read.
+    pub fn read(&self, address: u64, out: &mut [u8]) -> bool {
+        (self.read)(address, out)
+    }
+
     /// The physical address of a graphics address; `None` if it is not mapped.
     pub fn physical(&self, address: u64) -> Option<u64> {
         (self.translate)(address)

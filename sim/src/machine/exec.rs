@@ -195,10 +195,13 @@ impl Exec<'_> {
     #[cold]
     pub(crate) fn emit_blit(&mut self, blit: &Blitting<'_>) {
         self.emit_accesses(None, None);
+        let _own = self.vm.unrecorded();
         let Exec { vm, budget, listener, engine, .. } = self;
+        let read = |address: u64, out: &mut [u8]| vm.read(address, out).is_ok();
         let translate = |address: u64| vm.physical(address);
         let now = Now { engine: *engine, clock: budget.clock() };
-        listener.event(now, &Event::Blit(&Blitting { translate: &translate, ..*blit }));
+        let blit = Blitting { translate: &translate, read: &read, ..*blit };
+        listener.event(now, &Event::Blit(&blit));
     }
 
     /// Emits an event of the watched pixel.

@@ -1,11 +1,16 @@
 //! The steps of a run: draws, dispatches and blits.
 
-use crate::inspect::image::Image;
+use super::{blits, dispatches};
+use crate::inspect::dispatch::{BindingTable, surface_index, writes_image};
+use crate::inspect::history::View;
+use crate::inspect::image::{self, Image};
 use crate::inspect::summary::Summary;
 use crate::machine::drawing::Counters;
 use crate::machine::drawing::Drawing;
 use crate::machine::events::{Event, Now, Observer};
 use crate::machine::place::Place;
+use crate::machine::view::View as Memory;
+use genxml::engine::EngineId;
 use std::collections::BTreeMap;
 
 /// Maximum number of columns and of rows of the small picture of a step.
@@ -65,10 +70,28 @@ pub struct Step {
     /// The packet of the step, and those with state, that differ from the newest ones of the same
     /// names at the previous step; in order of their names.
     pub changes: Vec<(&'static str, Vec<u32>)>,
-    /// The first render target after the draw.
+    /// After a draw, the first render target; after a blit, its destination; after a dispatch, the
+    /// first image that its threads wrote.
     pub thumbnail: Option<Image>,
     /// True if the step ran to its end.
     pub is_complete: bool,
+}
+
+/// What the picture of the newest blit or dispatch shows.
+#[derive(Clone, Copy, Debug)]
+enum Subject {
+    /// The destination.
+    Blit(View),
+    /// The first image that threads write: the table, and the index when it is known.
+    Dispatch(BindingTable, Option<u8>),
+}
+
+/// A step whose picture is made when the next packet of the same engine and context begins.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    number: usize,
+    stream: (EngineId, u32),
+    subject: Subject,
 }
 
 /// Observes a run, and lists its steps.
@@ -82,6 +105,11 @@ pub struct Steps {
     /// The newest packet, and its dwords.
     newest: Option<Place>,
     dwords: Vec<u32>,
+    /// Its engine and context.
+    stream: Option<(EngineId, u32)>,
+    /// The binding table of the threads that it starts.
+    table: Option<BindingTable>,
+    pending: Option<Pending>,
     thumbnails: usize,
     count: usize,
     draws: u64,
@@ -145,6 +173,34 @@ impl Steps {
             step.thumbnail = image;
         }
     }
+
+    /// The newest step gets a picture later.
+    fn wait_for(&mut self, subject: Subject) {
+        let stream = self.stream.filter(|_| self.thumbnails < MOST_THUMBNAILS);
+        self.pending = stream.map(|stream| Pending { number: self.count, stream, subject });
+    }
+
+    /// A packet is about to be executed: makes the picture of the step before it.
+    fn picture(&mut self, stream: (EngineId, u32), memory: &dyn Memory) {
+        let Some(pending) = self.pending.take_if(|pending| pending.stream == stream) else {
+            return;
+        };
+        let view = match pending.subject {
+            Subject::Blit(view) => Some(view),
+            Subject::Dispatch(table, index) => {
+                index.and_then(|index| dispatches::image_of(index, table.surface(index, memory)?))
+            }
+        };
+        let read = |address: u64, out: &mut [u8]| memory.read(address, out);
+        let image = view.and_then(|View { surface, level, .. }| {
+            image::color(&surface, &level, THUMBNAIL, &read)
+        });
+        let step = self.list.iter_mut().find(|step| step.number == pending.number);
+        if let Some(step) = step {
+            self.thumbnails += image.as_ref().map_or(0, |image| image.rgba.len());
+            step.thumbnail = image;
+        }
+    }
 }
 
 /// True for packets whose newest one is part of the state of a draw or dispatch.
@@ -156,8 +212,11 @@ impl Observer for Steps {
     fn event(&mut self, _: Now, event: &Event<'_>) {
         match event {
             Event::Submission { .. } => self.submissions += 1,
-            Event::Packet { at, dwords, .. } => {
+            Event::Packet { at, dwords, context, view } => {
+                self.picture((at.engine, *context), *view);
                 self.newest = Some(*at);
+                self.stream = Some((at.engine, *context));
+                self.table = BindingTable::of(at.packet, dwords, *view);
                 // The engine goes on after a blit only if there was no fault.
                 let last = self.list.last_mut().filter(|step| step.at.engine == at.engine);
                 if let Some(step) = last
@@ -185,6 +244,17 @@ impl Observer for Steps {
             Event::Dispatch { kernel } => {
                 let Some(at) = self.newest else { return };
                 self.push(at, Kind::Dispatch { kernel: *kernel });
+                if let Some(table) = self.table {
+                    self.wait_for(Subject::Dispatch(table, None));
+                }
+            }
+            Event::Message { function, descriptor, .. } => {
+                if let Some(Pending { subject: Subject::Dispatch(_, first @ None), .. }) =
+                    &mut self.pending
+                    && writes_image(*function, *descriptor)
+                {
+                    *first = surface_index(*function, *descriptor);
+                }
             }
             Event::DispatchEnd { .. } => {
                 if let Some(step) = self.list.last_mut() {
@@ -204,6 +274,9 @@ impl Observer for Steps {
                     let [left, top, right, bottom] = rectangle;
                     let area = (right - left).max(0).saturating_mul((bottom - top).max(0));
                     step.pixels = area.unsigned_abs();
+                }
+                if let Some(view) = blits::destination(blit) {
+                    self.wait_for(Subject::Blit(view));
                 }
             }
             Event::ThreadEnd { instructions, .. } => {

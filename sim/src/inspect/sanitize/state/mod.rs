@@ -31,6 +31,7 @@ pub use rules::RULES;
 
 use super::finding::{Finding, Side};
 use super::sanitizer::Sanitize;
+use crate::inspect::dispatch;
 use crate::machine::drawing::{Drawing, Primitive};
 use crate::machine::events::{Event, Now};
 use crate::machine::fault::Place;
@@ -114,7 +115,7 @@ impl UsedState {
     fn packet(&mut self, at: &Place, dwords: &[u32], view: &dyn View) {
         self.setters.begin(self.context, view.state());
         self.record(at, dwords, view);
-        let Some((index, own_constants)) = uses::descriptor(at.packet, dwords) else { return };
+        let Some((index, own_constants)) = dispatch::descriptor(at.packet, dwords) else { return };
         let walker = at.packet == "GPGPU_WALKER";
         if walker && GpgpuWalker::read_lossy(dwords).predicate_enable {
             let offset = mmio_base(at.engine) + MiPredicateResult::OFFSET;

@@ -25,9 +25,7 @@ use genxml::core::{Fixed, Packed};
 use genxml::gen8::enums::{
     ThreeDColorBufferBlendFactor as BlendFactor, ThreeDVertexComponentControl as Component,
 };
-use genxml::gen8::media::{
-    GpgpuWalker, MediaCurbeLoad, MediaInterfaceDescriptorLoad, MediaVfeState,
-};
+use genxml::gen8::media::{MediaCurbeLoad, MediaInterfaceDescriptorLoad, MediaVfeState};
 use genxml::gen8::mi::PipelineSelect;
 use genxml::gen8::render3d_binding::{
     ThreeDStateBindingTablePointersDs, ThreeDStateBindingTablePointersGs,
@@ -642,20 +640,4 @@ pub fn of_media<'v>(
     }
     uses.tables(&messages, table, samplers, [Key::Descriptors; 2]);
     uses
-}
-
-/// The number of the descriptor of a packet that starts threads, and whether the packet brings its
-/// own constants; `None` for other packets.
-pub fn descriptor(packet: &'static str, dwords: &[u32]) -> Option<(u64, bool)> {
-    // All these packets have the number of the descriptor at the same bits.
-    let walker = GpgpuWalker::read_lossy(dwords);
-    let index = walker.interface_descriptor_offset.get();
-    match packet {
-        "GPGPU_WALKER" => Some((index, walker.indirect_data_length.get() != 0)),
-        // The inline data of these packets is not CURBE data.
-        "MEDIA_OBJECT" | "MEDIA_OBJECT_PRT" | "MEDIA_OBJECT_WALKER" | "MEDIA_OBJECT_GRPID" => {
-            Some((index, false))
-        }
-        _ => None,
-    }
 }

@@ -2,6 +2,7 @@
 
 use super::heat::Heat;
 use super::mesh::Mesh;
+use super::seen::{Code, Look, Role, Seen, SeenTarget};
 use crate::inspect::bisect::Texels;
 use crate::inspect::history::View;
 use crate::inspect::image::Image;
@@ -14,50 +15,9 @@ use genxml::eu::Generation;
 /// Maximum bytes of a kernel that is read.
 const MOST_CODE: usize = 1 << 20;
 
-/// A target of the draw.
-#[derive(Clone, Debug)]
-pub struct SeenTarget {
-    /// The surface.
-    pub view: View,
-    /// All values before and after the draw.
-    pub texels: [Texels; 2],
-    /// Pictures before and after the draw; `None` for surfaces without a picture.
-    pub images: [Option<Image>; 2],
-}
-
-/// A kernel of the draw.
-#[derive(Clone, Debug)]
-pub struct Code {
-    /// `VS`, `HS`, `DS`, `GS` or `PS`; on the G45 `VS`, `GS`, `CLIP`, `SF` or `PS`.
-    pub stage: &'static str,
-    /// How threads are dispatched: `SIMD8`, `SIMD4x2`...
-    pub dispatch: &'static str,
-    /// Graphics address.
-    pub address: u64,
-    /// Generation of the instructions.
-    pub generation: Generation,
-    /// The bytes up to the last instruction that can be reached.
-    pub bytes: Vec<u8>,
-}
-
-/// What a [`Look`] has seen.
-#[derive(Clone, Debug)]
-pub struct Seen {
-    /// The render targets, the depth buffer and the stencil buffer.
-    pub targets: Vec<SeenTarget>,
-    /// The kernels, in the order of the pipeline.
-    pub kernels: Vec<Code>,
-    /// Heat maps; `None` for draws of a G45, whose threads have another payload.
-    pub heat: Option<Heat>,
-    /// The mesh.
-    pub mesh: Mesh,
-    /// True if the draw ran to its end.
-    pub is_complete: bool,
-}
-
 /// Looks at a draw of a run, by its number from 1 on.
 #[derive(Debug)]
-pub struct Look {
+pub struct DrawLook {
     wanted: u64,
     draws: u64,
     seen: Option<Seen>,
@@ -65,20 +25,10 @@ pub struct Look {
     summary: Option<Summary>,
 }
 
-impl Look {
+impl DrawLook {
     /// A look at a draw.
-    pub fn new(draw: u64) -> Look {
-        Look { wanted: draw, draws: 0, seen: None, is_inside: false, summary: None }
-    }
-
-    /// True if the draw has ended. The rest of the run is not needed.
-    pub fn is_done(&self) -> bool {
-        self.draws > self.wanted || self.draws == self.wanted && !self.is_inside
-    }
-
-    /// What was seen; `None` if the run has no such draw.
-    pub fn into_seen(self) -> Option<Seen> {
-        self.seen
+    pub fn new(draw: u64) -> DrawLook {
+        DrawLook { wanted: draw, draws: 0, seen: None, is_inside: false, summary: None }
     }
 
     fn begin(&mut self, drawing: &Drawing<'_>) {
@@ -89,7 +39,13 @@ impl Look {
             .map(|view| {
                 let texels = Texels::of(&view, &read);
                 let image = image(drawing, &summary, &view);
-                SeenTarget { view, texels: [texels.clone(), texels], images: [image, None] }
+                SeenTarget {
+                    role: Role::Target,
+                    view,
+                    origin: [0; 2],
+                    texels: [texels.clone(), texels],
+                    images: [image, None],
+                }
             })
             .collect();
         let size = targets.first().map_or([0, 0], |target| {
@@ -102,7 +58,7 @@ impl Look {
             kernels: kernels(drawing, &summary),
             heat: is_gen8.then(|| Heat::new(&summary, size)),
             mesh: Mesh::new(drawing, &summary),
-            is_complete: false,
+            ..Seen::default()
         });
         self.summary = Some(summary);
         self.is_inside = true;
@@ -157,7 +113,17 @@ fn kernels(drawing: &Drawing<'_>, summary: &Summary) -> Vec<Code> {
     .collect()
 }
 
-impl Observer for Look {
+impl Look for DrawLook {
+    fn is_done(&self) -> bool {
+        self.draws > self.wanted || self.draws == self.wanted && !self.is_inside
+    }
+
+    fn take(&mut self) -> Option<Seen> {
+        self.seen.take()
+    }
+}
+
+impl Observer for DrawLook {
     fn event(&mut self, _: Now, event: &Event<'_>) {
         match event {
             Event::Draw(drawing) => {
