@@ -68,6 +68,19 @@ fn words(dwords: &[u32]) -> Vec<u8> {
     dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect()
 }
 
+/// Replaces the comparison of the depth test in the demo `cube`.
+#[track_caller]
+pub fn set_depth_test(submission: &mut Submission, function: Compare) {
+    let test = |function| ThreeDStateWmDepthStencil {
+        depth_test_enable: true,
+        depth_buffer_write_enable: true,
+        depth_test_function: function,
+        ..ThreeDStateWmDepthStencil::new()
+    };
+    let old = words(&test(Compare::COMPAREFUNCTION_LESS).pack());
+    replace(submission, &old, &words(&test(function).pack()), 0);
+}
+
 #[test]
 fn equal_runs_are_0() {
     let (good, bad) = (demo(Name::Cube, |_| ()), demo(Name::Cube, |_| ()));
@@ -83,15 +96,8 @@ fn equal_runs_are_0() {
 #[test]
 fn a_flipped_depth_test() {
     let good = demo(Name::Cube, |_| ());
-    let test = |function| ThreeDStateWmDepthStencil {
-        depth_test_enable: true,
-        depth_buffer_write_enable: true,
-        depth_test_function: function,
-        ..ThreeDStateWmDepthStencil::new()
-    };
     let bad = demo(Name::Cube, |submission| {
-        let old = words(&test(Compare::COMPAREFUNCTION_LESS).pack());
-        replace(submission, &old, &words(&test(Compare::COMPAREFUNCTION_GREATER).pack()), 0);
+        set_depth_test(submission, Compare::COMPAREFUNCTION_GREATER);
     });
     let (code, report) = json(good.path(), bad.path());
     assert_eq!((code, &report["result"]), (1, &"draw".into()), "{report:#}");

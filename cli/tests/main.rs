@@ -11,6 +11,7 @@ mod error_state;
 mod eu;
 mod eu_run;
 mod generation;
+mod guide_pictures;
 mod inspect;
 mod inspect_steps;
 mod mesa;

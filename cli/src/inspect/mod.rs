@@ -22,8 +22,8 @@ use std::sync::Arc;
 use std::thread;
 use work::Work;
 
-/// Show a capture or an AUB file in the browser: every draw, dispatch and blit with its pictures, its
-/// state and its shaders.
+/// Show a capture or an AUB file in the browser: every draw, dispatch and blit with its pictures,
+/// its state and its shaders.
 ///
 /// The command serves one page on 127.0.0.1, prints its address, and opens it. The address has a
 /// secret, so that other users and pages cannot read it. The page needs nothing from outside. The

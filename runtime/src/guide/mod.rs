@@ -69,18 +69,25 @@ pub mod tools {}
 #[doc = include_str!("hangs.md")]
 pub mod hangs {}
 
+// A picture has two definitions. Here, the first one counts: the bytes themselves, because rustdoc
+// does not copy files. In a repository, the only one is that of the text: the path of the file.
+#[doc = include_str!("pictures/cube.txt")]
+#[doc = include_str!("pictures/cube-wrong.txt")]
 #[doc = include_str!("pixels.md")]
 pub mod pixels {}
 
 #[doc = include_str!("bisect.md")]
 pub mod bisect {}
 
+#[doc = include_str!("pictures/cube.txt")]
+#[doc = include_str!("pictures/cube-stale.txt")]
 #[doc = include_str!("flushes.md")]
 pub mod flushes {}
 
 #[doc = include_str!("missing_state.md")]
 pub mod missing_state {}
 
+#[doc = include_str!("pictures/triangle-stop.txt")]
 #[doc = include_str!("stepping.md")]
 pub mod stepping {}
 
