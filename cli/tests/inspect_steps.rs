@@ -12,6 +12,7 @@ use genxml::eu;
 use genxml::gen8::blitter::{
     BlitByteMask, BlitColorDepth, BlitRasterOperation, XyColorBlt, XySrcCopyBlt,
 };
+use genxml::gen8::state::{SurfaceFormat, TileMode};
 use genxml::setup::{Dispatch, Heaps, Surface};
 use serde_json::{Value as Json, json};
 use std::path::Path;
@@ -193,6 +194,93 @@ fn the_image_of_a_dispatch() {
         let (x, y) = (number as u32 % 86 * 3, number as u32 / 86 * 3);
         assert_eq!(*pixel, fill::pixel(x, y));
     }
+}
+
+/// Writes 32 bytes from byte 32 of row 1 of surface 0 on, as a media block.
+const BLOCK: &[u32] = &eu! {
+    (W) mov (8|M0)   r10.0<1>:ud   0:ud
+    (W) mov (1|M0)   r10.0<1>:ud   32:ud                    // X in bytes
+    (W) mov (1|M0)   r10.1<1>:ud   1:ud                     // Y
+    (W) mov (1|M0)   r10.2<1>:ud   31:ud                    // 32 bytes of one row
+    (W) mov (8|M0)   r11.0<1>:ud   0x99999999:ud
+    (W) send (8|M0)  null  r10  Msd1wMb {
+        header_present: true, message_length: 2, binding_table_index: 0,
+    }
+    (W) mov (8|M0)   r112.0<1>:ud  r0.0<8;8,1>:ud
+    (W) send (8|M0)  null  r112  TsEot {EOT}
+};
+
+/// Writes 8 pixels of row 1 of surface 0 with a typed message: red, half green, no blue.
+const TYPED: &[u32] = &eu! {
+    (W) mov (8|M0)   r10.0<1>:ud   0:ud
+    (W) mov (1|M0)   r10.7<1>:ud   255:ud                   // mask of pixels
+    (W) mov (8|M0)   r20.0<1>:w    0x76543210:v
+    (W) mov (8|M0)   r11.0<1>:ud   r20.0<8;8,1>:uw          // U
+    (W) mov (8|M0)   r12.0<1>:ud   1:ud                     // V
+    (W) mov (8|M0)   r13.0<1>:f    1.0:f
+    (W) mov (8|M0)   r14.0<1>:f    0.5:f
+    (W) mov (8|M0)   r15.0<1>:f    0.0:f
+    (W) mov (8|M0)   r16.0<1>:f    1.0:f
+    (W) send (8|M0)  null  r10  Msd1Ts {
+        message_type: MT1W_TS, header_present: true, message_length: 7, slot_group: SG8L,
+        binding_table_index: 0,
+    }
+    (W) mov (8|M0)   r112.0<1>:ud  r0.0<8;8,1>:ud
+    (W) send (8|M0)  null  r112  TsEot {EOT}
+};
+
+/// A capture of one dispatch with an image of a page at binding table index 0.
+fn image_capture(kernel: &[u32], image: &Surface) -> TempDir {
+    let target = Buffer::new("target", 0x100_0000, 4096).unwrap();
+    let mut heaps = Heaps::new(0x20_0000).unwrap();
+    let surface = heaps.surface(&target, image).unwrap();
+    let dispatch = Dispatch { surfaces: vec![surface], ..Dispatch::new(kernel) };
+    let batch = Batch::<Render>::new("batch", 0x10_0000, 4096).unwrap();
+    let mut batch = batch.select_gpgpu().unwrap();
+    batch.emit(&heaps.bases(&batch).unwrap()).unwrap();
+    dispatch.emit(&mut batch, &mut heaps).unwrap();
+    let buffers = heaps.finish().into_iter().chain([target]);
+    capture(&batch.finish().unwrap().submit(buffers).unwrap())
+}
+
+/// Media blocks take the width as a number of dwords: 16 mean 64 pixels of 8 bits. Oracle: the
+/// kernel.
+#[test]
+fn the_width_of_media_blocks() {
+    let image = Surface { pitch: 64, ..Surface::image(SurfaceFormat::R8_UNORM, 16, 4) };
+    let directory = image_capture(BLOCK, &image);
+    let page = open(directory.path());
+    let look = page.json("api/look/1");
+    assert_eq!(look["buffers"], json!([]));
+    let target = &look["targets"][0];
+    assert_eq!(json!([target["width"], target["height"], target["changed"]]), json!([64, 4, 32]));
+    let after = pixels(&page.picture("api/image/1/0/after").0);
+    for (number, pixel) in after.iter().enumerate() {
+        let is_written = (64 + 32..128).contains(&number);
+        let grey = if is_written { 0x99 } else { 0 };
+        assert_eq!(*pixel, [grey, grey, grey, 255], "{number}");
+    }
+    assert!(pixels(&page.picture("api/thumbnail/1").0) == after);
+}
+
+/// Oracle: the kernel, and the order of bytes in Y tiles, which the values of the page do not
+/// depend on.
+#[test]
+fn typed_writes_to_tiles() {
+    let image = Surface {
+        pitch: 128,
+        tiling: TileMode::YMAJOR,
+        ..Surface::image(SurfaceFormat::R8G8B8A8_UNORM, 8, 3)
+    };
+    let directory = image_capture(TYPED, &image);
+    let page = open(directory.path());
+    let look = page.json("api/look/1");
+    assert_eq!((&look["buffers"], &look["targets"][0]["changed"]), (&json!([]), &json!(8)));
+    let after = pixels(&page.picture("api/image/1/0/after").0);
+    let [black, written] = [[0, 0, 0, 255], [255, 128, 0, 255]];
+    assert_eq!(after, [[black; 8], [written; 8], [black; 8]].concat());
+    assert_eq!(page.json("api/value/1/0/7/1")["after"]["bytes"], "ff8000ff");
+    assert_eq!(pixels(&page.picture("api/thumbnail/1").0), after);
 }
 
 /// Writes 32 bytes to a buffer at binding table index 1 from byte 32 on, and 32 bytes to memory

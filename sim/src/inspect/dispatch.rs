@@ -4,6 +4,7 @@
 use crate::machine::view::View;
 use crate::surface::Surface;
 use crate::unit::bindings::FIRST_SPECIAL_INDEX;
+use crate::unit::dataport::media_block;
 use crate::unit::resource_streamer::tables::Table;
 use genxml::core::Fixed;
 use genxml::eu::instruction::SharedFunction;
@@ -73,10 +74,33 @@ pub fn surface_index(function: SharedFunction, descriptor: u32) -> Option<u8> {
     (is_data_port && index < FIRST_SPECIAL_INDEX).then_some(index)
 }
 
-/// True for messages that write elements of an image: typed writes and atomic operations, and
-/// writes of media blocks.
-pub fn writes_image(function: SharedFunction, descriptor: u32) -> bool {
-    let kind = || DataPort1MessageDescriptor::unpack_lossy(&[descriptor]).message_type;
-    function == SharedFunction::DataPort1
-        && matches!(kind(), MtDp1::MT1W_TS | MtDp1::MT1W_MB | MtDp1::MT1A_TA | MtDp1::MT1A_TA4X2)
+/// How a message writes an image.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ImageWrite {
+    /// Typed writes and atomic operations.
+    Elements,
+    /// Media blocks, which take the width of the surface as a number of dwords.
+    Block,
+}
+
+impl ImageWrite {
+    /// How a message writes an image; `None` for other messages.
+    pub fn of(function: SharedFunction, descriptor: u32) -> Option<ImageWrite> {
+        if function != SharedFunction::DataPort1 {
+            return None;
+        }
+        match DataPort1MessageDescriptor::unpack_lossy(&[descriptor]).message_type {
+            MtDp1::MT1W_TS | MtDp1::MT1A_TA | MtDp1::MT1A_TA4X2 => Some(ImageWrite::Elements),
+            MtDp1::MT1W_MB => Some(ImageWrite::Block),
+            _ => None,
+        }
+    }
+
+    /// The surface with the width that the message uses.
+    pub fn surface(self, surface: Surface) -> Surface {
+        match self {
+            ImageWrite::Elements => surface,
+            ImageWrite::Block => media_block::in_texels(&surface),
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The steps of a run: draws, dispatches and blits.
 
 use super::{blits, dispatches};
-use crate::inspect::dispatch::{BindingTable, surface_index, writes_image};
+use crate::inspect::dispatch::{BindingTable, ImageWrite, surface_index};
 use crate::inspect::history::View;
 use crate::inspect::image::{self, Image};
 use crate::inspect::summary::Summary;
@@ -82,8 +82,9 @@ pub struct Step {
 enum Subject {
     /// The destination.
     Blit(View),
-    /// The first image that threads write: the table, and the index when it is known.
-    Dispatch(BindingTable, Option<u8>),
+    /// The first image that threads write: the table, and when they are known, the index and how
+    /// it is written.
+    Dispatch(BindingTable, Option<(u8, ImageWrite)>),
 }
 
 /// A step whose picture is made when the next packet of the same engine and context begins.
@@ -187,9 +188,9 @@ impl Steps {
         };
         let view = match pending.subject {
             Subject::Blit(view) => Some(view),
-            Subject::Dispatch(table, index) => {
-                index.and_then(|index| dispatches::image_of(index, table.surface(index, memory)?))
-            }
+            Subject::Dispatch(table, index) => index.and_then(|(index, how)| {
+                dispatches::image_of(index, how.surface(table.surface(index, memory)?))
+            }),
         };
         let read = |address: u64, out: &mut [u8]| memory.read(address, out);
         let image = view.and_then(|View { surface, level, .. }| {
@@ -251,9 +252,9 @@ impl Observer for Steps {
             Event::Message { function, descriptor, .. } => {
                 if let Some(Pending { subject: Subject::Dispatch(_, first @ None), .. }) =
                     &mut self.pending
-                    && writes_image(*function, *descriptor)
+                    && let Some(how) = ImageWrite::of(*function, *descriptor)
                 {
-                    *first = surface_index(*function, *descriptor);
+                    *first = surface_index(*function, *descriptor).map(|index| (index, how));
                 }
             }
             Event::DispatchEnd { .. } => {

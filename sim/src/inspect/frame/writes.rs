@@ -2,7 +2,7 @@
 //! [`DispatchLook`](super::DispatchLook).
 
 use super::ranges::Ranges;
-use crate::inspect::dispatch::{BindingTable, surface_index};
+use crate::inspect::dispatch::{BindingTable, ImageWrite, surface_index};
 use crate::machine::events::{Event, Now, Observer};
 use crate::machine::place::Place;
 use crate::machine::view::View;
@@ -116,8 +116,11 @@ impl Progress {
 pub struct Writes {
     progress: Progress,
     table: Option<BindingTable>,
-    /// The surface of the newest message.
+    /// The surface of the newest message, and how the message writes an image.
     index: Option<u8>,
+    how: Option<ImageWrite>,
+    /// How each surface was written first.
+    hows: BTreeMap<u8, ImageWrite>,
     ranges: BTreeMap<Option<u8>, Ranges>,
     surfaces: BTreeMap<u8, Surface>,
 }
@@ -129,6 +132,8 @@ impl Writes {
             progress: Progress::new(dispatch),
             table: None,
             index: None,
+            how: None,
+            hows: BTreeMap::new(),
             ranges: BTreeMap::new(),
             surfaces: BTreeMap::new(),
         }
@@ -155,7 +160,8 @@ impl Writes {
         let Some(table) = self.table else { return };
         for index in self.ranges.keys().flatten() {
             if let Some(surface) = table.surface(*index, view) {
-                self.surfaces.insert(*index, surface);
+                let how = self.hows.get(index).copied().unwrap_or(ImageWrite::Elements);
+                self.surfaces.insert(*index, how.surface(surface));
             }
         }
     }
@@ -170,10 +176,14 @@ impl Observer for Writes {
             (Moment::After, Event::Packet { view, .. }) => self.resolve(*view),
             (Moment::Inside, Event::Message { function, descriptor, .. }) => {
                 self.index = surface_index(*function, *descriptor);
+                self.how = ImageWrite::of(*function, *descriptor);
             }
             (Moment::Inside, Event::Accesses { thread: Some(_), channel: None, list, .. }) => {
                 let mut writes = list.iter().filter(|access| access.write).peekable();
                 if writes.peek().is_some() {
+                    if let (Some(index), Some(how)) = (self.index, self.how) {
+                        self.hows.entry(index).or_insert(how);
+                    }
                     let ranges = self.ranges.entry(self.index).or_default();
                     for access in writes {
                         ranges.add(access.address, access.address + u64::from(access.bytes));

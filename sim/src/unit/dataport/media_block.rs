@@ -8,7 +8,7 @@ use crate::eu::regions::{REGISTER, Registers};
 use crate::machine::fault::Fault;
 use crate::mem::{PageFault, Vm};
 use crate::surface::format::Class;
-use crate::surface::{Dimension, Surface, SurfaceKind, TileMode};
+use crate::surface::{Dimension, Layout, Surface, SurfaceKind, TileMode};
 use crate::unit::bindings::Bound;
 use crate::unit::payload::Payload;
 use crate::unit::port::Port;
@@ -140,23 +140,34 @@ impl Lines {
 
 /// Bytes in a row of a surface for media block messages. These messages take the surface's width as
 /// a number of dwords, whatever the format is (2d RENDER_SURFACE_STATE Width).
-fn row_bytes(bound: &Bound) -> i64 {
-    let bytes = 4 * i64::from(bound.surface.width);
-    let room = i64::from(bound.surface.pitch) - left(bound);
+fn row_bytes(surface: &Surface) -> i64 {
+    let bytes = 4 * i64::from(surface.width);
+    let room = i64::from(surface.pitch) - left(surface);
     if MEDIA_BLOCK_CLIPS_AT_PITCH { bytes.min(room).max(0) } else { bytes }
 }
 
 /// Bytes from the left edge of the memory to the surface. For media block messages X Offset counts
 /// 32-bit pixels, whatever the format is (2d p.340).
-fn left(bound: &Bound) -> i64 {
-    4 * i64::from(bound.surface.x_offset)
+fn left(surface: &Surface) -> i64 {
+    4 * i64::from(surface.x_offset)
+}
+
+/// The surface in texels: width and X Offset are what media block messages access, as if the fields
+/// of the surface state were numbers of texels. Only for surfaces with one level.
+pub fn in_texels(surface: &Surface) -> Surface {
+    let element = i64::from(surface.element_bytes.max(1));
+    let (width, left) = (row_bytes(surface) / element, left(surface));
+    let [width, left, x_offset] =
+        [width, left, left / element].map(|number| u32::try_from(number).unwrap_or_default());
+    let layout = Layout { width, ..surface.layout };
+    Surface { width, layout, left, x_offset, ..*surface }
 }
 
 /// Graphics address of byte `x` of a line, and the number of bytes that are contiguous from this
 /// address on.
 fn place(bound: &Bound, x: i64, line: i64) -> (u64, i64) {
     let surface = &bound.surface;
-    let (x, y) = (x + left(bound), line + i64::from(surface.top));
+    let (x, y) = (x + left(&bound.surface), line + i64::from(surface.top));
     let address =
         surface.base.wrapping_add(surface.tile_mode.offset(x, y, i64::from(surface.pitch)) as u64);
     let run = i64::from(surface.tile_mode.run());
@@ -208,7 +219,7 @@ pub fn write_block(
     if bound.surface.kind == SurfaceKind::Null {
         return Ok(0);
     }
-    let inside = columns_inside(block, row_bytes(bound));
+    let inside = columns_inside(block, row_bytes(&bound.surface));
     let mut written = 0;
     for (row, data) in data.chunks(block.pitch()).take(block.height as usize).enumerate() {
         let Some(line) = lines.inside(block.y + row as i64) else { continue };
@@ -246,7 +257,7 @@ pub fn read_block(
         out.fill(0);
         return Ok(());
     }
-    let limit = row_bytes(bound);
+    let limit = row_bytes(&bound.surface);
     let inside = columns_inside(block, limit);
     for (row, out) in out.chunks_mut(block.pitch()).take(block.height as usize).enumerate() {
         let line = lines.nearest(block.y + row as i64);
