@@ -265,7 +265,7 @@ impl<'a> Vm<'a> {
     ///
     /// # Errors
     /// [`PageFault`] with `address` if it cannot be read.
-    #[inline]
+    #[inline(always)]
     pub fn page(&self, address: u64) -> Result<&Page, PageFault> {
         let start = address & !(PAGE - 1);
         let page = match &self.target {

@@ -108,19 +108,23 @@ impl Planes {
         // With fewer than three corners, the last one is repeated, and `gradient` ignores the
         // repeated ones.
         let corner = |i: usize| &corners[i.min(corners.len() - 1)];
-        let plane = |f: &dyn Fn(&Corner) -> f64| {
-            let values = [f(corner(0)), f(corner(1)), f(corner(2))];
+        let [a, b, c] = [corner(0), corner(1), corner(2)];
+        let plane = |values: [f64; 3]| {
             let [dx, dy] = gradient(values);
             Plane { at: values[0], dx, dy }
         };
-        let inv_w = |c: &Corner| f64::from(c.screen.inv_w);
+        let inv_w = |corner: &Corner| f64::from(corner.screen.inv_w);
+        let z = |corner: &Corner| f64::from(corner.screen.z);
+        let weight = |corner: &Corner, i: usize| f64::from(corner.weights[i]) * inv_w(corner);
+        let perspective = |i: usize| plane([weight(a, i), weight(b, i), weight(c, i)]);
+        let share = |corner: &Corner, i: usize| f64::from(corner.linear[i]);
+        let linear = |i: usize| plane([share(a, i), share(b, i), share(c, i)]);
         Planes {
             origin: sixteenths(corners[0].screen.at),
-            z: plane(&|c| f64::from(c.screen.z)),
-            inv_w: plane(&inv_w),
-            perspective: [1, 2]
-                .map(|i| plane(&move |c: &Corner| f64::from(c.weights[i]) * inv_w(c))),
-            linear: [1, 2].map(|i| plane(&move |c: &Corner| f64::from(c.linear[i]))),
+            z: plane([z(a), z(b), z(c)]),
+            inv_w: plane([inv_w(a), inv_w(b), inv_w(c)]),
+            perspective: [perspective(1), perspective(2)],
+            linear: [linear(1), linear(2)],
             flat: corners.iter().all(|c| c.screen.inv_w == corners[0].screen.inv_w),
         }
     }
@@ -128,7 +132,7 @@ impl Planes {
     /// Planes over a triangle; `None` if it has no area.
     #[must_use]
     pub fn triangle(corners: &[Corner; 3]) -> Option<Planes> {
-        let [a, b, c] = corners.map(|c| c.screen.at);
+        let [a, b, c] = [corners[0].screen.at, corners[1].screen.at, corners[2].screen.at];
         let area = doubled_area(a, b, c);
         if area == 0 {
             return None;

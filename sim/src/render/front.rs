@@ -149,10 +149,12 @@ impl<'a> ClipInput<'a> {
         selects: ProvokingSelects,
     ) -> ClipInput<'a> {
         let numbers = primitive.vertices();
-        let indices = [0, 1, 2].map(|n: usize| numbers[n.min(numbers.len() - 1)]);
+        let index = |n: usize| numbers[n.min(numbers.len() - 1)];
+        let indices = [index(0), index(1), index(2)];
+        let vertex = |n: usize| vertices.get(indices[n] as usize);
         ClipInput {
             shape: primitive.shape,
-            vertices: indices.map(|index| vertices.get(index as usize)),
+            vertices: [vertex(0), vertex(1), vertex(2)],
             indices,
             provoking: primitive.provoking(&selects),
             id: primitive.id,
@@ -193,7 +195,8 @@ impl ClipSetup {
         let viewport = raster.viewport(dword(leader, place::VIEWPORT));
         let array_index =
             if raster.zero_array_index { 0 } else { dword(leader, place::ARRAY_INDEX) };
-        let vertices = input.vertices.map(clip_vertex);
+        let [a, b, c] = input.vertices;
+        let vertices = [clip_vertex(a), clip_vertex(b), clip_vertex(c)];
         let clip_state =
             clip::ClipState { guard_band: raster.viewports[viewport].guard_band, ..raster.clip };
         let count = input.shape.corners();

@@ -203,16 +203,19 @@ fn observe(
     shaded: &[u8; SLOTS],
     left: &[u8; SLOTS],
 ) {
-    let quads = |masks: &[u8; SLOTS]| {
-        let used =
-            |n: usize| (4 * n..4 * n + 4).any(|slot| slots >> slot & 1 == 1 && masks[slot] != 0);
-        [0, 1, 2, 3].map(used)
+    if live == shaded && shaded == left {
+        return;
+    }
+    // A bit for each slot with samples.
+    let used = |masks: &[u8; SLOTS]| {
+        let slot_bits = masks.iter().rev().fold(0, |bits, mask| bits << 1 | u16::from(*mask != 0));
+        slot_bits & slots
     };
-    let (live, shaded, left) = (quads(live), quads(shaded), quads(left));
-    for n in 0..4 {
-        if live[n] && !shaded[n] {
+    let (live, shaded, left) = (used(live), used(shaded), used(left));
+    for quad in [0xf, 0xf0, 0xf00, 0xf000] {
+        if live & quad != 0 && shaded & quad == 0 {
             exec.device.observed.add(Counter::Killed, 1);
-        } else if shaded[n] && !left[n] {
+        } else if shaded & quad != 0 && left & quad == 0 {
             exec.device.observed.add(Counter::FailedLate, 1);
         }
     }
