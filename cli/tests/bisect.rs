@@ -286,7 +286,8 @@ fn a_fault_is_3() {
     assert!(err.contains("MI_SEMAPHORE_SIGNAL") && err.contains("ends there"), "{err}");
 }
 
-/// A capture of a batch that stores each value at `address`, and then the time.
+/// A capture of a batch that stores each value at `address` + 8, executes `wait` times MI_NOOP, and
+/// stores the time.
 fn stores(address: u64, values: &[u64], wait: usize) -> TempDir {
     let capture = tempdir().unwrap();
     let target = Buffer::new("target", address, 4096).unwrap();
@@ -395,7 +396,7 @@ fn rectangle(right: u64) -> ThreeDStateDrawingRectangle {
     }
 }
 
-/// The mistakes of the tests above are found by what packets write, too.
+/// `--thorough` finds the mistakes of the tests above, too.
 #[test]
 fn thorough_finds_the_same_draws() {
     let good = demo(Name::Cube, |_| ());

@@ -188,7 +188,7 @@ fn breakpoints() {
     assert_eq!(group(&ignoring), "2,0,0");
     let out = script(capture.path(), &[&ignoring[..], &["info breakpoints"]].concat());
     assert!(!out.contains("ignores"), "{out}");
-    // Each breakpoint has its own count: that of group 4 does not ignore the hits of kernels.
+    // Each breakpoint has its own count: the one of kernels does not apply to that of group 4.
     let two = [&back[..], &["break group 4,0,0", "ignore 1 3", "reverse-continue"]].concat();
     assert_eq!(group(&two), "4,0,0");
     // More than there are: 6 hits before group 6.

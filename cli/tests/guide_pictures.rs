@@ -100,7 +100,7 @@ fn the_cubes() {
     assert!(history.contains(expected), "{history}");
 }
 
-/// Of two definitions of a picture, the first one counts. In the documentation, this must be the one
+/// If a link has two definitions, rustdoc uses the first one. For a picture, this must be the one
 /// with the bytes.
 #[test]
 fn every_picture_is_in_the_documentation() {

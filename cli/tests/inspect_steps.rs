@@ -84,7 +84,7 @@ fn blits() -> Submission {
     batch.emit(&copy).unwrap();
     let to_tiles = XySrcCopyBlt {
         dest_tiling_enable: true,
-        // In dwords: a tile of 512 bytes.
+        // In dwords: 512 bytes, the width of a tile.
         destination_pitch: lit!(128),
         destination_base_address: batch.writes(&tiled, 0).unwrap(),
         ..copy
@@ -263,8 +263,7 @@ fn the_width_of_media_blocks() {
     assert!(pixels(&page.picture("api/thumbnail/1").0) == after);
 }
 
-/// Oracle: the kernel, and the order of bytes in Y tiles, which the values of the page do not
-/// depend on.
+/// Oracle: the kernel. The values of the page do not depend on the order of bytes in Y tiles.
 #[test]
 fn typed_writes_to_tiles() {
     let image = Surface {
@@ -302,7 +301,7 @@ const WRITER: &[u32] = &eu! {
     (W) send (8|M0)  null  r112  TsEot {EOT}
 };
 
-/// Oracle: the kernel. The third dword of the buffer has its value before.
+/// Oracle: the kernel. The third dword that it writes to the buffer already has its value.
 #[test]
 fn the_buffers_of_a_dispatch() {
     let mut values = [0u32; 64];

@@ -48,8 +48,10 @@ pub struct Replay<'a> {
     replaced: Vec<(u64, u64, Vec<u8>)>,
     /// Memory of freed objects that is not free yet, oldest first.
     quarantine: VecDeque<Frames>,
-    /// Largest number of bytes in `quarantine`.
+    /// Number of bytes in `quarantine`.
     quarantined: u64,
+    /// Largest number of bytes in `quarantine`.
+    quarantine_limit: u64,
 }
 
 /// A packet that a run leaves out: while its submission runs, its dwords are zero, which is
@@ -116,6 +118,7 @@ impl<'a> Replay<'a> {
             replaced: Vec::new(),
             quarantine: VecDeque::new(),
             quarantined: 0,
+            quarantine_limit: 0,
         }
     }
 
@@ -135,6 +138,7 @@ impl<'a> Replay<'a> {
             replaced: self.replaced.clone(),
             quarantine: self.quarantine.clone(),
             quarantined: self.quarantined,
+            quarantine_limit: self.quarantine_limit,
         })
     }
 
@@ -159,7 +163,7 @@ impl<'a> Replay<'a> {
     /// other physical addresses, so an observer can distinguish an old and a new object at one
     /// graphics address. Without this call, nothing is kept.
     pub fn quarantine(&mut self, bytes: u64) {
-        self.quarantined = bytes;
+        self.quarantine_limit = bytes;
     }
 
     /// The GPU, to set limits or to look at its contexts.
@@ -284,6 +288,7 @@ impl<'a> Replay<'a> {
                     let frames = match self.gpu.alloc(object.size) {
                         // The memory that is kept may be what is missing.
                         Err(_) if !self.quarantine.is_empty() => {
+                            self.quarantined = 0;
                             for frames in self.quarantine.drain(..) {
                                 self.gpu.memory.free(frames);
                             }
@@ -351,11 +356,11 @@ impl<'a> Replay<'a> {
             });
         }
         self.quarantine.push_back(buffer.frames);
-        let mut bytes: u64 = self.quarantine.iter().map(|frames| frames.bytes()).sum();
-        while bytes > self.quarantined
+        self.quarantined += buffer.frames.bytes();
+        while self.quarantined > self.quarantine_limit
             && let Some(frames) = self.quarantine.pop_front()
         {
-            bytes -= frames.bytes();
+            self.quarantined -= frames.bytes();
             self.gpu.memory.free(frames);
         }
     }

@@ -27,14 +27,15 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Maximum number of ranges that one thread read and that have slices at the next level.
 const MAX_DEEPER: usize = 4;
 
-/// Finds the physical addresses of a range. The newest context, or packet of a batch, that has it
-/// counts. Packets of a ring do not count: a ring is in the global address space.
+/// Finds the physical addresses of a range: those in the newest context, or at the newest packet of
+/// a batch, that has the range mapped. Packets of a ring do not count, because a ring is in the
+/// global address space.
 #[derive(Debug)]
 struct FindSpan {
     address: u64,
     bytes: u64,
     span: Option<Span>,
-    /// Batches that are being executed, of each engine.
+    /// Number of nested batches that each engine executes.
     batches: BTreeMap<EngineId, u32>,
 }
 

@@ -33,9 +33,9 @@ use std::path::{Path, PathBuf};
 /// clear, a blit, a copy or a dispatch.
 ///
 /// With --thorough, the bytes that each packet writes are compared first: those of draws,
-/// dispatches, blits, and of other packets, except times. Packets are a pair if they have the same
-/// name, and draws if they are a pair as above. The report has the first pair that writes different
-/// bytes. If it is a draw with different targets, the rest of the report is as above.
+/// dispatches, blits and other packets, except times. Draws are paired as above, other packets by
+/// their names. The report has the first pair that writes different bytes. If it is a pair of draws
+/// with different targets, the rest of the report is as above.
 ///
 /// If all draws leave the same values, dispatches are compared: the memory that each submission
 /// with dispatches changes. This needs captures, because an AUB file has no objects.
@@ -68,12 +68,12 @@ pub struct Args {
     /// offset, assembly), values (register, values).
     /// Members of compute: execs, dwords, objects, offset, values, writers (packet, address,
     /// dispatch, kernel, value). Members of packet: bytes (written by each run), addresses, values
-    /// (null if one run writes more, and else the same), writers (submission, exec, packet,
-    /// address, draw, dispatch, kernel).
+    /// (both null if only the number or the positions of the bytes differ), writers (submission,
+    /// exec, packet, address, draw, dispatch, kernel).
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
     format: Format,
-    /// Compare what each packet writes, to find also differences that the same submission
-    /// overwrites; takes about one and a half times as long
+    /// Compare what each packet writes. This also finds differences that the same submission
+    /// overwrites, and takes about one and a half times as long
     #[arg(long)]
     thorough: bool,
     /// Maximum work of a submission, as in genx run

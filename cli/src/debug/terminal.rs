@@ -41,7 +41,7 @@ impl Completer for Names {
 /// Where commands come from after those of files and options.
 enum Input {
     Terminal(Box<Editor<Names, DefaultHistory>>),
-    /// The buffer is here, because that of standard input cannot be looked at.
+    /// This reader has a buffer of its own, because the buffer of standard input is private.
     Pipe(BufReader<io::Stdin>),
     Nothing,
 }
@@ -104,7 +104,7 @@ impl Terminal {
                 let waits = !pipe.buffer().contains(&b'\n');
                 let read = pipe.read_line(&mut line);
                 if waits {
-                    // No run is going on, so a Ctrl-C while the debugger waited has no effect.
+                    // Nothing runs while the debugger waits, so a Ctrl-C then has no effect.
                     self.interrupted.store(false, Ordering::Relaxed);
                 }
                 match read {

@@ -35,8 +35,8 @@ use work::Work;
 /// cost, the mesh before and after the vertex shader, and the shaders. A click on a pixel shows its
 /// history, as genx why prints it. For a blit, it shows the source, and the destination before and
 /// after; for a dispatch, the images that its threads wrote, and the bytes of buffers that changed.
-/// Violated rules of the manual are at their step. For each step that is selected, the input runs
-/// again up to this step; the newest ones are cached.
+/// A step shows the rules of the manual that it violates. For each step that is selected, the input
+/// runs again up to this step; the newest ones are cached.
 ///
 /// Exit code: 2 unusable input, or no server. Otherwise the command runs until it is stopped; a
 /// fault of the run is shown in the page.

@@ -278,7 +278,7 @@ function showPicture() {
     : "at most " + counted(look.heat.most_cost) + " instructions for one pixel (red)";
 }
 
-/** The table of the bytes of a buffer that changed; hides it without a buffer. */
+/** Shows a table of the bytes of a buffer that changed. Without a buffer, hides the table. */
 function showBuffer(buffer) {
   const box = $("buffer");
   box.hidden = !buffer;
@@ -356,12 +356,13 @@ async function showValue() {
   if (!cursor || asking) return;
   asking = true;
   const mine = turn, [x, y] = cursor, number = steps[current].number;
+  const target = $("target").value, origin = lookNow()?.targets[target]?.origin ?? [0, 0];
   try {
-    const value = await ask(["value", number, $("target").value, x, y].join("/"));
+    const value = await ask(["value", number, target, x, y].join("/"));
     if (mine === turn) {
       const side = (side) => "0x" + side.bytes.match(/../g).reverse().join("") + "  (" + side.channels.join(", ") + ")";
       const same = value.before.bytes === value.after.bytes;
-      const [left, top] = lookNow().targets[$("target").value].origin;
+      const [left, top] = origin;
       $("value").textContent = "pixel " + (left + x) + "," + (top + y) + "\n" + (same ? side(value.after) + "  unchanged" : side(value.before) + "  \u2192  " + side(value.after))
         + (value.heat ? "\nshaded " + value.heat.shaded + " times, " + Number(value.heat.instructions.toFixed(2)) + " instructions" : "");
       $("value").dataset.pixel = x + "," + y;

@@ -34,7 +34,7 @@ pub type SetUp = Box<dyn Fn(&mut Gpu) + Send + Sync>;
 pub struct Entry {
     /// The step.
     pub step: Step,
-    /// What it wrote, after it.
+    /// The PNG file; `None` if the step has no picture.
     pub thumbnail: Option<Vec<u8>>,
 }
 
@@ -285,8 +285,8 @@ impl Work {
         let entry = self.entry(step)?;
         let Kind::Draw { number, summary, .. } = &entry.step.kind else {
             return Err(
-                "the page has histories of pixels of draws; for others, use genx why with \
-                        --target and --after exec"
+                "the page has histories only for draws; for other steps, use genx why with \
+                 --target and --after exec"
                     .to_owned(),
             );
         };

@@ -69,8 +69,9 @@ pub mod tools {}
 #[doc = include_str!("hangs.md")]
 pub mod hangs {}
 
-// A picture has two definitions. Here, the first one counts: the bytes themselves, because rustdoc
-// does not copy files. In a repository, the only one is that of the text: the path of the file.
+// A chapter with a picture defines the link to it twice: an included text file has the bytes of the
+// picture, and the end of the chapter has the path of its file. Rustdoc uses the first definition.
+// It needs the bytes, because it does not copy files. A reader of the repository gets the path.
 #[doc = include_str!("pictures/cube.txt")]
 #[doc = include_str!("pictures/cube-wrong.txt")]
 #[doc = include_str!("pixels.md")]

@@ -25,8 +25,8 @@ pub struct PacketParted {
     /// Number of bytes that each packet writes, without those of render targets, depth and stencil
     /// buffers if the packets are draws.
     pub bytes: [u64; 2],
-    /// The first value that differs. `None` if one packet writes the same bytes as the other, and
-    /// more, or to other positions.
+    /// The first value that differs. `None` if the packets differ only in the number of bytes or in
+    /// their positions.
     pub value: Option<Value>,
 }
 
@@ -35,7 +35,7 @@ pub struct PacketParted {
 pub struct Value {
     /// Its graphics address in each run.
     pub addresses: [u64; 2],
-    /// The values. Bytes that the packet did not write are 0.
+    /// The values. Bytes that are not in the same run of written bytes are 0.
     pub values: [u32; 2],
 }
 
@@ -161,15 +161,14 @@ impl Written {
 
 /// The first value that differs in written bytes, which are paired in the order of their addresses.
 fn value(runs: [&[Run]; 2]) -> Option<Value> {
-    let bytes = |runs: &'_ [Run]| {
+    fn bytes(runs: &[Run]) -> impl Iterator<Item = ((usize, usize), u8)> {
         let runs = runs.iter().enumerate();
         runs.flat_map(|(run, (_, bytes))| {
             bytes.iter().enumerate().map(move |(at, byte)| ((run, at), *byte))
         })
-        .collect::<Vec<_>>()
-    };
-    let [good, bad] = runs.map(bytes);
-    let mut both = good.iter().zip(&bad);
+    }
+    let [good, bad] = runs;
+    let mut both = bytes(good).zip(bytes(bad));
     let ((a, _), (b, _)) = both.find(|((_, a), (_, b))| a != b)?;
     let dword = |side: usize, (run, at): (usize, usize)| {
         let (start, bytes) = &runs[side][run];
@@ -182,7 +181,7 @@ fn value(runs: [&[Run]; 2]) -> Option<Value> {
         }
         (address, u32::from_le_bytes(value))
     };
-    let (a, b) = (dword(0, *a), dword(1, *b));
+    let (a, b) = (dword(0, a), dword(1, b));
     Some(Value { addresses: [a.0, b.0], values: [a.1, b.1] })
 }
 

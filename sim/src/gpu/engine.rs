@@ -55,7 +55,7 @@ pub struct Active {
     pub streamer: Streamer,
     /// The units of work that are left until the work counts as a hang.
     pub budget: Budget,
-    /// The log of accesses between two turns of the work, if an observer wants accesses.
+    /// The log of accesses, kept from one turn to the next, if an observer wants accesses.
     pub log: Option<Box<AccessLog>>,
 }
 

@@ -134,6 +134,8 @@ impl Gpu {
                 Err(fault) => break Err(fault),
             }
         };
+        // Somebody else can run the rest of the work, or change memory before it runs.
+        self.end_lines(&mut listener);
         self.stats = stats;
         result
     }
@@ -230,8 +232,9 @@ impl Gpu {
         result
     }
 
-    /// Reports the accesses that logs of other engines have left out: an engine that runs in between
-    /// can access the same lines.
+    /// Reports the accesses that the logs of other engines have left out, because the engine that
+    /// runs next can access the same lines. The other engines continue with new logs, which leave
+    /// out nothing.
     fn end_lines(&mut self, listener: &mut Listener<'_>) {
         for engine in EngineId::ALL {
             let active = self.engines[engine as usize].active.as_mut();
@@ -334,12 +337,18 @@ impl Gpu {
         };
         exec.emit_memory(None);
         let result = engine::turn(&mut active.streamer, &mut exec);
+        // Work of execution lists and rings can be switched at the end of a turn.
+        let goes_on = matches!(result, Ok(Turn::Worked | Turn::Waits));
+        let keeps_log = active.source == Source::Job && goes_on;
+        if let (false, Some(log)) = (keeps_log, &log) {
+            log.end_lines();
+        }
         // Media threads can outlive their packets.
         exec.emit_memory(Some(exec.at));
         if result.is_err() {
             exec.emit(&Event::SubmissionEnd);
         }
-        active.log = log;
+        active.log = log.filter(|_| keeps_log);
         self.clock = active.budget.clock();
         if id == EngineId::Render {
             let busy = self.clock.wrapping_sub(started);

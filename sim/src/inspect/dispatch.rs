@@ -3,13 +3,13 @@
 
 use crate::machine::view::View;
 use crate::surface::Surface;
-use crate::unit::bindings::FIRST_SPECIAL_INDEX;
 use crate::unit::dataport::media_block;
 use crate::unit::resource_streamer::tables::Table;
 use genxml::core::Fixed;
 use genxml::eu::instruction::SharedFunction;
+use genxml::eu::surface::binding_table_index;
 use genxml::gen8::media::GpgpuWalker;
-use genxml::gen8::messages::{DataPort1MessageDescriptor, MessageDescriptorSamplingEngine, MtDp1};
+use genxml::gen8::messages::{DataPort1MessageDescriptor, MtDp1};
 use genxml::gen8::state::RenderSurfaceState;
 
 /// The number of the descriptor of a packet that starts threads, and whether the packet brings its
@@ -62,16 +62,13 @@ impl BindingTable {
 }
 
 /// The binding table index of a message to a data port; `None` for messages to other shared
-/// functions, and for indices that mean memory without a surface.
+/// functions, and for messages that access memory without a surface.
 pub fn surface_index(function: SharedFunction, descriptor: u32) -> Option<u8> {
     let is_data_port = matches!(
         function,
         SharedFunction::DataPort0 | SharedFunction::DataPort1 | SharedFunction::DataPortRender
     );
-    // Descriptors of data ports have the index at the same position.
-    let descriptor = MessageDescriptorSamplingEngine::unpack_lossy(&[descriptor]);
-    let index = descriptor.binding_table_index.get() as u8;
-    (is_data_port && index < FIRST_SPECIAL_INDEX).then_some(index)
+    binding_table_index(function, descriptor).filter(|_| is_data_port)
 }
 
 /// How a message writes an image.

@@ -320,8 +320,8 @@ pub trait Observer {
 
     /// Called after the events [`Event::Submission`], [`Event::SubmissionEnd`], [`Event::Flush`]
     /// and [`Event::Packet`], if the observer receives [`Event::Accesses`]. An observer that only
-    /// follows caches can let the table leave out accesses ([`crate::mem::lines`]). It then receives
-    /// the events of the submission until its end.
+    /// follows caches can let the table leave out accesses ([`crate::mem::lines`]). Such an
+    /// observer must stay until the submission ends: some accesses are reported later.
     fn update_lines(&mut self, lines: &Lines) {
         lines.enable(false);
     }

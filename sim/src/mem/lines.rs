@@ -1,15 +1,15 @@
 //! Leaves out accesses that an observer of caches does not need.
 //!
 //! Nearly all accesses of a draw are harmless for caches: they read lines that nobody writes, or
-//! write lines that nobody reads before the next flush. This table finds out which accesses are
-//! harmless, with a few bits for each line of 64 bytes and each [`Client`]: the lines that the
-//! client has read since its cache was invalidated, the lines that are stale in its cache, and the
-//! lines that it has written since its cache was flushed. The observer says when caches are flushed
-//! and invalidated ([`Observer::update_lines`](crate::Observer::update_lines)).
+//! write lines that nobody reads before the next flush. This table finds the harmless accesses. It
+//! has three bits for each line of 64 bytes and each [`Client`]: the client has read the line since
+//! its cache was invalidated; the line in its cache is stale; the client has written the line since
+//! its cache was flushed. The observer reports when caches are flushed and invalidated
+//! ([`Observer::update_lines`](crate::Observer::update_lines)).
 //!
 //! * A read is reported if another client has written the line and was not flushed, or if the line
-//!   is stale. Another read only marks the line. If another client then writes the line, the read
-//!   of the whole line is reported before the write, and the line is stale from then on.
+//!   is stale. Any other read only sets a bit. If another client writes the line later, a read of
+//!   the whole line is reported before that write, and the line is stale from then on.
 //! * Every write is reported. Writes to render targets and to depth and stencil buffers are joined:
 //!   they are reported together, before another client accesses the line, and at the latest at the
 //!   end of the packet.
@@ -23,7 +23,7 @@ use std::cell::{Cell, RefCell};
 /// Bytes of a line. All caches of Gen8 have lines of 64 bytes.
 pub const LINE: u64 = 64;
 /// Lines of a page.
-const LINES: usize = (PAGE / LINE) as usize;
+pub const LINES: usize = (PAGE / LINE) as usize;
 /// Number of clients.
 const CLIENTS: usize = Client::ALL.len();
 /// The clients whose writes are joined.
@@ -45,7 +45,7 @@ struct PageLines {
     joined: [Joined; JOINED.len()],
 }
 
-/// The lines of a page that are of interest for a client.
+/// What a client has done with the lines of a page.
 #[derive(Clone, Copy, Debug, Default)]
 struct ClientLines {
     /// Lines in its cache that are as in memory.
@@ -54,7 +54,7 @@ struct ClientLines {
     stale: Bits,
     /// Lines that it has written and that were not flushed.
     unflushed: Bits,
-    /// The invalidations and flushes of the cache until the lines were recorded.
+    /// The epoch of the client's cache for which the lines are valid.
     epoch: Epoch,
 }
 
@@ -88,9 +88,9 @@ pub(super) struct New {
 /// What the table says about an access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Answer {
-    /// The access is to be reported.
+    /// Report the access.
     Report,
-    /// The access is left out, or reported later.
+    /// Do not report the access now. It is left out, or reported later.
     Keep,
 }
 
@@ -147,8 +147,8 @@ impl Default for Lines {
 }
 
 impl Lines {
-    /// Whether accesses are left out from now on. At first, they are not. If they are, all caches of
-    /// the engine must be empty now, and no other engine may have data in its caches.
+    /// Sets whether accesses are left out from now on. At first, they are not. Use `true` only if
+    /// all caches of the engine are empty, and no other engine has data in its caches.
     pub fn enable(&self, enabled: bool) {
         if !self.enabled.replace(enabled) && !enabled {
             return;
@@ -246,8 +246,8 @@ impl Lines {
         page.clients[client as usize].read
     }
 
-    /// Marks lines of the page at `address` that a client reads. Returns false, and changes nothing,
-    /// if reads of these lines are to be reported.
+    /// Marks lines of the page at `address` that a client reads. Returns false, and changes
+    /// nothing, if reads of these lines must be reported.
     pub(super) fn read(&self, page: Index, client: Client, address: u64, span: Bits) -> bool {
         let mut pages = self.pages.borrow_mut();
         let page = &mut pages[page.0 as usize];
@@ -275,7 +275,7 @@ impl Lines {
             let own = JOINED.iter().position(|client| *client == new.client);
             let is_first = own.is_none_or(|own| page.joined[own].lines & span != span);
             if is_first {
-                // A write of another client to the line may be reported.
+                // The bits of the latest access's line can change.
                 self.forget_latest();
                 page.first_write(&new, span, list);
             }
@@ -314,8 +314,8 @@ impl Lines {
         }
     }
 
-    /// Adds all reads to `list` that were left out and are of lines that are still in a cache. All
-    /// accesses are reported from now on.
+    /// Adds the reads to `list` that were left out, if their lines are still in a cache. From now
+    /// on, all accesses are reported.
     pub(super) fn end(&self, list: &mut Vec<Access>) {
         self.report_joined(list);
         self.forget_latest();
@@ -359,7 +359,7 @@ impl PageLines {
         }
         let unflushed = self.unflushed_by_others(new.client);
         let own = &mut self.clients[new.client as usize];
-        // The copy in its cache is older than the writes.
+        // The client now has these lines in its cache without the writes.
         own.stale |= unflushed & span;
         own.read |= span & !own.stale;
         for joined in 0..JOINED.len() {
@@ -487,7 +487,7 @@ fn span(within: u64, bytes: u64) -> Bits {
 
 /// `count` bits from bit `first` on, at least one of them.
 #[inline]
-fn mask(first: u64, count: u64) -> Bits {
+pub fn mask(first: u64, count: u64) -> Bits {
     let bits = u64::from(Bits::BITS);
     Bits::MAX >> (bits - count.clamp(1, bits)) << (first % bits)
 }

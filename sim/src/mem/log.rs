@@ -38,8 +38,8 @@ impl AccessLog {
         self.lines.report_joined(&mut self.list.borrow_mut());
     }
 
-    /// Adds all accesses that were left out and that the caches still depend on. From now on,
-    /// nothing is left out.
+    /// Adds the joined writes, and the reads that were left out if their lines are still in a
+    /// cache. From now on, nothing is left out.
     pub fn end_lines(&self) {
         self.lines.end(&mut self.list.borrow_mut());
     }
@@ -160,6 +160,9 @@ impl AccessLog {
         offsets: &[u32],
         bytes: usize,
     ) {
+        if self.paused.get() {
+            return;
+        }
         let page_of = |offset: u32| u64::from(offset) / PAGE;
         let client = self.client.get();
         for run in offsets.chunk_by(|a, b| page_of(*a) == page_of(*b)) {

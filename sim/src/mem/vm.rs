@@ -96,8 +96,8 @@ impl<'a> Vm<'a> {
         }
     }
 
-    /// Records reads of elements of `bytes` bytes at each of `offsets` from `base`, the address of a
-    /// page. No element crosses a line of 64 bytes.
+    /// Records reads of elements. Each has `bytes` bytes at one of `offsets` from `base`, the
+    /// address of a page. None crosses a line of 64 bytes.
     #[inline(always)]
     pub fn record_elements(&self, base: u64, offsets: &[u32], bytes: usize) {
         if let Target::Logged(mem, log) = &self.target {

@@ -16,9 +16,9 @@ use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
-/// Dwords of a page's mask of written bytes.
+/// Numbers of 64 bits in the mask of a page, which has a bit for each byte.
 const WORDS: usize = PAGE as usize / 64;
-/// Bytes between two writes that are more than this apart do not count as one region.
+/// Writes with more than this number of bytes between them belong to different regions.
 const GAP: u64 = PAGE;
 
 /// Digests of written bytes. Two runs have equal digests if they write equal bytes to equal
@@ -57,7 +57,7 @@ pub struct Writer {
     pub others: Digest,
 }
 
-/// A run of written bytes.
+/// Consecutive written bytes: the graphics address of the first one, and the values.
 pub type Run = (u64, Vec<u8>);
 
 /// The bytes that were written to a page: its graphics address, and a bit for each byte.
@@ -268,7 +268,7 @@ fn digest(runs: &[Run], objects: &BTreeMap<u64, u64>) -> Digest {
     let mut region = FxHasher::default();
     let (mut start, mut end) = (0, 0);
     for (index, (address, bytes)) in runs.iter().enumerate() {
-        if index == 0 || address - end > GAP {
+        if index == 0 || address.saturating_sub(end) > GAP {
             digest.relative = digest.relative.wrapping_add(region.finish());
             (region, start) = (FxHasher::default(), *address);
         }

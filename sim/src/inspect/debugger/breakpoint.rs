@@ -274,8 +274,8 @@ impl Breakpoints {
         self.list.iter_mut().find(|breakpoint| breakpoint.number == number)
     }
 
-    /// True if a hit of the breakpoint with this number does not stop. One hit less is then
-    /// ignored.
+    /// Returns true if the breakpoint with this number ignores a hit, and decrements its
+    /// `ignore`.
     pub(super) fn ignores(&mut self, number: u32) -> bool {
         match self.get_mut(number) {
             Some(breakpoint) if breakpoint.ignore > 0 => {

@@ -79,8 +79,8 @@ enum Goal {
     Thread,
     /// A moment, without any breakpoint before it.
     Reach { moment: Moment, reasons: Vec<Reason> },
-    /// The newest hit of a breakpoint before a moment that is not ignored. `hits` are the newest
-    /// hits so far, oldest first: as many as can be ignored, and one.
+    /// The newest hit before a moment that no breakpoint ignores. `hits` are the newest hits so
+    /// far, oldest first: one more than the breakpoints can ignore.
     Search { before: Moment, hits: VecDeque<Hit> },
     /// The newest instruction before the fault with this text.
     Fault { text: String },
@@ -389,10 +389,10 @@ impl<'c> Engine<'c> {
         if let Goal::Search { hits, .. } = &mut self.goal {
             if !reasons.is_empty() {
                 hits.push_back((moment, reasons));
-            }
-            let ignored = self.breakpoints.enabled().map(|breakpoint| breakpoint.ignore);
-            if hits.len() as u64 > ignored.fold(1, u64::saturating_add) {
-                hits.pop_front();
+                let ignored = self.breakpoints.enabled().map(|breakpoint| breakpoint.ignore);
+                if hits.len() as u64 > ignored.fold(1, u64::saturating_add) {
+                    hits.pop_front();
+                }
             }
             return;
         }

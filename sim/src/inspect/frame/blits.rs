@@ -90,11 +90,13 @@ impl BlitLook {
         let from = blit.source.and_then(|(_, at)| Some(target(Role::Source, source(blit)?, at)));
         let note = match (&to, &from) {
             (None, _) => Some(
-                "the destination has no picture: its rows go upward, or it has more than 256 MiB",
+                "the destination has no picture: it is empty, its rows go upward or are all the \
+                 same, it begins outside of its tiles, or it has more than 256 MiB",
             ),
-            (Some(_), None) if blit.source.is_some() => {
-                Some("the source has no picture: its rows go upward")
-            }
+            (Some(_), None) if blit.source.is_some() => Some(
+                "the source has no picture: its rows go upward or are all the same, or it \
+                     begins outside of its tiles",
+            ),
             _ => None,
         };
         let targets = [to, from].into_iter().flatten().collect();

@@ -17,8 +17,8 @@ const MOST_RUNS: usize = 10_000;
 /// Bytes that are compared together.
 const GROUP: u64 = 4;
 
-/// The level and slices of a surface that typed messages write, as an image; `None` if the surface
-/// is not an image whose values have channels, or has more than [`MOST_VALUES`].
+/// The level and slices of a surface that messages write, as an image; `None` if the surface is not
+/// an image whose values have channels, or has more bytes than [`MOST_VALUES`].
 pub fn image_of(binding: u8, surface: Surface) -> Option<View> {
     let has_channels = surface.codec.is_some_and(Codec::has_channels);
     if surface.kind != SurfaceKind::Image
@@ -54,8 +54,8 @@ pub struct DispatchLook {
 }
 
 impl DispatchLook {
-    /// A look at a dispatch. [`Writes`](super::Writes) of another run of the same input has found
-    /// what it writes.
+    /// A look at a dispatch. `written` is what [`Writes`](super::Writes) found in an earlier run of
+    /// the same input.
     pub fn new(dispatch: u64, written: Vec<Written>) -> DispatchLook {
         let copy = |written| Snapshot { written, parts: Vec::new(), is_cut: false, target: None };
         DispatchLook {
@@ -113,7 +113,7 @@ impl DispatchLook {
         seen.note = match self.copies.is_empty() {
             true => Some("the threads wrote no memory"),
             false if !self.progress.is_over() => {
-                Some("threads ran on after the packet; this is how memory was before the next step")
+                Some("some threads ended after the packet; this is memory before the next step")
             }
             false => None,
         };

@@ -99,7 +99,7 @@ pub trait Look: Observer {
     /// True if the step has ended. The rest of the run is not needed.
     fn is_done(&self) -> bool;
 
-    /// What was seen, which the observer then forgets; `None` if the run has no such step.
+    /// Removes and returns what was seen; `None` if the run has no such step.
     fn take(&mut self) -> Option<Seen>;
 }
 

@@ -82,8 +82,8 @@ pub struct Step {
 enum Subject {
     /// The destination.
     Blit(View),
-    /// The first image that threads write: the table, and when they are known, the index and how
-    /// it is written.
+    /// The first image that threads write: the table, and after the first write the index of the
+    /// image and how it is written.
     Dispatch(BindingTable, Option<(u8, ImageWrite)>),
 }
 

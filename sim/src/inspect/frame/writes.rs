@@ -1,5 +1,5 @@
-//! Where the threads of one dispatch write: the first of two runs. The second one is that of
-//! [`DispatchLook`](super::DispatchLook).
+//! Finds where the threads of one dispatch write. This is the observer of the first of two runs;
+//! [`DispatchLook`](super::DispatchLook) is that of the second one.
 
 use super::ranges::Ranges;
 use crate::inspect::dispatch::{BindingTable, ImageWrite, surface_index};
@@ -49,7 +49,8 @@ pub(super) struct Progress {
     wanted: u64,
     dispatches: u64,
     phase: Phase,
-    /// Engine and context of the newest packet; from the start of the dispatch on, its own.
+    /// Engine and context of the newest packet; after the dispatch has begun,
+    /// those of the dispatch.
     stream: Option<(EngineId, u32)>,
 }
 

@@ -28,7 +28,7 @@ pub use finding::{Finding, Rule, Side};
 pub use list::{Row, SANITIZERS, Sanitizers, Unknown, names, row};
 pub use sanitizer::Sanitize;
 
-/// Bytes of freed objects whose physical addresses are not used again in runs with sanitizers
-/// ([`Replay::quarantine`](crate::replay::Replay::quarantine)). So a new object at the graphics
-/// address of an old one is another object for them.
+/// Number of bytes of freed objects whose physical addresses a run with sanitizers does not use
+/// again ([`Replay::quarantine`](crate::replay::Replay::quarantine)). So a sanitizer can
+/// distinguish a new object from an old one at the same graphics address.
 pub const QUARANTINE: u64 = 256 << 20;

@@ -280,7 +280,7 @@ impl Observer for Tracer {
             Event::Instruction { kernel, thread, ip, mask, registers, view }
                 if self.runs == Some(*thread) =>
             {
-                // No event of a dispatch has its kernel.
+                // A draw's kernels were read when it began. A dispatch's kernel is read here.
                 self.kernels.entry(*kernel).or_insert_with(|| {
                     Code::read(*kernel, 0, &|address, out| view.read(address, out))
                 });

@@ -152,8 +152,8 @@ fn left(surface: &Surface) -> i64 {
     4 * i64::from(surface.x_offset)
 }
 
-/// The surface in texels: width and X Offset are what media block messages access, as if the fields
-/// of the surface state were numbers of texels. Only for surfaces with one level.
+/// The same surface with width and X Offset in texels. For media block messages, both fields of the
+/// surface state are numbers of dwords. Only for surfaces with one level.
 pub fn in_texels(surface: &Surface) -> Surface {
     let element = i64::from(surface.element_bytes.max(1));
     let (width, left) = (row_bytes(surface) / element, left(surface));

@@ -26,8 +26,8 @@ use crate::mem::outside::{Beyond, Outside};
 use crate::unit::bindings::FIRST_SPECIAL_INDEX;
 use genxml::core::Fixed as _;
 use genxml::eu::instruction::SharedFunction;
+use genxml::eu::surface::binding_table_index;
 use genxml::gen8::media::{MediaCurbeLoad, MediaInterfaceDescriptorLoad};
-use genxml::gen8::messages::MessageDescriptorSamplingEngine;
 use genxml::gen8::render3d_pixel::ThreeDStatePs;
 use genxml::gen8::render3d_stages::{ThreeDStateDs, ThreeDStateGs, ThreeDStateHs, ThreeDStateVs};
 use genxml::gen8::state::{InterfaceDescriptorData, StateBaseAddress};
@@ -94,7 +94,7 @@ impl Sanitize for Bounds {
                     self.outside(at, *thread, outside);
                 }
             }
-            Event::Accesses { at, thread: Some(thread), channel: None, list, .. } => {
+            Event::Accesses { at, thread: Some(thread), channel: None, list } => {
                 if let Some(table) = self.beyond.take() {
                     self.table(at, *thread, table);
                 }
@@ -221,21 +221,16 @@ impl Bounds {
                 | SharedFunction::DataPortConstant
                 | SharedFunction::DataPortSampler
         );
-        if !surface {
+        let Some(index) = binding_table_index(function, descriptor).filter(|_| surface) else {
             return;
-        }
-        // Descriptors of data ports have the index at the same position.
-        let descriptor = MessageDescriptorSamplingEngine::unpack_lossy(&[descriptor]);
-        self.index = descriptor.binding_table_index.get() as u8;
+        };
+        self.index = index;
         let table = self
             .kernels
             .get(&kernel)
             .or_else(|| self.stages.get(&kernel.wrapping_sub(self.instructions)));
-        self.beyond = table.copied().filter(|table| {
-            table.count != 0
-                && self.index < FIRST_SPECIAL_INDEX
-                && u64::from(self.index) >= table.count
-        });
+        let is_beyond = |table: &Table| table.count != 0 && u64::from(index) >= table.count;
+        self.beyond = table.copied().filter(is_beyond);
     }
 
     fn table(&mut self, at: &Place, thread: u32, table: Table) {

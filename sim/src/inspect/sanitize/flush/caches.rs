@@ -281,8 +281,8 @@ impl Caches {
     }
 
     /// A submission begins: the kernel invalidates all caches of the engine before it (Linux i915
-    /// gen8_emit_flush_rcs with EMIT_INVALIDATE). Captures do not have this command. Returns true if
-    /// no other engine executes a submission.
+    /// gen8_emit_flush_rcs with EMIT_INVALIDATE). Captures do not have this command. Returns true
+    /// if no other submission is being executed.
     pub fn begin(&mut self, engine: EngineId) -> bool {
         let alone = self.active == [false; EngineId::ALL.len()];
         self.active[engine as usize] = true;

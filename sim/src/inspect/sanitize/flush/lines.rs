@@ -1,17 +1,12 @@
 //! The lines of memory: who wrote their bytes, and which caches have read them.
 
 use super::caches::{Path, Time};
+use crate::mem::PAGE;
+use crate::mem::lines::LINES;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Bytes of a line. All caches of Gen8 have lines of 64 bytes.
-pub const LINE: u64 = 64;
-/// Lines of a page of 4 KiB.
-pub const LINES: usize = 64;
-/// Bytes of a page.
-pub const PAGE: u64 = LINE * LINES as u64;
-
-/// A write.
+/// The latest write to some bytes of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct Write {
     /// Graphics address of the page's first byte, as the writer saw it.
@@ -71,7 +66,8 @@ impl Page {
         &mut self.fills[index].1
     }
 
-    /// Replaces the writes to whole lines. If `joins` an older write, the new one only extends it.
+    /// Records a write to whole lines, and removes the older writes to them. If `joins` returns
+    /// true for the newest other write, the new one only extends it.
     pub fn replace_lines(&mut self, lines: u64, write: Write, joins: impl Fn(&Write) -> bool) {
         self.whole.iter_mut().for_each(|(of, _)| *of &= !lines);
         if self.has_parts & lines != 0 {
@@ -92,8 +88,8 @@ impl Page {
         }
     }
 
-    /// Replaces the writes to some bytes of a line. If `joins` an older write, the new one only
-    /// extends it.
+    /// Records a write to some bytes of a line, and removes the older writes to them. If `joins`
+    /// returns true for an older write to the line, the new one only extends it.
     pub fn replace_bytes(
         &mut self,
         line: usize,
@@ -206,22 +202,13 @@ impl Pages {
     }
 }
 
-/// The bytes from `at` on, `bytes` of them, as a mask of a line. Both are in the line.
-pub fn mask(at: u64, bytes: u64) -> u64 {
-    u64::MAX >> (LINE - bytes.clamp(1, LINE)) << (at % LINE)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::caches::Holder;
     use super::*;
+    use crate::mem::lines::{LINE, mask};
     use genxml::engine::EngineId;
     use std::collections::HashMap;
-
-    #[test]
-    fn masks_cover_the_bytes() {
-        assert_eq!([mask(0, 64), mask(63, 1), mask(4, 4)], [u64::MAX, 1 << 63, 0xf0]);
-    }
 
     #[test]
     fn pages_are_found_again() {

@@ -34,13 +34,14 @@ use super::finding::{Finding, Rule, Side};
 use super::sanitizer::Sanitize;
 use crate::machine::events::{Event, Now};
 use crate::machine::fault::{InKernel, Place};
-use crate::mem::{self, Access, Client};
+use crate::mem::lines::{LINE, LINES, mask};
+use crate::mem::{self, Access, Client, PAGE};
 use caches::{Caches, Holder, Path, Time};
 use genxml::core::Fixed as _;
 use genxml::engine::EngineId;
 use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::mi::PipeControl;
-use lines::{LINE, LINES, PAGE, Pages, Write};
+use lines::{Pages, Write};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -49,7 +50,7 @@ use std::collections::HashMap;
 type Author = u32;
 
 /// Author and path of an access.
-type Whence = (Author, Path);
+type Origin = (Author, Path);
 
 /// What distinguishes places: engine, addresses of packet and batch, kernel and instruction.
 type Key = (EngineId, u64, u64, Option<(u64, u32)>);
@@ -72,14 +73,14 @@ pub struct Flush {
     rendering: Option<(InKernel, u32)>,
     /// True if accesses are left out and writes of several threads are joined.
     joins: bool,
-    /// Set when a submission starts or ends: whether accesses can be left out from now on, because
-    /// all caches are empty and no other engine uses its caches.
+    /// Set when a submission starts or ends. True if accesses can be left out from now on: all
+    /// caches are empty, and no other submission is being executed.
     starts: Option<bool>,
     /// The latest read: number of the line, path, and the time after it.
     latest_read: Option<(u64, Path, Time)>,
     findings: Vec<Finding>,
     /// Index of a finding by rule and both sides.
-    known: HashMap<(&'static str, [Whence; 2]), usize>,
+    known: HashMap<(&'static str, [Origin; 2]), usize>,
 }
 
 impl Sanitize for Flush {
@@ -342,11 +343,11 @@ impl Piece {
         let start = self.physical % PAGE;
         let from = start.max(LINE * line as u64);
         let to = (start + self.bytes).min(LINE * (line as u64 + 1));
-        lines::mask(from, to.saturating_sub(from))
+        mask(from, to.saturating_sub(from))
     }
 }
 
-/// Lines of a page, from those with these numbers.
+/// The numbers in their page of the lines `first` to `last`. Both are in the same page.
 #[inline]
 fn lines_from_to(first: u64, last: u64) -> std::ops::RangeInclusive<usize> {
     (first % LINES as u64) as usize..=(last % LINES as u64) as usize

@@ -117,7 +117,7 @@ impl Sanitize for Race {
             Event::Message { thread, function, descriptor, .. } => {
                 self.message(*thread, *function, *descriptor);
             }
-            Event::Accesses { at, thread, channel: None, list, .. } => {
+            Event::Accesses { at, thread, channel: None, list } => {
                 self.accesses(at, *thread, list);
             }
             Event::LocalAccesses { at, thread, list } => self.local_accesses(at, *thread, list),

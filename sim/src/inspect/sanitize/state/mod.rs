@@ -137,19 +137,23 @@ impl UsedState {
         let (context, state) = (self.context, view.state());
         let setters = &mut self.setters;
         let objects = &self.objects;
-        let mut points = |key, addresses: [Option<u64>; BUFFERS]| {
+        let points = |setters: &mut Setters, key, addresses: [Option<u64>; BUFFERS]| {
             let buffers = addresses.map(|address| objects.target(view, address?));
             let setter = Setter { at: *at, bases: state.base, target: None, buffers };
             setters.set(context, key, setter);
         };
-        let mut set = |key| points(key, [None; BUFFERS]);
+        let set = |setters: &mut Setters, key| points(setters, key, [None; BUFFERS]);
         match &packet {
             RenderPacket::ThreeDStateVertexBuffers(buffers) => {
                 for buffer in buffers.unpack_lossy().vertex_buffer_state.iter() {
                     let entry = buffer.vertex_buffer_index.get() as usize;
                     let key = Key::Slot(usize::from(VertexBufferState::SLOTS.first) + entry);
+                    // The buffer keeps its address, so the packet that set it does not change.
+                    if !buffer.address_modify_enable && setters.get(context, key).is_some() {
+                        continue;
+                    }
                     let address = buffer.buffer_starting_address.va48();
-                    points(key, [Some(address), None, None, None]);
+                    points(setters, key, [Some(address), None, None, None]);
                 }
             }
             RenderPacket::StateBaseAddress(_) => {
@@ -161,14 +165,14 @@ impl UsedState {
                     (Base::Indirect, packet.indirect_object_base_address_modify_enable),
                 ] {
                     if modified {
-                        set(Key::Base(base));
+                        set(setters, Key::Base(base));
                     }
                 }
             }
-            RenderPacket::PipelineSelect(_) => set(Key::Pipeline),
-            RenderPacket::MediaVfeState(_) => set(Key::FrontEnd),
-            RenderPacket::MediaInterfaceDescriptorLoad(_) => set(Key::Descriptors),
-            RenderPacket::MediaCurbeLoad(_) => set(Key::Constants),
+            RenderPacket::PipelineSelect(_) => set(setters, Key::Pipeline),
+            RenderPacket::MediaVfeState(_) => set(setters, Key::FrontEnd),
+            RenderPacket::MediaInterfaceDescriptorLoad(_) => set(setters, Key::Descriptors),
+            RenderPacket::MediaCurbeLoad(_) => set(setters, Key::Constants),
             RenderPacket::PipeControl(packet) => {
                 if packet.unpack_lossy().generic_media_state_clear {
                     setters.clear(context, *at);
@@ -179,7 +183,7 @@ impl UsedState {
                     let entry = slots.entry(dwords);
                     if entry < usize::from(slots.entries) {
                         let key = Key::Slot(usize::from(slots.first) + entry);
-                        points(key, targets::of_packet(state, packet));
+                        points(setters, key, targets::of_packet(state, packet));
                     }
                 }
             }

@@ -1,7 +1,7 @@
 //! The memory that packets point to: vertex buffers, the index buffer and constant buffers. These
-//! packets have graphics addresses, and a context keeps them from submission to submission. What
-//! memory has such an address is decided anew for each submission: Linux binds the objects that the
-//! submission lists.
+//! packets have graphics addresses, and a context keeps them from submission to submission. But the
+//! memory at an address can change with each submission, because Linux binds only the objects that
+//! the submission lists.
 
 use crate::machine::state::State;
 use crate::machine::view::View;

@@ -146,7 +146,8 @@ macro_rules! stage {
             let why = "the stage is on and reads push constants";
             let body: ThreeDStateConstantBody = $uses.latched.read::<$constant>(0).constant_body;
             let addresses = targets::constants($uses.state(), &body);
-            if addresses[0].is_some() && !targets::is_absolute($uses.state()) {
+            let relative = addresses[0].is_some() && !targets::is_absolute($uses.state());
+            if relative && $uses.draws {
                 let offset = body.pointer_to_constant_buffer_0.va48();
                 $uses.pointer::<$constant>(why, (Base::Dynamic, offset));
             } else {
