@@ -15,7 +15,7 @@ use genxml::gen8::state::{
     RenderSurfaceState, RenderSurfaceStateExtent, ShaderChannelSelect, StateBaseAddress,
     SurfaceFormat, SurfaceType,
 };
-use genxml_cases::{Compute, DYNAMIC_STATE, Model, at, minus_one, packets, raw_buffer, u};
+use genxml_cases::{Compute, DYNAMIC_STATE, Model, SCRATCH, at, minus_one, packets, raw_buffer, u};
 use genxml_sim::inspect::sanitize::{Finding, Sanitizers};
 use genxml_sim::{Event, Now, Observer};
 
@@ -269,6 +269,25 @@ fn binding_tables() {
             if reported { vec![("BOUNDS-BINDING-TABLE", labels["access"])] } else { Vec::new() };
         assert_eq!(found, expected, "count {count}");
     }
+}
+
+/// The bits of a scratch block's offset are not the index of a surface.
+#[test]
+fn scratch_blocks() {
+    let (kernel, _) = kernel(&format!(
+        "
+        (W) mov (8|M0)  r6.0<1>:ud  r0.0<8;8,1>:ud
+            mov (8|M0)  r7.0<1>:ud  r1.0<8;8,1>:ud
+        (W) send (8|M0)  null  r6  0xA  0x040e0003
+        {END}"
+    ));
+    let mut model = model();
+    let mut compute = compute(&kernel);
+    compute.vfe.scratch_space_base_pointer = at(SCRATCH);
+    compute.descriptor.binding_table_entry_count = u(1);
+    let batch = compute.batch(&mut model);
+    assert_eq!(observed(&mut model, &batch, &[]), []);
+    assert_eq!(model.get(SCRATCH + 96, 8), [0, 1, 2, 3, 4, 5, 6, 7]);
 }
 
 /// A group of 8 threads needs 8 registers of constants. Fewer are loaded.

@@ -196,6 +196,13 @@ fn packets_that_are_sent_again() {
     }];
     let case = Case::constants(buffer(2)).then(&again);
     assert_eq!(brief(&case.run(None, replace(CONSTANTS))), []);
+    // Without Address Modify Enable, the buffer keeps its address.
+    let kept = VertexBufferState {
+        address_modify_enable: false,
+        ..draw::vertex_buffer(INDICES, 16, BYTES)
+    };
+    let case = Case::points(false).then(&vertex_buffers(kept));
+    assert_eq!(brief(&case.run(None, replace(VERTICES))), [VERTEX]);
     // A packet for another entry does not set this one.
     let other =
         VertexBufferState { vertex_buffer_index: u(1), ..draw::vertex_buffer(VERTICES, 16, BYTES) };
