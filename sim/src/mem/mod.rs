@@ -7,7 +7,7 @@
 //!   three levels, stored in frames, or global;
 //! * [`Vm`]: memory through page tables: reads and writes at graphics addresses;
 //! * [`overlay`]: records what the parts of a walker or draw that run in parallel read and wrote;
-//! * [`log`]: records each [access](access), for observers; [`outside`]: accesses that bounds cut
+//! * [`log`]: records each [access], for observers; [`outside`]: accesses that bounds cut
 //!   off; [`lines`]: leaves out accesses that an observer of caches does not need;
 //! * [`fault`]: page faults and their causes;
 //! * [`coherence`]: records when each cache was flushed.
