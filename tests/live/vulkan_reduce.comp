@@ -17,7 +17,9 @@ uint load(uint i) { return i < count ? numbers[from + i] : 0; }
 
 uint over_subgroup(uint v) {
     if (WAY == SUBGROUP) return MAXIMUM ? subgroupMax(v) : subgroupAdd(v);
-    for (uint far = gl_SubgroupSize / 2; far > 0; far /= 2) v = join(v, subgroupShuffleXor(v, far));
+    // A driver may run fewer invocations than gl_SubgroupSize. A shuffle from others is undefined.
+    uint lanes = subgroupMax(gl_SubgroupInvocationID) + 1;
+    for (uint far = lanes / 2; far > 0; far /= 2) v = join(v, subgroupShuffleXor(v, far));
     return v;
 }
 
