@@ -9,7 +9,8 @@
 //! * [`trace`]: a trace file for Perfetto;
 //! * [`history`]: everything that wrote or tested one pixel; with the feature `dumps`, `bisect`:
 //!   where two runs part, and `frame`: the steps of a run and everything about one of them;
-//! * [`dispatch`]: the surfaces of the threads of media and GPGPU packets;
+//! * [`dispatch`]: the surfaces of the threads of media and GPGPU packets; [`objects`]: the driver's
+//!   memory objects;
 //! * [`mod@slice`]: the instructions of a thread that made a value;
 //! * [`debugger`]: stops at packets and instructions, and reads everything there;
 //! * [`sanitize`]: observers that find mistakes which do not change the results of the model.
@@ -23,6 +24,7 @@ mod fragments;
 pub mod frame;
 pub mod history;
 pub mod image;
+pub mod objects;
 #[cfg(feature = "dumps")]
 pub mod page;
 #[cfg(feature = "dumps")]

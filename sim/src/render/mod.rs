@@ -27,6 +27,7 @@ pub mod aux_surface;
 pub mod blend;
 pub mod clip;
 pub mod compare;
+pub mod constant_buffers;
 pub mod coverage;
 pub mod depth;
 pub mod draw;

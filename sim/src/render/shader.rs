@@ -1,6 +1,7 @@
 //! Shaders: the kernel and state that the threads of a stage share, and the code that runs these
 //! threads.
 
+use super::constant_buffers::{ConstantBuffer, constant_buffers};
 use super::stage::{StagePacket, StageState};
 use crate::assumptions::{FIXED_FUNCTION_IDS, MAX_FFTID, SUBNORMAL_BITS_AT_START};
 use crate::eu::Launch;
@@ -15,7 +16,6 @@ use crate::unit::slots::Slots;
 use crate::unit::stage::Stage;
 use crate::unit::{Bindings, Program, Samplers};
 use genxml::eu::gen8::eu_registers::{ControlRegister, StateRegister};
-use genxml::gen8::registers::Instpm;
 use genxml::gen8::render3d_constants::ThreeDStateConstantBody;
 use genxml_core::address::{DynamicState, GeneralState, SurfaceState};
 use genxml_core::{Address, U};
@@ -165,25 +165,12 @@ impl Shader {
 /// Reads the push constants of a stage: its four buffers in order, each with its Read Length in
 /// registers (gen8_facts 3.2). With a gather pool, buffer 1 is in the pool.
 fn push_constants(exec: &mut Exec<'_>, body: &ThreeDStateConstantBody) -> Result<Vec<u8>, Fault> {
-    let absolute = Instpm::unpack_lossy(&[exec.read_register(Instpm::OFFSET)]);
-    let dynamic = match absolute.constant_buffer_address_offset_disable {
-        true => 0,
-        false => exec.state.base.dynamic,
-    };
-    let gathered = Buffer1::of(exec, body.pointer_to_constant_buffer_1.va48());
-    let buffers = [
-        (
-            body.constant_buffer_0_read_length,
-            body.pointer_to_constant_buffer_0.va48().wrapping_add(dynamic),
-        ),
-        (body.constant_buffer_1_read_length, gathered.address()),
-        (body.constant_buffer_2_read_length, body.pointer_to_constant_buffer_2.va48()),
-        (body.constant_buffer_3_read_length, body.pointer_to_constant_buffer_3.va48()),
-    ];
+    let gathered = Buffer1::of(exec.state, body.pointer_to_constant_buffer_1.va48());
+    let buffers = constant_buffers(exec.state, body);
     let mut constants = Vec::new();
-    for (number, (length, address)) in buffers.into_iter().enumerate() {
+    for (number, ConstantBuffer { registers, address }) in buffers.into_iter().enumerate() {
         let from = constants.len();
-        let length = length.get() as usize;
+        let length = registers as usize;
         if from / REGISTER + length > REGISTERS {
             let why = format!(
                 "with the buffers before it, more than the {REGISTERS} registers of a thread"

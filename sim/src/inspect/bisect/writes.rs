@@ -1,6 +1,7 @@
 //! Observes what each packet of a run writes to memory.
 
 use super::survey::{Look, Survey, Work};
+use crate::inspect::objects::Objects;
 use crate::machine::events::{Event, Now, Observer};
 use crate::machine::place::Place;
 use crate::machine::registers::mmio_base;
@@ -13,7 +14,7 @@ use genxml::gen8::mi::{
     PipeControlPostSyncOperation,
 };
 use rustc_hash::{FxHashMap, FxHasher};
-use std::collections::BTreeMap;
+
 use std::hash::{Hash, Hasher};
 
 /// Numbers of 64 bits in the mask of a page, which has a bit for each byte.
@@ -82,8 +83,7 @@ pub struct Writes {
     dispatch: Option<(u64, u64)>,
     /// The current packet writes a time.
     is_time: bool,
-    /// The driver's objects: size by address.
-    objects: BTreeMap<u64, u64>,
+    objects: Objects,
     targets: Pages,
     others: Pages,
     writers: Vec<Writer>,
@@ -104,7 +104,7 @@ impl Writes {
             draw: None,
             dispatch: None,
             is_time: false,
-            objects: BTreeMap::new(),
+            objects: Objects::default(),
             targets: Pages::default(),
             others: Pages::default(),
             writers: Vec::new(),
@@ -188,10 +188,7 @@ impl Observer for Writes {
     fn event(&mut self, now: Now, event: &Event<'_>) {
         self.survey.event(now, event);
         match event {
-            Event::Objects(list) => {
-                self.objects.clear();
-                self.objects.extend(list.iter().copied());
-            }
+            Event::Objects(list) => self.objects.replace(list),
             Event::Submission { .. } => self.submissions += 1,
             Event::Packet { at, dwords, .. } => {
                 (self.draw, self.dispatch) = (None, None);
@@ -262,7 +259,7 @@ fn runs(pages: &Pages, memory: &Memory) -> Vec<Run> {
 }
 
 /// Digests of runs, which are in the order of their addresses.
-fn digest(runs: &[Run], objects: &BTreeMap<u64, u64>) -> Digest {
+fn digest(runs: &[Run], objects: &Objects) -> Digest {
     let mut digest = Digest::default();
     // The parts of a digest are added, so their order does not matter.
     let mut region = FxHasher::default();
@@ -281,13 +278,11 @@ fn digest(runs: &[Run], objects: &BTreeMap<u64, u64>) -> Digest {
 }
 
 /// The digest of a run with its position in the objects, or else pages, that it covers.
-fn absolute(address: u64, bytes: &[u8], objects: &BTreeMap<u64, u64>) -> u64 {
+fn absolute(address: u64, bytes: &[u8], objects: &Objects) -> u64 {
     let mut sum = 0u64;
     let (mut at, mut rest) = (address, bytes);
     while !rest.is_empty() {
-        let object = objects.range(..=at).next_back().map(|(start, size)| (*start, *size));
-        let (start, size) =
-            object.filter(|(start, size)| at - start < *size).unwrap_or((at / PAGE * PAGE, PAGE));
+        let (start, size) = objects.containing(at).unwrap_or((at / PAGE * PAGE, PAGE));
         let left = usize::try_from(start + size - at).unwrap_or(usize::MAX);
         let (own, others) = rest.split_at(left.min(rest.len()));
         let mut hasher = FxHasher::default();

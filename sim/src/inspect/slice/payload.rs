@@ -4,10 +4,10 @@
 
 use crate::eu::regions::{GRF_BYTES, REGISTER};
 use crate::machine::drawing::Drawing;
+use crate::render::constant_buffers::{ConstantBuffer, constant_buffers};
 use crate::render::gs::Mode;
 use crate::render::ps::{MAX_SPANS, PsKernel};
 use crate::render::vue::{SLOT, SLOTS};
-use genxml::gen8::registers::Instpm;
 use genxml::gen8::render3d_constants::{
     ThreeDStateConstantBody, ThreeDStateConstantGs, ThreeDStateConstantPs, ThreeDStateConstantVs,
 };
@@ -232,10 +232,8 @@ impl Map {
     }
 
     fn constants(&mut self, drawing: &Drawing<'_>, body: &ThreeDStateConstantBody) {
-        let offset = drawing.state.registers.read(Instpm::OFFSET);
-        let absolute = Instpm::unpack_lossy(&[offset]).constant_buffer_address_offset_disable;
-        let base = if absolute { 0 } else { drawing.state.base.dynamic };
-        for (number, (registers, address)) in buffers(body, base).into_iter().enumerate() {
+        let buffers = constant_buffers(drawing.state, body);
+        for (number, ConstantBuffer { registers, address }) in buffers.into_iter().enumerate() {
             for register in 0..registers {
                 let address = address.wrapping_add(register * REGISTER as u64);
                 self.push(1, Source::Constant { buffer: number as u8, address });
@@ -282,17 +280,4 @@ impl Map {
             None => Source::Zero,
         }
     }
-}
-
-/// The lengths in registers and the addresses of the constant buffers.
-fn buffers(body: &ThreeDStateConstantBody, base: u64) -> [(u64, u64); 4] {
-    [
-        (
-            body.constant_buffer_0_read_length.get(),
-            body.pointer_to_constant_buffer_0.va48().wrapping_add(base),
-        ),
-        (body.constant_buffer_1_read_length.get(), body.pointer_to_constant_buffer_1.va48()),
-        (body.constant_buffer_2_read_length.get(), body.pointer_to_constant_buffer_2.va48()),
-        (body.constant_buffer_3_read_length.get(), body.pointer_to_constant_buffer_3.va48()),
-    ]
 }

@@ -5,6 +5,7 @@ use super::chip::{ResourceStreamer, running, switched_off};
 use super::pool::Pool;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::machine::state::State;
 use crate::surface::{Surface, SurfaceKind};
 use crate::unit::stage::Stage;
 use genxml::gen8::render3d_constants::ThreeDStateGatherPoolAlloc;
@@ -184,8 +185,8 @@ pub enum Buffer1 {
 impl Buffer1 {
     /// The buffer at `pointer`. The newest 3DSTATE_GATHER_POOL_ALLOC decides whether the pointer is
     /// an address or an offset in the pool (2d p.2).
-    pub fn of(exec: &Exec<'_>, pointer: u64) -> Buffer1 {
-        match Pool::of_constants(&exec.state.latched.read::<ThreeDStateGatherPoolAlloc>(0)) {
+    pub fn of(state: &State, pointer: u64) -> Buffer1 {
+        match Pool::of_constants(&state.latched.read::<ThreeDStateGatherPoolAlloc>(0)) {
             Some(pool) => Buffer1::Gathered(pool, pointer),
             None => Buffer1::Memory(pointer),
         }

@@ -19,6 +19,7 @@ pub use rules::RULES;
 
 use super::finding::{Finding, Side};
 use super::sanitizer::Sanitize;
+use crate::inspect::objects::Objects;
 use crate::machine::events::{Event, Now};
 use crate::machine::fault::Place;
 use crate::mem::Access;
@@ -32,7 +33,7 @@ use genxml::gen8::render3d_pixel::ThreeDStatePs;
 use genxml::gen8::render3d_stages::{ThreeDStateDs, ThreeDStateGs, ThreeDStateHs, ThreeDStateVs};
 use genxml::gen8::state::{InterfaceDescriptorData, StateBaseAddress};
 use rules::Id;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 /// Largest count of an interface descriptor. Drivers also use it for larger tables.
 const LARGEST_COUNT: u64 = 31;
@@ -64,8 +65,7 @@ pub struct Bounds {
     stages: HashMap<u64, Table>,
     /// Tables by the kernel's address, for kernels of walkers.
     kernels: HashMap<u64, Table>,
-    /// Memory objects: size by address.
-    objects: BTreeMap<u64, u64>,
+    objects: Objects,
     /// Binding table index and function of the message.
     index: u8,
     function: Option<SharedFunction>,
@@ -79,10 +79,7 @@ impl Sanitize for Bounds {
     fn event(&mut self, _: Now, event: &Event<'_>) {
         match event {
             Event::Packet { at, dwords, .. } => self.packet(at, dwords),
-            Event::Objects(list) => {
-                self.objects.clear();
-                self.objects.extend(list.iter().copied());
-            }
+            Event::Objects(list) => self.objects.replace(list),
             Event::Descriptor { at, kernel, descriptor, threads, constants } => {
                 self.descriptor(at, *kernel, descriptor, (*threads, *constants));
             }
@@ -297,11 +294,10 @@ impl Bounds {
         let mut address = access.address;
         let mut before = None;
         while address < end {
-            let object = self.objects.range(..=address).next_back();
-            match object {
-                Some((first, size)) if first + size > address => address = first + size,
-                other => {
-                    before = Some(other.map_or((0, 0), |(first, size)| (*first, *size)));
+            match self.objects.containing(address) {
+                Some((first, size)) => address = first + size,
+                None => {
+                    before = Some(self.objects.before(address).unwrap_or((0, 0)));
                     break;
                 }
             }

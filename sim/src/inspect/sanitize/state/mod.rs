@@ -32,6 +32,7 @@ pub use rules::RULES;
 use super::finding::{Finding, Side};
 use super::sanitizer::Sanitize;
 use crate::inspect::dispatch;
+use crate::inspect::objects::Objects;
 use crate::machine::drawing::{Drawing, Primitive};
 use crate::machine::events::{Event, Now};
 use crate::machine::fault::Place;
@@ -39,6 +40,7 @@ use crate::machine::registers::mmio_base;
 use crate::machine::state::State;
 use crate::machine::view::View;
 use crate::mem::Va;
+use crate::render::constant_buffers::BUFFERS;
 use genxml::core::Fixed as _;
 use genxml::core::latch::Latch as _;
 use genxml::engine::EngineId;
@@ -53,7 +55,7 @@ use rules::Id;
 use rustc_hash::FxHashSet;
 use setters::{Base, Key, Setter, Setters};
 use std::collections::{BTreeMap, HashMap};
-use targets::{BUFFERS, Objects};
+use targets::Target;
 use uses::{Buffers, Structure, Use, Uses};
 use values::Reserved;
 
@@ -138,7 +140,7 @@ impl UsedState {
         let setters = &mut self.setters;
         let objects = &self.objects;
         let points = |setters: &mut Setters, key, addresses: [Option<u64>; BUFFERS]| {
-            let buffers = addresses.map(|address| objects.target(view, address?));
+            let buffers = addresses.map(|address| Target::at(objects, view, address?));
             let setter = Setter { at: *at, bases: state.base, target: None, buffers };
             setters.set(context, key, setter);
         };
@@ -308,7 +310,7 @@ impl UsedState {
             if *address != before.address {
                 continue;
             }
-            let now = self.objects.target(view, *address);
+            let now = Target::at(&self.objects, view, *address);
             if now == Some(before) {
                 continue;
             }

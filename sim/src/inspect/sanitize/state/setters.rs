@@ -1,9 +1,10 @@
 //! Who set the state of each context.
 
-use super::targets::{BUFFERS, Target};
+use super::targets::Target;
 use crate::machine::latched::Latched;
 use crate::machine::place::Place;
 use crate::machine::state::{BaseAddresses, State};
+use crate::render::constant_buffers::BUFFERS;
 use genxml::gen8::mi::PipelineSelectPipelineSelection;
 use std::collections::HashMap;
 

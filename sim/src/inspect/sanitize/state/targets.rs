@@ -3,18 +3,14 @@
 //! memory at an address can change with each submission, because Linux binds only the objects that
 //! the submission lists.
 
+use crate::inspect::objects::Objects;
 use crate::machine::state::State;
 use crate::machine::view::View;
 use crate::mem::Va;
-use crate::unit::resource_streamer::pool::Pool;
+use crate::render::constant_buffers::{BUFFERS, constant_buffers};
 use genxml::gen8::RenderPacket;
-use genxml::gen8::registers::Instpm;
 use genxml::gen8::render3d_constants::ThreeDStateConstantBody;
-use std::collections::BTreeMap;
 use std::fmt;
-
-/// Largest number of buffers that one packet points to: the constant buffers of a stage.
-pub const BUFFERS: usize = 4;
 
 /// Memory at a graphics address during one submission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,59 +33,23 @@ impl fmt::Display for Target {
     }
 }
 
-/// The memory objects of the driver that are mapped for a submission: size by address. Empty if
-/// they are not reported.
-#[derive(Debug, Default)]
-pub struct Objects(BTreeMap<u64, u64>);
-
-impl Objects {
-    /// The objects of the next submission, as addresses and sizes in bytes.
-    pub fn replace(&mut self, list: &[(u64, u64)]) {
-        self.0.clear();
-        self.0.extend(list.iter().copied());
-    }
-
+impl Target {
     /// The memory at a graphics address; `None` if no memory is mapped there, or if the address is
     /// outside of all reported objects.
-    pub fn target(&self, view: &dyn View, address: u64) -> Option<Target> {
+    pub fn at(objects: &Objects, view: &dyn View, address: u64) -> Option<Target> {
         let physical = view.physical(address)?;
-        if self.0.is_empty() {
-            return Some(Target { address, object: None, physical });
-        }
-        let (&start, &size) = self.0.range(..=address).next_back()?;
-        let inside = address - start < size;
-        inside.then_some(Target { address, object: Some((start, size)), physical })
+        let object = match objects.is_empty() {
+            true => None,
+            false => Some(objects.containing(address)?),
+        };
+        Some(Target { address, object, physical })
     }
-}
-
-/// True if the address of constant buffer 0 is not relative to Dynamic State Base Address.
-pub fn is_absolute(state: &State) -> bool {
-    let switches = Instpm::unpack_lossy(&[state.registers.read(Instpm::OFFSET)]);
-    switches.constant_buffer_address_offset_disable
 }
 
 /// The graphics addresses of the constant buffers of a stage, each at its number; `None` for a
 /// buffer of length 0.
 pub fn constants(state: &State, body: &ThreeDStateConstantBody) -> [Option<u64>; BUFFERS] {
-    let base = match is_absolute(state) {
-        true => 0,
-        false => state.base.dynamic,
-    };
-    let offset = body.pointer_to_constant_buffer_1.va48();
-    let gathered = match Pool::of_constants(&state.latched.read(0)) {
-        Some(pool) => pool.address(offset),
-        None => offset,
-    };
-    let buffers = [
-        (
-            body.constant_buffer_0_read_length,
-            body.pointer_to_constant_buffer_0.va48().wrapping_add(base),
-        ),
-        (body.constant_buffer_1_read_length, gathered),
-        (body.constant_buffer_2_read_length, body.pointer_to_constant_buffer_2.va48()),
-        (body.constant_buffer_3_read_length, body.pointer_to_constant_buffer_3.va48()),
-    ];
-    buffers.map(|(length, address)| (length.get() != 0).then_some(address))
+    constant_buffers(state, body).map(|buffer| (buffer.registers != 0).then_some(buffer.address))
 }
 
 /// The buffers that a packet points to, other than 3DSTATE_VERTEX_BUFFERS, each at its number.

@@ -5,11 +5,12 @@
 use super::kernels::{Kernels, Messages};
 use super::rules::Id;
 use super::setters::{Base, Key};
-use super::targets::{self, BUFFERS};
+use super::targets;
 use crate::machine::latched::Latched;
 use crate::machine::state::State;
 use crate::machine::view::View;
 use crate::render::clip::ClipMode;
+use crate::render::constant_buffers::{self, BUFFERS};
 use crate::render::depth;
 use crate::render::ps;
 use crate::render::raster_state::{Lists, clip_mode};
@@ -146,7 +147,7 @@ macro_rules! stage {
             let why = "the stage is on and reads push constants";
             let body: ThreeDStateConstantBody = $uses.latched.read::<$constant>(0).constant_body;
             let addresses = targets::constants($uses.state(), &body);
-            let relative = addresses[0].is_some() && !targets::is_absolute($uses.state());
+            let relative = addresses[0].is_some() && !constant_buffers::is_absolute($uses.state());
             if relative && $uses.draws {
                 let offset = body.pointer_to_constant_buffer_0.va48();
                 $uses.pointer::<$constant>(why, (Base::Dynamic, offset));
