@@ -86,6 +86,22 @@ pub struct Access {
     pub client: Client,
 }
 
+impl Access {
+    /// Adds the access to the end of a list. It is joined with the last access if it continues it.
+    pub(super) fn append(self, list: &mut Vec<Access>) {
+        if let Some(last) = list.last_mut()
+            && (last.client, last.write) == (self.client, self.write)
+            && last.address.checked_add(last.bytes.into()) == Some(self.address)
+            && last.physical + u64::from(last.bytes) == self.physical
+            && let Some(sum) = last.bytes.checked_add(self.bytes)
+        {
+            last.bytes = sum;
+            return;
+        }
+        list.push(self);
+    }
+}
+
 /// An access of a thread to the shared local memory of its group. Neighbouring accesses of one
 /// message may be joined to one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -20,7 +20,7 @@ use super::frames::Slot;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 
-/// Bytes of a line. All caches of Gen8 have lines of 64 bytes.
+/// Bytes of a line. All caches of Gen8 have lines of 64 bytes (gen8_facts 1.3).
 pub const LINE: u64 = 64;
 /// Lines of a page.
 pub const LINES: usize = (PAGE / LINE) as usize;
@@ -447,17 +447,7 @@ impl PageLines {
     /// Adds an access to bytes of the page.
     fn push(&self, within: u64, bytes: u64, client: Client, write: bool, list: &mut Vec<Access>) {
         let (address, physical) = (self.address + within, self.frame * PAGE + within);
-        let bytes = bytes as u32;
-        if let Some(last) = list.last_mut()
-            && (last.client, last.write) == (client, write)
-            && last.address + u64::from(last.bytes) == address
-            && last.physical + u64::from(last.bytes) == physical
-            && let Some(sum) = last.bytes.checked_add(bytes)
-        {
-            last.bytes = sum;
-            return;
-        }
-        list.push(Access { address, physical, bytes, write, client });
+        Access { address, physical, bytes: bytes as u32, write, client }.append(list);
     }
 }
 

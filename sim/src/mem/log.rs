@@ -136,16 +136,7 @@ impl AccessLog {
             },
         };
         let physical = frame * PAGE + within;
-        if let Some(last) = list.last_mut()
-            && (last.client, last.write) == (client, write)
-            && last.address.checked_add(last.bytes.into()) == Some(address)
-            && last.physical + u64::from(last.bytes) == physical
-            && let Some(sum) = last.bytes.checked_add(bytes)
-        {
-            last.bytes = sum;
-            return;
-        }
-        list.push(Access { address, physical, bytes, write, client });
+        Access { address, physical, bytes, write, client }.append(&mut list);
     }
 
     /// Records reads of `bytes` bytes at each of `offsets` from `base`, the address of a page.

@@ -1,9 +1,7 @@
 //! Looks at one blit of a run.
 
-use super::seen::{Look, MOST_VALUES, Role, Seen, SeenTarget};
-use crate::inspect::bisect::Texels;
+use super::seen::{Look, MOST_VALUES, Role, Seen, SeenTarget, colors};
 use crate::inspect::history::View;
-use crate::inspect::image::{self, MOST};
 use crate::machine::blitting::{BlitPlane, Blitting};
 use crate::machine::events::{Event, Now, Observer};
 use crate::mem::ADDRESS_MASK;
@@ -75,15 +73,7 @@ impl BlitLook {
     fn begin(&mut self, blit: &Blitting<'_>) {
         let read = |address: u64, out: &mut [u8]| blit.read(address, out);
         let target = |role, view: View, origin| {
-            let texels = Texels::of(&view, &read);
-            let image = image::color(&view.surface, &view.level, MOST, &read);
-            SeenTarget {
-                role,
-                view,
-                origin,
-                texels: [texels.clone(), texels],
-                images: [image, None],
-            }
+            SeenTarget::new(role, view, origin, &read, |view| colors(view, &read))
         };
         let [left, top, ..] = blit.rectangle;
         let to = destination(blit).map(|view| target(Role::Destination, view, [left, top]));
@@ -108,9 +98,7 @@ impl BlitLook {
         self.is_inside = false;
         let Some(seen) = &mut self.seen else { return };
         for target in &mut seen.targets {
-            target.texels[1] = Texels::of(&target.view, read);
-            let View { surface, level, .. } = &target.view;
-            target.images[1] = image::color(surface, level, MOST, read);
+            target.end(read, |view| colors(view, read));
         }
         seen.is_complete = true;
     }

@@ -1,12 +1,12 @@
 //! Looks at one dispatch of a run: the images and buffers that its threads wrote.
 
 use super::ranges::Ranges;
-use super::seen::{ChangedRun, FIRST_BYTES, Look, MOST_VALUES, Role, Seen, SeenBuffer, SeenTarget};
+use super::seen::{
+    ChangedRun, FIRST_BYTES, Look, MOST_VALUES, Role, Seen, SeenBuffer, SeenTarget, colors,
+};
 use super::writes::{Moment, Progress, Written};
-use crate::inspect::bisect::Texels;
 use crate::inspect::history::probe::MOST_BYTES;
 use crate::inspect::history::{Meaning, View};
-use crate::inspect::image::{self, MOST};
 use crate::machine::events::{Event, Now, Observer};
 use crate::surface::{Codec, Surface, SurfaceKind};
 
@@ -75,14 +75,8 @@ impl DispatchLook {
             let Written { binding, surface, .. } = copy.written;
             let view = binding.zip(surface).and_then(|(index, surface)| image_of(index, surface));
             copy.target = view.map(|view| {
-                let texels = Texels::of(&view, read);
-                seen.targets.push(SeenTarget {
-                    role: Role::Image,
-                    view,
-                    origin: [0; 2],
-                    texels: [texels.clone(), texels],
-                    images: [image::color(&view.surface, &view.level, MOST, read), None],
-                });
+                let picture = |view: &View| colors(view, read);
+                seen.targets.push(SeenTarget::new(Role::Image, view, [0; 2], read, picture));
                 seen.targets.len() - 1
             });
         }
@@ -93,9 +87,7 @@ impl DispatchLook {
     fn after(&mut self, read: &dyn Fn(u64, &mut [u8]) -> bool) {
         let Some(seen) = &mut self.seen else { return };
         for target in &mut seen.targets {
-            target.texels[1] = Texels::of(&target.view, read);
-            let View { surface, level, .. } = &target.view;
-            target.images[1] = image::color(surface, level, MOST, read);
+            target.end(read, |view| colors(view, read));
         }
         seen.buffers.clear();
         for copy in &self.copies {

@@ -3,7 +3,6 @@
 use super::heat::Heat;
 use super::mesh::Mesh;
 use super::seen::{Code, Look, Role, Seen, SeenTarget};
-use crate::inspect::bisect::Texels;
 use crate::inspect::history::View;
 use crate::inspect::image::Image;
 use crate::inspect::summary::{Summary, kernel};
@@ -37,15 +36,8 @@ impl DrawLook {
         let targets: Vec<SeenTarget> = View::all(&summary)
             .into_iter()
             .map(|view| {
-                let texels = Texels::of(&view, &read);
-                let image = image(drawing, &summary, &view);
-                SeenTarget {
-                    role: Role::Target,
-                    view,
-                    origin: [0; 2],
-                    texels: [texels.clone(), texels],
-                    images: [image, None],
-                }
+                let picture = |view: &View| image(drawing, &summary, view);
+                SeenTarget::new(Role::Target, view, [0; 2], &read, picture)
             })
             .collect();
         let size = targets.first().map_or([0, 0], |target| {
@@ -69,8 +61,7 @@ impl DrawLook {
         let (Some(seen), Some(summary)) = (&mut self.seen, &self.summary) else { return };
         let read = |address: u64, out: &mut [u8]| drawing.read(address, out);
         for target in &mut seen.targets {
-            target.texels[1] = Texels::of(&target.view, &read);
-            target.images[1] = image(drawing, summary, &target.view);
+            target.end(&read, |view| image(drawing, summary, view));
         }
         seen.is_complete = true;
     }

@@ -4,7 +4,7 @@ use super::heat::Heat;
 use super::mesh::Mesh;
 use crate::inspect::bisect::Texels;
 use crate::inspect::history::View;
-use crate::inspect::image::Image;
+use crate::inspect::image::{self, Image, MOST};
 use crate::machine::events::Observer;
 use crate::surface::Surface;
 use genxml::eu::Generation;
@@ -36,6 +36,36 @@ pub struct SeenTarget {
     pub texels: [Texels; 2],
     /// Pictures before and after the step; `None` for surfaces without a picture.
     pub images: [Option<Image>; 2],
+}
+
+impl SeenTarget {
+    /// A surface before the step. `read` reads memory, `picture` makes the picture.
+    pub fn new(
+        role: Role,
+        view: View,
+        origin: [i64; 2],
+        read: &dyn Fn(u64, &mut [u8]) -> bool,
+        picture: impl FnOnce(&View) -> Option<Image>,
+    ) -> SeenTarget {
+        let texels = Texels::of(&view, read);
+        let images = [picture(&view), None];
+        SeenTarget { role, view, origin, texels: [texels.clone(), texels], images }
+    }
+
+    /// Adds the surface after the step.
+    pub fn end(
+        &mut self,
+        read: &dyn Fn(u64, &mut [u8]) -> bool,
+        picture: impl FnOnce(&View) -> Option<Image>,
+    ) {
+        self.texels[1] = Texels::of(&self.view, read);
+        self.images[1] = picture(&self.view);
+    }
+}
+
+/// The colours of a view of a blit or dispatch.
+pub fn colors(view: &View, read: &dyn Fn(u64, &mut [u8]) -> bool) -> Option<Image> {
+    image::color(&view.surface, &view.level, MOST, read)
 }
 
 /// Maximum bytes of the values of an image of a blit or dispatch. A larger one has no picture.

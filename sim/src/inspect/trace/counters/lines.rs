@@ -2,11 +2,9 @@
 
 use super::count::{Count, Value};
 use crate::machine::events::Event;
+use crate::mem::lines::LINE;
 use crate::mem::{Client, PAGE};
 use std::collections::{BTreeMap, HashMap};
-
-/// Bytes of a line of the GPU's caches (gen8_facts 1.3).
-const LINE: u64 = 64;
 
 /// The lines of a packet, by direction and client. Lines are counted at their physical addresses:
 /// two graphics addresses of the same memory are one line.
