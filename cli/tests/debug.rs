@@ -14,7 +14,7 @@ use genxml_sim::inspect::debugger::{
 use genxml_testkit::Random;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Duration;
 use tempfile::tempdir;
 
@@ -312,6 +312,27 @@ fn packets_and_memory() {
     assert!(out.contains("MI_STORE_DATA_IMM") && out.contains("0x11"), "{out}");
 }
 
+/// A debugger of a capture, its commands, and the lines that it prints. It never gives up.
+#[cfg(unix)]
+fn piped(capture: &Path) -> (Child, ChildStdin, impl Iterator<Item = String>) {
+    let mut debugger = Command::new(env!("CARGO_BIN_EXE_genx"))
+        .args(["debug", "--work-limit", "1000000000000", capture.to_str().unwrap()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let commands = debugger.stdin.take().unwrap();
+    let output = BufReader::new(debugger.stdout.take().unwrap()).lines().map(Result::unwrap);
+    (debugger, commands, output)
+}
+
+/// Sends the signal of Ctrl-C.
+#[cfg(unix)]
+fn interrupt(debugger: &Child) {
+    let id = debugger.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+}
+
 /// A batch that jumps to its own start never ends. An interrupt (SIGINT, Ctrl-C) stops the run, and
 /// the debugger goes on.
 #[test]
@@ -321,20 +342,12 @@ fn an_interrupt_stops_the_run() {
     batch_capture::<Render>(capture.path(), |batch| {
         batch.emit(&MiBatchBufferStart::new(Address::new(0x2_0000).unwrap())).unwrap();
     });
-    let mut debugger = Command::new(env!("CARGO_BIN_EXE_genx"))
-        .args(["debug", "--work-limit", "1000000000000", capture.path().to_str().unwrap()])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut commands = debugger.stdin.take().unwrap();
-    let mut output = BufReader::new(debugger.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let (mut debugger, mut commands, mut output) = piped(capture.path());
     for number in ["1234", "5678"] {
         // The debugger handles interrupts before it reads commands.
         commands.write_all(format!("print {number}\ncontinue\n").as_bytes()).unwrap();
         assert!(output.any(|line| line.starts_with(number)));
-        let id = debugger.id().to_string();
-        assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+        interrupt(&debugger);
         assert!(output.any(|line| line == "paused"));
         assert!(output.next().unwrap().contains("MI_BATCH_BUFFER_START"));
     }
@@ -355,18 +368,10 @@ fn an_interrupt_at_the_prompt() {
     let mut writer = CaptureWriter::new("batch");
     batch.finish().unwrap().submit([]).unwrap().write(1, &mut writer);
     writer.finish(capture.path()).unwrap();
-    let mut debugger = Command::new(env!("CARGO_BIN_EXE_genx"))
-        .args(["debug", capture.path().to_str().unwrap()])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut commands = debugger.stdin.take().unwrap();
-    let mut output = BufReader::new(debugger.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let (mut debugger, mut commands, mut output) = piped(capture.path());
     commands.write_all(b"print 1234\n").unwrap();
     assert!(output.any(|line| line.starts_with("1234")));
-    let id = debugger.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    interrupt(&debugger);
     commands.write_all(b"continue\nquit\n").unwrap();
     let rest: Vec<String> = output.collect();
     assert!(rest.iter().any(|line| line == "the run has ended"), "{rest:?}");

@@ -18,6 +18,7 @@ use genxml_cases::{
 };
 use genxml_core::S;
 use genxml_sim::Gpu;
+use genxml_sim::gpu::Progress;
 use genxml_sim::inspect::sanitize::{self, Finding, Sanitizers};
 
 /// Memory that kernels and the command streamer access.
@@ -209,6 +210,32 @@ fn the_data_port_read_by_others() {
     // The data port sees its own writes.
     let read = walker(&mut model, READ);
     assert_eq!(brief(&found(&mut model, EngineId::Render, &[write, read].concat())), []);
+}
+
+/// More packets than an engine executes in one turn lie between the accesses. In the second run,
+/// the host also interrupts the batch after each turn.
+#[test]
+fn accesses_in_different_turns() {
+    let nothing = packets![MiNoop::new()].repeat(1000);
+    let rule = ("INVALIDATE-TEXTURE", "MI_STORE_DATA_IMM", "GPGPU_WALKER");
+    for is_interrupted in [false, true] {
+        let mut model = data();
+        let read = walker(&mut model, READ_SAMPLER);
+        let end = packets![MiBatchBufferEnd::new()];
+        let batch =
+            [&read, &nothing, &store(DATA, 1), &nothing, &read, &end].map(|b| &b[..]).concat();
+        model.put(BATCH, &batch);
+        model.gpu.enqueue(model.context, EngineId::Render, BATCH, 4 * batch.len() as u64);
+        let mut sanitizers = Sanitizers::new(["flush"], Generation::Gen8).unwrap();
+        let units = if is_interrupted { 1 } else { u64::MAX };
+        let mut slices = 0;
+        while model.gpu.advance_for(units, Some(&mut sanitizers)).unwrap() != Progress::Idle {
+            slices += 1;
+        }
+        assert_eq!(slices > 6, is_interrupted, "{slices} slices");
+        let findings: Vec<_> = sanitizers.findings().map(|(_, it)| it.clone()).collect();
+        assert_eq!(brief(&findings), [rule]);
+    }
 }
 
 #[test]

@@ -36,7 +36,7 @@ use crate::machine::events::{Event, Now};
 use crate::machine::fault::{InKernel, Place};
 use crate::mem::lines::{LINE, LINES, mask};
 use crate::mem::{self, Access, Client, PAGE};
-use caches::{Caches, Holder, Path, Time};
+use caches::{Caches, Holder, Path};
 use genxml::core::Fixed as _;
 use genxml::engine::EngineId;
 use genxml::eu::instruction::SharedFunction;
@@ -76,8 +76,6 @@ pub struct Flush {
     /// Set when a submission starts or ends. True if accesses can be left out from now on: all
     /// caches are empty, and no other submission is being executed.
     starts: Option<bool>,
-    /// The latest read: number of the line, path, and the time after it.
-    latest_read: Option<(u64, Path, Time)>,
     findings: Vec<Finding>,
     /// Index of a finding by rule and both sides.
     known: HashMap<(&'static str, [Origin; 2]), usize>,
@@ -178,12 +176,7 @@ impl Flush {
 
     fn read(&mut self, piece: &Piece, at: &Place) {
         let (path, caches) = (piece.path, &mut self.caches);
-        // Consecutive reads are often in the same line. If the line has no writes and nothing has
-        // happened since the latest read, this read gives the same result and is skipped.
         let (first, last) = (piece.physical / LINE, (piece.physical + piece.bytes - 1) / LINE);
-        if first == last && self.latest_read == Some((first, path, caches.now())) {
-            return;
-        }
         let page = self.pages.page(piece.physical);
         let lines = lines_from_to(first, last);
         let mut written = page.has_parts;
@@ -200,7 +193,6 @@ impl Flush {
                 }
             }
         }
-        self.latest_read = None;
         let mut broken = SmallVec::<[_; 1]>::new();
         for line in lines.filter(|line| written >> line & 1 == 1) {
             let mask = piece.mask(line);
@@ -217,9 +209,6 @@ impl Flush {
                 };
                 broken.push(Broken { rule, line, bytes: bytes & mask, write: *write });
             }
-        }
-        if first == last && written >> (first % LINES as u64) & 1 == 0 {
-            self.latest_read = Some((first, path, self.caches.now()));
         }
         for broken in &broken {
             self.report(broken, piece, "read", at);
