@@ -385,7 +385,8 @@ enum Places {
 }
 
 impl Places {
-    /// Records the reads of the lanes in a mask.
+    /// Records the reads of the lanes in a mask. If this path refuses the message after that, the
+    /// other path records its reads again.
     #[inline(always)]
     fn record(&self, vector: Vector, pages: &Pages<'_, '_>, lanes: u32) {
         let corners = match self {
