@@ -279,23 +279,26 @@ impl<'a> Replay<'a> {
 
     /// Sets up the memory and mappings that the submission needs, and returns its context.
     fn prepare(&mut self, exec: &Exec) -> Result<ContextId, Fault> {
+        match self.set_up(exec) {
+            // The memory that is kept may be what is missing.
+            Err(_) if !self.quarantine.is_empty() => {
+                self.free_quarantine(0);
+                self.set_up(exec)
+            }
+            result => result,
+        }
+    }
+
+    /// As [`prepare`](Self::prepare), without the memory that is kept. It can be called again after
+    /// an error.
+    fn set_up(&mut self, exec: &Exec) -> Result<ContextId, Fault> {
         let mut wanted = BTreeMap::new();
         for object in &exec.objects {
             let slot = &mut self.buffers[object.object.0 as usize];
             let buffer = match *slot {
                 Some(buffer) => buffer,
                 None => {
-                    let frames = match self.gpu.alloc(object.size) {
-                        // The memory that is kept may be what is missing.
-                        Err(_) if !self.quarantine.is_empty() => {
-                            self.quarantined = 0;
-                            for frames in self.quarantine.drain(..) {
-                                self.gpu.memory.free(frames);
-                            }
-                            self.gpu.alloc(object.size)?
-                        }
-                        result => result?,
-                    };
+                    let frames = self.gpu.alloc(object.size)?;
                     // Data that are not in memory are read when the GPU needs them.
                     let data = self.capture.data();
                     if !data.is_in_memory() && !object.writes.is_empty() {
@@ -357,7 +360,12 @@ impl<'a> Replay<'a> {
         }
         self.quarantine.push_back(buffer.frames);
         self.quarantined += buffer.frames.bytes();
-        while self.quarantined > self.quarantine_limit
+        self.free_quarantine(self.quarantine_limit);
+    }
+
+    /// Frees the oldest memory that is kept, until at most `most` bytes are left.
+    fn free_quarantine(&mut self, most: u64) {
+        while self.quarantined > most
             && let Some(frames) = self.quarantine.pop_front()
         {
             self.quarantined -= frames.bytes();

@@ -20,8 +20,9 @@ use genxml::gen8::render3d_pixel::ThreeDStatePs;
 use genxml::gen8::state::StateBaseAddress;
 use genxml_cases::{BATCH, DYNAMIC_STATE, Model, at, draw, packets, u};
 use genxml_sim::inspect::sanitize::{Finding, Sanitizers};
+use genxml_sim::mem::Memory;
 use genxml_sim::replay::{Replay, Step};
-use genxml_sim::{Event, Now};
+use genxml_sim::{Event, Gpu, Now};
 use tempfile::tempdir;
 
 /// Memory that the draws read.
@@ -361,4 +362,39 @@ fn objects_that_a_capture_frees() {
     let text = &found[0].second.action;
     assert!(text.ends_with("another object of this size has the address now"), "{text}");
     assert_eq!(brief(&run(false)), []);
+}
+
+/// Each submission has an object and page tables of its own, and frees the object. If the memory
+/// that is kept is missing, for the object or for its page tables, it is freed.
+#[test]
+fn kept_memory_is_freed_if_memory_runs_out() {
+    const OBJECT: u64 = 64 << 10;
+    let mut writer = CaptureWriter::new("freed");
+    let batch = packets![MiBatchBufferEnd::new()];
+    let bytes: &[u8] = bytemuck::cast_slice(&batch);
+    for number in 0..20 {
+        let name = format!("object {number}");
+        let objects = [
+            WriteObject::whole("batch", BATCH, 4096, bytes),
+            WriteObject::new(&name, (number + 1) << 30, OBJECT, &[]),
+        ];
+        writer.exec(1, EngineId::Render, BATCH, bytes.len() as u64, &objects);
+        writer.free(&name);
+    }
+    let directory = tempdir().expect("a directory");
+    writer.finish(directory.path()).expect("a capture");
+    let capture = Capture::open(directory.path()).expect("a capture");
+    // The least memory without a quarantine, and a little more.
+    let run = |pages: u64, quarantine: u64| {
+        let mut replay = Replay::new(&capture);
+        *replay.gpu() = Gpu::with_memory(Memory::with_limit(4096 * pages));
+        replay.quarantine(quarantine);
+        let mut steps = std::iter::from_fn(|| replay.step());
+        steps.all(|step| !matches!(step, Step::Exec { result: Err(_), .. }))
+    };
+    let least = (1..200).find(|pages| run(*pages, 0)).expect("enough memory");
+    for pages in least..least + 2 * OBJECT / 4096 {
+        assert!(run(pages, 1 << 30), "{pages} pages");
+    }
+    assert!(!run(least - 1, 1 << 30));
 }
