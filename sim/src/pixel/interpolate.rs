@@ -30,6 +30,15 @@ impl Position {
     }
 }
 
+/// Several [`Position`]s: all columns, then all rows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Positions<const N: usize> {
+    /// To the right of the screen's origin.
+    pub x: [i32; N],
+    /// Below the screen's origin.
+    pub y: [i32; N],
+}
+
 /// A value that is linear on the screen.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Plane {
@@ -197,6 +206,28 @@ impl Planes {
         self.z.value(x, y) as f32
     }
 
+    /// Depths of eight pixels of row `y` from column `x` on, and of those below them, before
+    /// clamping. `offset` is the position in a pixel, in 1/16 pixels.
+    ///
+    /// Code for vector instructions should inline this function.
+    #[inline(always)]
+    #[must_use]
+    pub fn z_of_rows(&self, x: u32, y: u32, offset: [u8; 2]) -> [[f32; 8]; 2] {
+        let (x, y) = self.relative(Position::in_pixel(x, y, offset));
+        let mut columns = [0.0; 8];
+        for (column, n) in columns.iter_mut().zip(0..) {
+            *column = self.z.at + self.z.dx * (x + f64::from(16 * n));
+        }
+        [y, y + 16.0].map(|y| {
+            let row = self.z.dy * y;
+            let mut depths = [0.0; 8];
+            for (depth, column) in depths.iter_mut().zip(&columns) {
+                *depth = (column + row) as f32;
+            }
+            depths
+        })
+    }
+
     /// w of clip space at a position: the reciprocal of 1/w, which is linear on the screen. The
     /// payload has it as source W.
     #[inline]
@@ -218,22 +249,59 @@ impl Planes {
         self.perspective.map(|p| (p.value(x, y) / inv_w) as f32)
     }
 
-    /// b1 and b2 at several positions at once: all b1, then all b2, as in the registers of a
-    /// payload.
-    #[inline]
+    /// b1 and b2 at several positions: all b1, then all b2, as in the registers of a payload.
+    ///
+    /// Code for vector instructions should inline this function.
+    #[inline(always)]
     #[must_use]
     pub fn barycentrics<const N: usize>(
         &self,
         kind: Barycentric,
-        at: &[Position; N],
+        at: &Positions<N>,
     ) -> [[f32; N]; 2] {
         let mut b = [[0.0; N]; 2];
-        for (i, &at) in at.iter().enumerate() {
-            let [b1, b2] = self.barycentric(kind, at);
-            b[0][i] = b1;
-            b[1][i] = b2;
+        if kind == Barycentric::Linear || self.flat {
+            for (lanes, plane) in b.iter_mut().zip(&self.linear) {
+                *lanes = self.each(at, |x, y| plane.value(x, y) as f32);
+            }
+        } else {
+            let inv_w = self.each(at, |x, y| self.inv_w.value(x, y));
+            for (lanes, plane) in b.iter_mut().zip(&self.perspective) {
+                let values = self.each(at, |x, y| plane.value(x, y));
+                for (lane, (value, inv_w)) in lanes.iter_mut().zip(values.iter().zip(&inv_w)) {
+                    *lane = (value / inv_w) as f32;
+                }
+            }
         }
         b
+    }
+
+    /// Depths at several positions, before clamping.
+    #[inline(always)]
+    #[must_use]
+    pub fn depths<const N: usize>(&self, at: &Positions<N>) -> [f32; N] {
+        self.each(at, |x, y| self.z.value(x, y) as f32)
+    }
+
+    /// [`w`](Self::w) at several positions.
+    #[inline(always)]
+    #[must_use]
+    pub fn ws<const N: usize>(&self, at: &Positions<N>) -> [f32; N] {
+        self.each(at, |x, y| (1.0 / self.inv_w.value(x, y)) as f32)
+    }
+
+    /// `value` of each position relative to the origin of the planes.
+    #[inline(always)]
+    fn each<T: Copy + Default, const N: usize>(
+        &self,
+        at: &Positions<N>,
+        value: impl Fn(f64, f64) -> T,
+    ) -> [T; N] {
+        let mut lanes = [T::default(); N];
+        for (lane, (&x, &y)) in lanes.iter_mut().zip(at.x.iter().zip(&at.y)) {
+            *lane = value(f64::from(x) - self.origin[0], f64::from(y) - self.origin[1]);
+        }
+        lanes
     }
 
     /// Largest change of depth from one pixel to the next, right or down, for depth bias.
@@ -346,8 +414,11 @@ mod tests {
             let perspective = solve(deep, [x, y, 1.0]);
             let b = planes.barycentric(Barycentric::Perspective, position);
             prop_assert!(close(b[0], perspective[1]) && close(b[1], perspective[2]), "{b:?} {perspective:?}");
-            let [b1, b2] = planes.barycentrics(Barycentric::Perspective, &[position; 4]);
+            let four = Positions { x: [position.x; 4], y: [position.y; 4] };
+            let [b1, b2] = planes.barycentrics(Barycentric::Perspective, &four);
             prop_assert_eq!((b1[3], b2[3]), (b[0], b[1]));
+            prop_assert_eq!(planes.depths(&four), [planes.z(position); 4]);
+            prop_assert_eq!(planes.ws(&four), [planes.w(position); 4]);
         }
     }
 

@@ -10,6 +10,8 @@ use crate::pixel::coordinates::{Point, Rect, SUBPIXEL_BITS, doubled_area};
 use crate::pixel::multisample::{MAX_SAMPLES, Samples};
 use std::ops::{Add, BitOr, Mul};
 
+pub mod strips;
+
 /// Left shift that converts sample positions, in 1/16 pixels, to 1/256 pixels.
 const SAMPLE_SHIFT: u32 = SUBPIXEL_BITS - 4;
 
@@ -395,8 +397,13 @@ mod tests {
         ]
     }
 
+    /// The fourth corner of a parallelogram.
+    pub(super) fn fourth(a: Point, b: Point, c: Point) -> Point {
+        Point { x: a.x + c.x - b.x, y: a.y + c.y - b.y }
+    }
+
     /// Corners near the screen, on sample positions, and so far out that 32 bits are not enough.
-    fn corner() -> impl Strategy<Value = Point> {
+    pub(super) fn corner() -> impl Strategy<Value = Point> {
         let range = -8 * 256..(SIDE + 8) * 256;
         prop_oneof![
             4 => (range.clone(), range.clone()).prop_map(|(x, y)| Point { x, y }),
@@ -407,7 +414,7 @@ mod tests {
         ]
     }
 
-    fn window() -> impl Strategy<Value = Rect> {
+    pub(super) fn window() -> impl Strategy<Value = Rect> {
         (-4..SIDE, -4..SIDE, 0..SIDE, 0..SIDE).prop_map(|(x0, y0, w, h)| Rect {
             x0,
             y0,
@@ -439,7 +446,7 @@ mod tests {
         fn quadrangles_cover_what_is_inside(
             a in corner(), b in corner(), c in corner(), samples in samples(),
         ) {
-            let d = Point { x: a.x + c.x - b.x, y: a.y + c.y - b.y };
+            let d = fourth(a, b, c);
             let corners = [a, b, c, d];
             let convex = Convex::quadrangle(corners, FillRule::UpperLeft);
             check(&corners, convex, &samples, FULL, FillRule::UpperLeft);

@@ -281,7 +281,9 @@ impl Blend {
 
     /// Replaces the source colours by the colours to encode. `second` are the second source
     /// colours, if the shader has them.
-    #[inline]
+    ///
+    /// Code for vector instructions should inline this function.
+    #[inline(always)]
     pub fn apply(&self, source: &mut Colors, second: Option<&Colors>, destination: &Colors) {
         if self.alpha_to_one {
             source[3] = [1.0; SLOTS];
@@ -303,14 +305,14 @@ impl Blend {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn clamp(&self, colors: &mut Colors) {
         for (lanes, range) in colors.iter_mut().zip(self.ranges) {
             range.clamp(lanes);
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn blend(
         &self,
         [color, alpha]: &[Equation; 2],

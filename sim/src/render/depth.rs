@@ -23,6 +23,7 @@ use genxml::gen8::render3d_pixel::{
 use genxml::gen8::render3d_raster::CcViewport;
 use genxml::gen8::state::{NumberOfMultisamples, SurfaceType};
 
+pub mod strips;
 mod watched;
 
 /// Format of the elements of a depth buffer. (gen8_facts 8.1)

@@ -8,7 +8,7 @@
 use super::aux_surface::AuxCache;
 use super::coverage::Coverage;
 use super::depth::{DepthStencil, DepthStencilPackets, Depths, Quad, Timing};
-use super::render_target::{Pixels, RenderTarget};
+use super::render_target::{Pixels, RenderTarget, gather};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
@@ -104,6 +104,9 @@ impl Output {
         slots: &mut Slots,
         write: &Write,
     ) -> Result<u32, Fault> {
+        if self.packed(exec, target, slots, write) {
+            return Ok(0);
+        }
         let shaded = Output::shaded(slots, write);
         let mut samples = self.kept(write, shaded);
         let mut passed = 0;
@@ -116,6 +119,27 @@ impl Output {
         let pixels = Pixels { subspans: write.subspans, samples, slice: write.slice };
         target.write(exec, cache, &pixels, &write.color, write.second.as_ref())?;
         Ok(passed)
+    }
+
+    /// Executes the most common writes: of pixels with one sample, without oMask and tests after
+    /// the shader, to simple targets. Returns false if [`merge`](Self::merge) must go on.
+    #[inline(always)]
+    fn packed(
+        &self,
+        exec: &mut Exec<'_>,
+        target: &RenderTarget,
+        slots: &Slots,
+        write: &Write,
+    ) -> bool {
+        const FIRST_SAMPLES: u128 = u128::from_le_bytes([1; SLOTS]);
+        let single = u128::from_le_bytes(slots.live) & !FIRST_SAMPLES == 0;
+        if self.timing != Timing::Early || write.omask.is_some() || !single {
+            return false;
+        }
+        let live = gather(&slots.live, 0) as u16;
+        let mask = live & write.mask;
+        // Removed pixels are counted.
+        mask == live && !self.coverage.removes() && target.write_packed(exec, write, mask)
     }
 
     /// The samples of the slots that are left after discards and the shader's own mask.

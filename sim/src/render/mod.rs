@@ -53,6 +53,7 @@ pub mod stage;
 pub mod state;
 pub mod stencil;
 pub mod stipple;
+mod strip;
 pub mod te;
 pub mod thin_line;
 pub mod tiles;

@@ -17,6 +17,16 @@ pub enum Shape {
     Thin(ThinLine),
 }
 
+impl Shape {
+    /// Calls `each` for every quad with a covered sample in `window`, always in the same order.
+    pub fn rasterise(&self, samples: &Samples, window: Rect, each: &mut impl FnMut(Quad)) {
+        match self {
+            Shape::Convex(convex) => convex.rasterise(samples, window, each),
+            Shape::Thin(line) => line.rasterise(samples, window, each),
+        }
+    }
+}
+
 /// The kind of primitive. Polygon stipple applies to filled primitives, line stipple to lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -52,10 +62,7 @@ pub struct SetupPrimitive {
 impl SetupPrimitive {
     /// Calls `each` for every quad with a covered sample in `window`, always in the same order.
     pub fn rasterise(&self, samples: &Samples, window: Rect, each: &mut impl FnMut(Quad)) {
-        match &self.shape {
-            Shape::Convex(convex) => convex.rasterise(samples, window, each),
-            Shape::Thin(line) => line.rasterise(samples, window, each),
-        }
+        self.shape.rasterise(samples, window, each);
     }
 
     /// The pixels that can have a covered sample. The primitive touches the tiles of the screen

@@ -7,15 +7,16 @@ use super::state;
 use super::topology::Shape;
 use crate::assumptions::PIXEL_THREADS_START_WITH_WHOLE_SUBSPANS;
 use crate::eu::constant;
+use crate::eu::fast::Level;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
-use crate::pixel::interpolate::{Attribute, Barycentric, Planes, Position};
+use crate::pixel::interpolate::{Attribute, Barycentric, Planes, Position, Positions};
 use crate::pixel::multisample::Multisample;
 use crate::surface::Surface;
 use crate::unit::Program;
 use crate::unit::pixels::Pixels;
-use crate::unit::render_cache::{self, Dispatched, Write};
+use crate::unit::render_cache::{self, Dispatched, Writes};
 use genxml::gen8::render3d_pixel::{
     ThreeDStatePs, ThreeDStatePsExtra, ThreeDStatePsExtraPixelShaderComputedDepthMode as DepthMode,
     ThreeDStatePsPositionXyOffsetSelect as OffsetSelect, ThreeDStateWm,
@@ -53,12 +54,18 @@ pub struct Span {
 
 impl Span {
     /// Pixels that the thread shades, a bit each.
+    #[inline(always)]
     pub fn lanes(&self) -> u32 {
-        let covered = |n: usize| match self.sample {
-            Some(sample) => self.live[n] >> sample & 1 == 1,
-            None => self.live[n] != 0,
+        let live = u32::from_le_bytes(self.live);
+        // The highest bit of each byte is set if the pixel is shaded.
+        const LOW: u32 = u32::from_le_bytes([0x7f; 4]);
+        let shaded = match self.sample {
+            Some(sample) => live << (7 - sample.min(7)),
+            None => live | ((live & LOW) + LOW),
         };
-        (0..4).fold(0, |lanes, n| lanes | u32::from(covered(n)) << n)
+        // Each product of bits has its own position, so nothing is carried.
+        let bits = shaded >> 7 & u32::from_le_bytes([1; 4]);
+        bits.wrapping_mul(0x1020_4080) >> 28
     }
 }
 
@@ -315,25 +322,26 @@ impl PixelShader {
         let taken = spans.len().min(self.variants[number].spans);
         self.newest = number;
         let spans = &spans[..taken];
-        let mut payload = std::mem::take(&mut self.variants[number].threads.launch.payload);
-        self.payload(&self.variants[number], input, spans, &mut payload);
-        let variant = &mut self.variants[number];
-        variant.threads.launch.payload = payload;
+        let mut subspans = [[0; 2]; MAX_SPANS];
         let (mut mask, mut vector) = (0, 0);
-        for (n, span) in spans.iter().enumerate() {
+        for (n, (span, subspan)) in spans.iter().zip(&mut subspans).enumerate() {
+            *subspan = [span.x, span.y];
             let lanes = span.lanes();
             mask |= lanes << (4 * n);
             vector |= if lanes == 0 { 0 } else { 0xf << (4 * n) };
         }
         self.invocations = mask.count_ones().into();
+        let mut payload = std::mem::take(&mut self.variants[number].threads.launch.payload);
+        let shaded = Shaded { spans, subspans, mask };
+        self.payload(&self.variants[number], input, &shaded, &mut payload);
+        let variant = &mut self.variants[number];
+        variant.threads.launch.payload = payload;
         if let Some(dispatched) = &mut variant.threads.slots.local.dispatched {
             dispatched.slice = input.array_index;
             dispatched.viewport = input.viewport;
             dispatched.back = input.back;
             dispatched.mask = mask;
-            for (to, span) in dispatched.subspans.iter_mut().zip(spans) {
-                *to = [span.x, span.y];
-            }
+            dispatched.subspans = subspans;
             let mut coverage = [[0; 4]; MAX_SPANS];
             for (to, span) in coverage.iter_mut().zip(spans) {
                 *to = span.coverage;
@@ -349,9 +357,8 @@ impl PixelShader {
         Ok(taken)
     }
 
-    /// The render target writes of the thread that ran last, in order. The caller must leave the
-    /// list empty.
-    pub fn writes(&mut self) -> &mut Vec<Write> {
+    /// The render target writes of the thread that ran last, in order. The caller must clear them.
+    pub fn writes(&mut self) -> &mut Writes {
         &mut self.variants[self.newest].threads.slots.local.writes
     }
 
@@ -368,15 +375,16 @@ impl PixelShader {
         &self,
         variant: &Variant,
         input: &PsInput<'_>,
-        spans: &[Span],
+        shaded: &Shaded<'_>,
         payload: &mut Vec<u8>,
     ) {
         payload.clear();
         let header = variant.shader.header(0);
         let group = |first: usize| {
-            let span = |n: usize| spans.get(first + n).copied().unwrap_or_default();
-            let sample = |n: usize| U::from_bits(span(n).sample.unwrap_or(0).into());
-            let lanes = (0..4).fold(0, |mask, n| mask | span(n).lanes() << (4 * n));
+            let sample = |n: usize| match self.per_sample {
+                true => U::from_bits(shaded.span(first + n).sample.unwrap_or(0).into()),
+                false => U::from_bits(0),
+            };
             PsThreadPayload {
                 primitive_topology_type: U::from_bits(input.shape.list().bits()),
                 o_mask_present: self.omask,
@@ -392,11 +400,11 @@ impl PixelShader {
                 sample_id_1: sample(1),
                 sample_id_2: sample(2),
                 sample_id_3: sample(3),
-                subspan: std::array::from_fn(|n| PsThreadPayloadSubspan {
-                    x: U::from_bits(span(n).x.into()),
-                    y: U::from_bits(span(n).y.into()),
+                subspan: shaded.four(first).map(|[x, y]| PsThreadPayloadSubspan {
+                    x: U::from_bits(x.into()),
+                    y: U::from_bits(y.into()),
                 }),
-                pixel_mask: U::from_bits(lanes.into()),
+                pixel_mask: U::from_bits(((shaded.mask >> (4 * first)) as u16).into()),
             }
         };
         payload.extend_from_slice(bytemuck::cast_slice(&group(0).pack()));
@@ -406,9 +414,8 @@ impl PixelShader {
         // Each value is a row of 8 channels in threads of 8, and two rows in threads of 16. Threads
         // of 32 have the whole list of values twice, for 16 channels each.
         for first in (0..variant.spans).step_by(4) {
-            let halves = [Eight::new(spans, first), Eight::new(spans, first + 2)];
-            let count = if variant.spans == 2 { 1 } else { 2 };
-            self.values(input, &halves[..count], payload);
+            let rows = if variant.spans == 2 { 1 } else { 2 };
+            self.values(input, shaded, first, rows, payload);
         }
         variant.shader.push_constants(payload);
         if self.attributes {
@@ -422,37 +429,59 @@ impl PixelShader {
         }
     }
 
-    /// Appends the enabled values of 8 or 16 channels.
-    fn values(&self, input: &PsInput<'_>, halves: &[Eight], payload: &mut Vec<u8>) {
+    /// Appends the enabled values of one or two `rows` of 8 channels, from subspan `first` on.
+    fn values(
+        &self,
+        input: &PsInput<'_>,
+        shaded: &Shaded<'_>,
+        first: usize,
+        rows: usize,
+        payload: &mut Vec<u8>,
+    ) {
         let planes = input.planes;
+        let subspans = shaded.four(first);
+        let location = self.multisample.location.position();
+        let own = |slot: usize| match self.position {
+            ZwMode::INTERP_CENTROID => self.centroid(shaded, first, slot),
+            ZwMode::INTERP_SAMPLE => self.sample(&shaded.span(first + slot / 4)),
+            _ => location,
+        };
         for (n, _) in self.barycentrics.iter().enumerate().filter(|(_, enabled)| **enabled) {
             let kind = if n < 3 { Barycentric::Perspective } else { Barycentric::Linear };
-            for half in halves {
-                let at = half.positions(|span, pixel| match n % 3 {
-                    0 => self.multisample.location.position(),
-                    1 => self.centroid(span, pixel),
-                    _ => self.sample(span),
-                });
-                for row in planes.barycentrics(kind, &at) {
-                    payload.extend_from_slice(bytemuck::cast_slice(&row));
+            let [b1, b2] = match n % 3 {
+                0 => vectorized(
+                    #[inline(always)]
+                    || planes.barycentrics(kind, &positions(&subspans, |_| location)),
+                ),
+                1 => {
+                    let centroid = |slot| self.centroid(shaded, first, slot);
+                    planes.barycentrics(kind, &positions(&subspans, centroid))
                 }
-            }
+                _ => {
+                    let sample = |slot| self.sample(&shaded.span(first + slot / 4));
+                    planes.barycentrics(kind, &positions(&subspans, sample))
+                }
+            };
+            let ([low1, high1], [low2, high2]) = (halves(b1), halves(b2));
+            let all = [low1, low2, high1, high2];
+            payload.extend_from_slice(bytemuck::cast_slice(&all.as_flattened()[..16 * rows]));
         }
-        let own = |span: &Span, pixel: usize| match self.position {
-            ZwMode::INTERP_CENTROID => self.centroid(span, pixel),
-            ZwMode::INTERP_SAMPLE => self.sample(span),
-            _ => self.multisample.location.position(),
-        };
-        if self.source_depth {
-            for half in halves {
-                let row = half.positions(own).map(|at| planes.z(at));
-                payload.extend_from_slice(bytemuck::cast_slice(&row));
+        if self.source_depth || self.source_w {
+            let at = positions(&subspans, own);
+            let mut push = |row: [f32; 16]| {
+                payload.extend_from_slice(bytemuck::cast_slice(&row[..8 * rows]));
+            };
+            if self.source_depth {
+                push(vectorized(
+                    #[inline(always)]
+                    || planes.depths(&at),
+                ));
             }
-        }
-        if self.source_w {
-            for half in halves {
-                let row = half.positions(own).map(|at| planes.w(at));
-                payload.extend_from_slice(bytemuck::cast_slice(&row));
+            if self.source_w {
+                push(vectorized(
+                    #[inline(always)]
+                    || planes.ws(&at),
+                ));
             }
         }
         if matches!(self.offsets, OffsetSelect::POSOFFSET_CENTROID | OffsetSelect::POSOFFSET_SAMPLE)
@@ -462,26 +491,24 @@ impl PixelShader {
                 y_offset: U::from_bits(0),
             };
             let mut pixel = [none; 16];
-            for (n, half) in halves.iter().enumerate() {
-                for channel in 0..8 {
-                    let span = &half.0[channel / 4];
-                    let [x, y] = match self.offsets {
-                        OffsetSelect::POSOFFSET_CENTROID => self.centroid(span, channel % 4),
-                        _ => self.sample(span),
-                    };
-                    pixel[8 * n + channel] = PsPositionOffsetPayloadPixel {
-                        x_offset: U::from_bits(x.into()),
-                        y_offset: U::from_bits(y.into()),
-                    };
-                }
+            for (slot, pixel) in pixel.iter_mut().enumerate().take(8 * rows) {
+                let [x, y] = match self.offsets {
+                    OffsetSelect::POSOFFSET_CENTROID => self.centroid(shaded, first, slot),
+                    _ => self.sample(&shaded.span(first + slot / 4)),
+                };
+                *pixel = PsPositionOffsetPayloadPixel {
+                    x_offset: U::from_bits(x.into()),
+                    y_offset: U::from_bits(y.into()),
+                };
             }
             payload
                 .extend_from_slice(bytemuck::cast_slice(&PsPositionOffsetPayload { pixel }.pack()));
         }
         if self.coverage {
-            for half in halves {
+            for row in 0..rows {
                 let coverage_mask = std::array::from_fn(|channel| {
-                    U::from_bits(half.0[channel / 4].coverage[channel % 4].into())
+                    let span = shaded.span(first + 2 * row + channel / 4);
+                    U::from_bits(span.coverage[channel % 4].into())
                 });
                 let row = PsInputCoveragePayloadSimd8 { coverage_mask };
                 payload.extend_from_slice(bytemuck::cast_slice(&row.pack()));
@@ -489,8 +516,9 @@ impl PixelShader {
         }
     }
 
-    fn centroid(&self, span: &Span, pixel: usize) -> [u8; 2] {
-        let covered = span.coverage[pixel].into();
+    /// Offset of the centroid in the pixel of a slot, counted from subspan `first` on.
+    fn centroid(&self, shaded: &Shaded<'_>, first: usize, slot: usize) -> [u8; 2] {
+        let covered = shaded.span(first + slot / 4).coverage[slot % 4].into();
         self.multisample.samples.centroid(covered, self.multisample.location.position())
     }
 
@@ -501,22 +529,56 @@ impl PixelShader {
     }
 }
 
-/// Two subspans: eight channels.
-#[derive(Clone, Copy, Debug, Default)]
-struct Eight([Span; 2]);
+/// Runs `f` with the vector instructions of this processor, if it has them. `f` must be inlined.
+#[inline(always)]
+fn vectorized<R>(f: impl Fn() -> R) -> R {
+    match Level::detect() {
+        Some(level) => level.vectorize(f),
+        None => f(),
+    }
+}
 
-impl Eight {
-    fn new(spans: &[Span], first: usize) -> Eight {
-        Eight([0, 1].map(|n| spans.get(first + n).copied().unwrap_or_default()))
+/// What a thread shades.
+struct Shaded<'s> {
+    spans: &'s [Span],
+    /// Column and row of the upper left pixel of each subspan; 0 for subspans that do not exist.
+    subspans: [[u32; 2]; MAX_SPANS],
+    /// The enabled channels.
+    mask: u32,
+}
+
+impl Shaded<'_> {
+    /// Subspan `n`; an empty one if it does not exist.
+    fn span(&self, n: usize) -> Span {
+        self.spans.get(n).copied().unwrap_or_default()
     }
 
-    /// A position in each pixel; `offset` gives its offset in the pixel, in 1/16 pixels.
-    #[inline]
-    fn positions(&self, offset: impl Fn(&Span, usize) -> [u8; 2]) -> [Position; 8] {
-        std::array::from_fn(|channel| {
-            let (span, pixel) = (&self.0[channel / 4], channel % 4);
-            let (x, y) = (span.x + (pixel as u32 & 1), span.y + (pixel as u32 >> 1));
-            Position::in_pixel(x, y, offset(span, pixel))
-        })
+    /// Four subspans from `first` on, which is 0 or 4.
+    #[inline(always)]
+    fn four(&self, first: usize) -> [[u32; 2]; 4] {
+        let [a, b, c, d, e, f, g, h] = self.subspans;
+        if first == 0 { [a, b, c, d] } else { [e, f, g, h] }
     }
+}
+
+/// A position in each pixel of four subspans. `offset` gives its offset in the pixel of a slot, in
+/// 1/16 pixels.
+#[inline(always)]
+fn positions(subspans: &[[u32; 2]; 4], offset: impl Fn(usize) -> [u8; 2]) -> Positions<16> {
+    let mut at = Positions { x: [0; 16], y: [0; 16] };
+    for (slot, (to_x, to_y)) in at.x.iter_mut().zip(&mut at.y).enumerate() {
+        let [x, y] = subspans[slot / 4];
+        let (x, y) = (x + (slot as u32 & 1), y + (slot as u32 >> 1 & 1));
+        Position { x: *to_x, y: *to_y } = Position::in_pixel(x, y, offset(slot));
+    }
+    at
+}
+
+/// The first and the last eight lanes.
+#[inline(always)]
+fn halves(lanes: [f32; 16]) -> [[f32; 8]; 2] {
+    let mut halves = [[0.0; 8]; 2];
+    halves[0].copy_from_slice(&lanes[..8]);
+    halves[1].copy_from_slice(&lanes[8..]);
+    halves
 }

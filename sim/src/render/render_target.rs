@@ -20,6 +20,7 @@ use genxml::gen8::render3d_pixel::{BlendState, ColorCalcState, ThreeDStatePs};
 use genxml::gen8::state::{ShaderChannelSelect, SurfaceFormat};
 
 mod fill;
+mod packed;
 mod watched;
 
 pub use fill::Area;
@@ -83,6 +84,8 @@ pub struct RenderTarget {
     dither: Option<[f32; 4]>,
     packed: Option<Packed>,
     turn: Option<Turn>,
+    /// The target has what [`packed`] needs.
+    simple: bool,
 }
 
 /// The layout of an element of four normalized bytes.
@@ -114,6 +117,14 @@ impl Packed {
 
     #[inline(always)]
     fn encode(self, colors: &Colors, elements: &mut Elements) {
+        for (bytes, dword) in elements.as_chunks_mut().0.iter_mut().zip(self.pack(colors)) {
+            *bytes = dword.to_le_bytes();
+        }
+    }
+
+    /// The elements of colours.
+    #[inline(always)]
+    fn pack(self, colors: &Colors) -> [u32; SLOTS] {
         let mut dwords = [0u32; SLOTS];
         for (lanes, shift) in colors.iter().zip(self.shifts) {
             if self.srgb {
@@ -131,9 +142,7 @@ impl Packed {
                 *dword |= (convert::to_unorm(value, 8) as u32) << 24;
             }
         }
-        for (bytes, dword) in elements.as_chunks_mut().0.iter_mut().zip(dwords) {
-            *bytes = dword.to_le_bytes();
-        }
+        dwords
     }
 
     #[inline(always)]
@@ -142,6 +151,12 @@ impl Packed {
         for (bytes, dword) in elements.as_chunks().0.iter().zip(&mut dwords) {
             *dword = u32::from_le_bytes(*bytes);
         }
+        self.unpack(dwords, colors);
+    }
+
+    /// The colours of elements.
+    #[inline(always)]
+    fn unpack(self, dwords: [u32; SLOTS], colors: &mut Colors) {
         let byte = |dword: u32, shift: u32| dword >> shift & 0xff;
         for (lanes, shift) in colors.iter_mut().zip(self.shifts) {
             if self.srgb {
@@ -228,6 +243,16 @@ impl RenderTarget {
             }
             _ => surface.slices,
         };
+        let packed = Packed::of(surface.format).filter(|_| swizzle.is_none());
+        let simple = packed.is_some()
+            && codec.is_some()
+            && purpose == Purpose::Draw
+            && auxiliary.is_none()
+            && turn.is_none()
+            && surface.layout.samples == 1
+            && blend.logic.is_none()
+            && blend.channels != 0;
+        let dither = dither(&blend, format, swizzle);
         Ok(RenderTarget {
             surface: *surface,
             level,
@@ -239,8 +264,9 @@ impl RenderTarget {
             mask,
             partial,
             reads: blend.reads_destination() || logic || partial,
-            dither: dither(&blend, format, swizzle),
-            packed: Packed::of(surface.format).filter(|_| swizzle.is_none()),
+            simple: simple && dither.is_none(),
+            dither,
+            packed,
             blend,
             turn,
         })
@@ -272,18 +298,23 @@ impl RenderTarget {
     ) -> Result<(), Fault> {
         let _client = exec.vm.client(Client::RenderTarget);
         match self.pixels(&mut exec.vm, cache, pixels, color, second) {
-            Ok([pixels, samples, blocks]) => {
-                exec.stats.pixels += u64::from(pixels);
-                exec.device.observed.add(Counter::Written, blocks.into());
-                if self.blend.is_enabled() {
-                    exec.device.observed.add(Counter::Blended, blocks.into());
-                }
-                exec.stats.bytes_written +=
-                    u64::from(samples) * u64::from(self.surface.element_bytes);
+            Ok(written) => {
+                self.count(exec, written);
                 Ok(())
             }
             Err(fault) => Err(exec.page(fault, "a render target")),
         }
+    }
+
+    /// Counts written pixels, samples and blocks of 2x2 pixels.
+    #[inline(always)]
+    fn count(&self, exec: &mut Exec<'_>, [pixels, samples, blocks]: [u32; 3]) {
+        exec.stats.pixels += u64::from(pixels);
+        exec.device.observed.add(Counter::Written, blocks.into());
+        if self.blend.is_enabled() {
+            exec.device.observed.add(Counter::Blended, blocks.into());
+        }
+        exec.stats.bytes_written += u64::from(samples) * u64::from(self.surface.element_bytes);
     }
 
     /// As [`write`](Self::write), but takes only the memory. Returns the numbers of pixels, samples
@@ -519,7 +550,7 @@ fn dither(blend: &Blend, format: &Format, swizzle: Option<[Option<u8>; 4]>) -> O
 
 /// Bit `bit` of each of sixteen bytes: that of byte n becomes bit n of the result.
 #[inline(always)]
-fn gather(bytes: &[u8; SLOTS], bit: u32) -> u32 {
+pub fn gather(bytes: &[u8; SLOTS], bit: u32) -> u32 {
     let half = |half: u64| {
         // Each byte contributes to the upper byte of the product, at its own bit.
         (half >> bit & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56

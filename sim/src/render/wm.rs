@@ -21,7 +21,7 @@ use crate::machine::watched::WatchedPixel;
 use crate::mem::Client;
 use crate::pixel::coordinates::Rect;
 use crate::pixel::interpolate::{Attribute, Position};
-use crate::pixel::raster;
+use crate::pixel::raster::{self, strips::Strip};
 use crate::surface::BadSurface;
 use crate::unit::Program;
 use crate::unit::render_cache::Write;
@@ -37,6 +37,7 @@ use genxml::gen8::render3d_pixel::{
 use genxml::gen8::render3d_raster::ThreeDStateMultisample;
 
 mod one_color;
+mod strips;
 mod watched;
 
 /// Time of the depth and stencil tests of a pixel in nanoseconds, for estimates.
@@ -144,8 +145,8 @@ pub struct PixelPipe {
     counts: Counts,
     /// Sixteen pixels each of the thread that ran last. The field exists to reuse its memory.
     halves: [Slots; 2],
-    /// The quads of a primitive whose pixels all get the same colour.
-    quads: Vec<raster::Quad>,
+    /// The strips of a primitive. The field exists to reuse its memory.
+    strips: Vec<Strip>,
     /// The newest write, if the pixel shader writes the same colour for all pixels of a primitive.
     newest: Option<Write>,
     /// The pixel that an observer watches in this draw.
@@ -285,7 +286,7 @@ impl PixelPipe {
             waiting: Vec::new(),
             counts: Counts::default(),
             halves: [Slots::default(); 2],
-            quads: Vec::new(),
+            strips: Vec::new(),
             newest: None,
             watched: None,
         }
@@ -367,6 +368,9 @@ impl PixelPipe {
     ) -> Result<(), Fault> {
         if self.has_one_color(exec, draw, primitive, window) {
             return self.one_color(exec, draw, primitive, attributes, window);
+        }
+        if let Some(level) = self.strips(exec, draw).filter(|_| primitive.setup.smooth.is_none()) {
+            return self.in_strips(exec, draw, primitive, attributes, window, level);
         }
         let mut result = Ok(());
         primitive.setup.rasterise(&draw.raster.multisample.samples, window, &mut |quad| {
@@ -467,7 +471,10 @@ impl PixelPipe {
         } else {
             self.waiting.push(span);
         }
-        self.flush(exec, draw, primitive, attributes, wanted)
+        match self.waiting.len() < wanted {
+            true => Ok(()),
+            false => self.flush(exec, draw, primitive, attributes, wanted),
+        }
     }
 
     /// Runs threads while at least `least` subspans wait, and sends their writes to the targets.
@@ -520,7 +527,7 @@ impl PixelPipe {
         let Some(shader) = &mut self.shader else { return Ok(()) };
         let mut writes = std::mem::take(shader.writes());
         if shader.constant().is_some() {
-            self.newest = writes.last().copied();
+            self.newest = writes.newest().copied();
         }
         self.halves.iter_mut().for_each(Slots::clear);
         for (n, span) in spans.iter().enumerate() {
@@ -533,7 +540,7 @@ impl PixelPipe {
                 half.depths[first] = windower.depths(raster, primitive, span.x, span.y, &span.live);
             }
         }
-        for write in &mut writes {
+        for write in writes.all() {
             if let Some(smooth) = &primitive.setup.smooth {
                 soften(smooth, write);
             }

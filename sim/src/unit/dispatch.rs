@@ -2,7 +2,7 @@
 
 use super::local::Shared;
 use super::view::ThreadView;
-use super::{dataport, gateway, pixel_interpolator, render_cache, sampler, spawner, urb, vme};
+use super::{dataport, gateway, pixel_interpolator, sampler, spawner, urb, vme};
 use crate::eu::Kernel;
 use crate::eu::regions::{GRF_BYTES, REGISTER, Registers};
 use crate::eu::stop::{Stop, Trap};
@@ -139,13 +139,8 @@ impl Port<'_, '_> {
         let Some(dispatched) = &self.local.dispatched else {
             return Err(self.illegal("only pixel shaders have render targets".into(), message));
         };
-        match render_cache::parse(registers, message, dispatched) {
-            Ok(write) => {
-                self.local.writes.push(write);
-                Ok(())
-            }
-            Err(refusal) => Err(self.refuse(refusal, message)),
-        }
+        let added = self.local.writes.add(registers, message, dispatched);
+        added.map_err(|refusal| self.refuse(refusal, message))
     }
 }
 

@@ -1,7 +1,7 @@
 //! State that concurrent threads share, and the messages that they send to each other.
 
 use super::pixels::Pixels;
-use super::render_cache::{Dispatched, Write};
+use super::render_cache::{Dispatched, Writes};
 use genxml::eu::gen8::eu_registers::StateRegister;
 use genxml_core::U;
 
@@ -33,7 +33,7 @@ pub struct Local {
     /// `None` unless the thread also runs uncovered pixels of its subspans.
     pub covered: Option<u32>,
     /// Messages to render targets that have not been executed yet.
-    pub writes: Vec<Write>,
+    pub writes: Writes,
 }
 
 /// The state that concurrent threads share, within what the threads of a generation share and

@@ -9,7 +9,7 @@ use super::port::Port;
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::machine::fault::Fault;
-use crate::pixel::interpolate::{Barycentric, Position};
+use crate::pixel::interpolate::{Barycentric, Position, Positions};
 use crate::unit::pixels::Pixels;
 use genxml::eu::gen8::descriptors::MdcSm2;
 use genxml::eu::gen8::eu_messages::{
@@ -85,6 +85,7 @@ fn answer(
         let at: [Position; 8] = std::array::from_fn(|channel| {
             pixels.position(first + 8 * row + channel, place(registers, row, channel))
         });
+        let at = Positions { x: at.map(|at| at.x), y: at.map(|at| at.y) };
         *answers = pixels.planes.barycentrics(kind, &at);
     }
     let Some(response) = message.response else { return Ok(()) };

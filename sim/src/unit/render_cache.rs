@@ -39,8 +39,53 @@ pub struct Dispatched {
     pub depth: bool,
 }
 
+/// The render target writes of a thread, in order.
+///
+/// A write has several hundred bytes, so the memory of earlier writes is used again.
+#[derive(Clone, Debug, Default)]
+pub struct Writes {
+    /// Writes of this thread, then writes of earlier threads.
+    list: Vec<Write>,
+    count: usize,
+}
+
+impl Writes {
+    /// Removes all writes.
+    pub fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    /// Decodes a message and adds its write.
+    ///
+    /// # Errors
+    /// As [`parse`]. Then nothing is added.
+    pub fn add(
+        &mut self,
+        registers: &Registers,
+        message: &Message,
+        dispatched: &Dispatched,
+    ) -> Result<(), Refusal> {
+        if self.count == self.list.len() {
+            self.list.push(Write::default());
+        }
+        parse(registers, message, dispatched, &mut self.list[self.count])?;
+        self.count += 1;
+        Ok(())
+    }
+
+    /// The writes.
+    pub fn all(&mut self) -> &mut [Write] {
+        &mut self.list[..self.count]
+    }
+
+    /// The newest write.
+    pub fn newest(&self) -> Option<&Write> {
+        self.list[..self.count].last()
+    }
+}
+
 /// A render target write.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Write {
     /// Index of the surface in the binding table.
     pub binding: u8,
@@ -142,8 +187,9 @@ impl Reader<'_> {
         lanes
     }
 
-    fn color(&mut self) -> Source {
-        [self.slots(), self.slots(), self.slots(), self.slots()]
+    #[inline(always)]
+    fn color(&mut self, color: &mut Source) {
+        color.iter_mut().for_each(|lanes| *lanes = self.slots());
     }
 }
 
@@ -194,38 +240,36 @@ pub fn is_constant(ending: &Ending) -> bool {
     }
 }
 
-/// Decodes a render target write. A slot of the message is written if the header's pixel mask
+/// Decodes a render target write into `write`. A slot of the message is written if the header's pixel mask
 /// includes it and the `send` enables its channel. Without a header, the mask of the dispatched
 /// slots replaces the header's mask (gen8_facts 4.3).
 ///
 /// # Errors
 /// [`Refusal`] for message types that do not exist or that the model does not implement, and for a
-/// wrong number of registers.
+/// wrong number of registers. The content of `write` is not defined then.
 pub fn parse(
     registers: &Registers,
     message: &Message,
     dispatched: &Dispatched,
-) -> Result<Write, Refusal> {
+    write: &mut Write,
+) -> Result<(), Refusal> {
     let descriptor = MsdRtw::unpack_lossy(&[message.descriptor]);
     let shape = supported(&descriptor)?;
     let upper = descriptor.slot_group_select == MsdRtwSlotGroupSelect::SLOTGRP_HI;
-    let mut write = Write {
-        binding: descriptor.binding_table_index.get() as u8,
-        entry: 0,
-        last: descriptor.last_render_target_select,
-        upper,
-        slots: shape.mask() as u16,
-        mask: 0,
-        subspans: std::array::from_fn(|n| dispatched.subspans[n + if upper { 4 } else { 0 }]),
-        slice: dispatched.slice,
-        viewport: dispatched.viewport,
-        back: dispatched.back,
-        color: [[0; SLOTS]; 4],
-        second: None,
-        alpha: None,
-        omask: None,
-        depth: None,
-    };
+    write.binding = descriptor.binding_table_index.get() as u8;
+    write.entry = 0;
+    write.last = descriptor.last_render_target_select;
+    write.upper = upper;
+    write.slots = shape.mask() as u16;
+    let [lower_half, upper_half] = [0, 4].map(|first| {
+        let subspans = &dispatched.subspans;
+        [subspans[first], subspans[first + 1], subspans[first + 2], subspans[first + 3]]
+    });
+    write.subspans = if upper { upper_half } else { lower_half };
+    write.slice = dispatched.slice;
+    write.viewport = dispatched.viewport;
+    write.back = dispatched.back;
+    (write.second, write.alpha, write.omask, write.depth) = (None, None, None, None);
     let mut covered = dispatched.mask >> if upper { 16 } else { 0 };
     let (mut alpha, mut omask, mut depth) = (false, dispatched.omask, dispatched.depth);
     let mut at = message.payload;
@@ -287,15 +331,15 @@ pub fn parse(
     if shape.replicated {
         write.color = registers.dwords::<4>(reader.at).map(|value| [value; SLOTS]);
     } else {
-        write.color = reader.color();
+        reader.color(&mut write.color);
         if shape.dual {
-            write.second = Some(reader.color());
+            reader.color(write.second.insert([[0; SLOTS]; 4]));
         }
         if depth {
             write.depth = Some(reader.slots().map(f32::from_bits));
         }
     }
-    Ok(write)
+    Ok(())
 }
 
 #[cfg(test)]

@@ -46,6 +46,16 @@ impl Level {
         }
     }
 
+    /// A bit for each lane, set if the lane is negative. On x86-64 this is one machine instruction,
+    /// but only inside [`vectorize`](Self::vectorize).
+    #[inline(always)]
+    pub fn negative(self, lanes: [i32; 8]) -> u8 {
+        #[cfg(all(feature = "fast", target_arch = "x86_64"))]
+        return self.0.avx._mm256_movemask_ps(pulp::cast(lanes)) as u8;
+        #[cfg(not(all(feature = "fast", target_arch = "x86_64")))]
+        return lanes.iter().rev().fold(0, |bits, lane| bits << 1 | u8::from(*lane < 0));
+    }
+
     /// `a * b + c`, rounded once. On x86-64 this is one machine instruction, but only inside
     /// [`vectorize`](Self::vectorize).
     #[inline(always)]

@@ -1,8 +1,11 @@
 //! Oracles: the order of the tests in Direct3D and OpenGL, in f64; addresses made bit by bit from
 //! the manual's bit tables of Y and W tiles and the interleaving of samples.
 
+use super::strips::StripTest;
 use super::*;
+use crate::eu::fast::Level;
 use crate::gpu::Gpu;
+use crate::pixel::raster::strips::Strip;
 use genxml::core::{Address, MinusOne, Shifted, U};
 use genxml::gen8::enums::{ThreeDCompareFunction, ThreeDStencilOperation};
 
@@ -462,4 +465,64 @@ fn when_depth_is_tested() {
     assert_eq!(Timing::of(&wm(Control::PREPS), &shader, false), Timing::Early);
     shader.pixel_shader_valid = false;
     assert_eq!(Timing::of(&wm(Control::PSEXEC), &shader, true), Timing::Early);
+}
+
+/// Oracle: the tests of the quads one by one, which have their own oracle. All formats and
+/// functions, strips at the border of the buffer, depths outside of the range and NaN.
+#[test]
+fn strips_equal_their_quads() {
+    let Some(level) = Level::detect() else {
+        println!("skipped: the processor lacks instructions of the fast path");
+        return;
+    };
+    let mut random = Random(8);
+    for round in 0..1500 {
+        let case = Case::new([1, 3, 5][round % 3], 1);
+        let mut fields = fields(&mut random);
+        fields.stencil_test_enable = false;
+        fields.depth_test_function = ThreeDCompareFunction::from_bits(round as u64 / 3 % 8);
+        let state = case.resolve(&fields, [0, 0]);
+        let [mut one, mut other] = [memory(), memory()];
+        for _ in 0..12 {
+            let (x, y) = (8 * random.below(6) as u32, 2 * random.below(19) as u32);
+            let strip = Strip { x, y, mask: (random.next() | 1) as u16 };
+            let (slice, viewport) = (random.below(4) as u32, random.below(3) as u8);
+            let depths: [[f32; 8]; 2] = std::array::from_fn(|_| {
+                std::array::from_fn(|_| match random.below(12) {
+                    0 => f32::NAN,
+                    1 => -0.5,
+                    2 => 1.5,
+                    _ => random.below(9) as f32 / 8.0,
+                })
+            });
+            let write = random.below(4) != 0;
+            let test = StripTest { strip, slice, viewport, write };
+            let vm = &mut one.0.vm(one.1);
+            let passed = state.test_strip(vm, level, &test, || depths);
+            let mut expected = 0;
+            for n in 0..4 {
+                let mut mask = strip.quad(n).mask.map(|mask| mask as u8);
+                let z: Depths =
+                    std::array::from_fn(|pixel| [depths[pixel / 2][2 * n + pixel % 2]; 8]);
+                let quad = Quad { x: x + 2 * n as u32, y, slice, viewport, back: false };
+                if mask != [0; 4] {
+                    let vm = &mut other.0.vm(other.1);
+                    state.samples(vm, &quad, &z, &mut mask, write).unwrap();
+                }
+                for (pixel, mask) in mask.iter().enumerate() {
+                    expected |= u16::from(*mask) << (pixel / 2 * 8 + 2 * n + pixel % 2);
+                }
+            }
+            // State without effect passes everything; the caller does not test it.
+            if !state.is_idle() {
+                assert_eq!(passed, Some(expected), "{fields:?} {test:?} {depths:?}");
+            }
+        }
+        let contents = |(gpu, context): &mut (Gpu, crate::gpu::ContextId)| {
+            let mut bytes = vec![0; BYTES];
+            gpu.vm(*context).read(DEPTH, &mut bytes).unwrap();
+            bytes
+        };
+        assert!(contents(&mut one) == contents(&mut other), "{fields:?}");
+    }
 }

@@ -4,10 +4,11 @@ use super::{MOST_BYTES, Purpose, RenderTarget, SLOTS, Work};
 use crate::machine::exec::Exec;
 use crate::machine::observation::Counter;
 use crate::mem::{Client, PAGE};
-use crate::pixel::raster::Quad;
+use crate::pixel::raster::strips::Strip;
 use crate::surface::format::Class;
 use crate::surface::square::{self, SIDE};
 use crate::unit::render_cache::Write;
+use std::ops::Range;
 
 /// Pixels of a square of the screen.
 #[derive(Clone, Debug)]
@@ -19,19 +20,20 @@ pub struct Area {
 }
 
 impl Area {
-    /// The covered pixels of quads; `None` if they are not in one square.
+    /// The covered pixels of a range of the quads of strips; `None` if they are not in one square.
     #[must_use]
-    pub fn of(quads: &[Quad]) -> Option<Area> {
-        let corner = |quad: &Quad| [quad.x, quad.y].map(|at| at / SIDE as u32 * SIDE as u32);
-        let mut area = Area { corner: corner(quads.first()?), rows: [0; SIDE] };
-        for quad in quads {
-            if corner(quad) != area.corner {
+    pub fn of(strips: &[Strip], range: Range<usize>) -> Option<Area> {
+        let corner = |strip: &Strip| [strip.x, strip.y].map(|at| at / SIDE as u32 * SIDE as u32);
+        let mut area = Area { corner: corner(strips.first()?), rows: [0; SIDE] };
+        let mut number = 0;
+        for strip in strips {
+            if corner(strip) != area.corner {
                 return None;
             }
-            let [x, y] = [quad.x, quad.y].map(|at| at as usize % SIDE);
-            let [a, b, c, d] = quad.mask.map(|mask| u64::from(mask & 1));
-            area.rows[y] |= (a | b << 1) << x;
-            area.rows[y + 1] |= (c | d << 1) << x;
+            let [x, y] = [strip.x as usize % SIDE, strip.y as usize % SIDE];
+            let [top, bottom] = strip.within(&mut number, &range).mask.to_le_bytes();
+            area.rows[y] |= u64::from(top) << x;
+            area.rows[y + 1] |= u64::from(bottom) << x;
         }
         Some(area)
     }

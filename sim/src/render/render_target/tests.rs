@@ -2,10 +2,14 @@
 //! and planes of samples; for logic operations, Rust's operators on the bytes of memory.
 
 use super::*;
+use crate::eu::fast::Level;
 use crate::gpu::{ContextId, Gpu};
 use crate::surface::{Layout, TileMode};
+use crate::unit::render_cache::Write;
 use genxml::core::U;
-use genxml::gen8::enums::{ThreeDColorBufferBlendFactor as Factor, ThreeDLogicOpFunction};
+use genxml::gen8::enums::{
+    ThreeDColorBufferBlendFactor as Factor, ThreeDColorBufferBlendFunction, ThreeDLogicOpFunction,
+};
 use genxml::gen8::state::RenderSurfaceStateRenderTargetAndSampleUnormRotation as Rotation;
 
 const BASE: u64 = 0x100_0000;
@@ -533,4 +537,59 @@ fn bits_are_gathered() {
             assert_eq!(gather(&bytes, bit), expected);
         }
     }
+}
+
+/// Oracle: the general path. Every combination of format, tile mode and random blending; slots that
+/// are one strip, and slots that are not.
+#[test]
+fn packed_writes_equal_general_ones() {
+    if Level::detect().is_none() {
+        println!("skipped: the processor lacks instructions of the fast path");
+        return;
+    }
+    let mut random = Random(26);
+    let (mut packed, mut refused) = (0, 0);
+    for (n, format) in FORMATS.into_iter().take(6).cycle().take(3000).enumerate() {
+        let tile_mode = [TileMode::Linear, TileMode::X, TileMode::Y][n % 3];
+        let surface = surface(format, tile_mode);
+        let mut state = BlendState::new();
+        let entry = &mut state.entry[0];
+        entry.color_buffer_blend_enable = random.below(3) != 0;
+        let factors = [0x1, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x11, 0x12, 0x13, 0x14, 0x15, 0x9, 0x19];
+        let mut factor = || Factor::from_bits(factors[random.below(14) as usize]);
+        entry.source_blend_factor = factor();
+        entry.destination_blend_factor = factor();
+        entry.color_blend_function = ThreeDColorBufferBlendFunction::from_bits(random.below(5));
+        entry.pre_blend_color_clamp_enable = random.below(2) == 0;
+        entry.write_disable_green = random.below(8) == 0;
+        state.alpha_to_one_enable = random.below(8) == 0;
+        let target = target(&surface, &state);
+        let (mut one, one_context, _) = memory(1);
+        let (mut other, other_context, _) = memory(1);
+        for _ in 0..4 {
+            let mut pixels = random.pixels(1);
+            if random.below(2) == 0 {
+                let (x, y) = (8 * random.below(4) as u32, 2 * random.below(10) as u32);
+                pixels.subspans = [[x, y], [x + 2, y], [x + 4, y], [x + 6, y]];
+            }
+            let mut color = random.source();
+            color[1][3] = f32::NAN.to_bits();
+            color[0][7] = (-1.5_f32).to_bits();
+            let second = (random.below(2) == 0).then(|| random.source());
+            let lanes = gather(&pixels.samples, 0) as u16;
+            let Pixels { subspans, slice, .. } = pixels;
+            let write = Write { subspans, slice, color, second, ..Write::default() };
+            if !target.pack(&mut one.vm(one_context), &write, lanes) {
+                refused += 1;
+                continue;
+            }
+            packed += 1;
+            let (cache, second) = (&mut AuxCache::default(), second.as_ref());
+            let vm = &mut other.vm(other_context);
+            target.pixels(vm, cache, &pixels, &color, second).unwrap();
+        }
+        let equal = contents(&mut one, one_context, 1) == contents(&mut other, other_context, 1);
+        assert!(equal, "{format:?} {tile_mode:?} {state:?}");
+    }
+    assert!(packed > 3 * refused && refused > 0, "{packed} {refused}");
 }

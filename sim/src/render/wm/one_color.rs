@@ -2,17 +2,20 @@
 //! The first thread runs. Most other threads would write the same, so the model does not run them
 //! and stores their pixels in rows.
 
+use super::strips::rasterise;
 use super::{PixelPipe, PixelState};
+use crate::eu::fast::Level;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
 use crate::machine::watchdog;
 use crate::pixel::coordinates::Rect;
 use crate::pixel::interpolate::Attribute;
-use crate::pixel::raster::Quad;
+use crate::pixel::raster::strips::{QUADS, Strip};
 use crate::render::primitives::BinnedPrimitive;
 use crate::render::render_target::Area;
 use crate::unit::render_cache::Write;
+use std::ops::Range;
 
 /// Minimum number of quads for which rows are stored.
 const LEAST: i32 = 64;
@@ -63,13 +66,10 @@ impl PixelPipe {
         attributes: &[[Attribute; 4]],
         window: Rect,
     ) -> Result<(), Fault> {
-        let mut quads = std::mem::take(&mut self.quads);
-        quads.clear();
-        primitive.setup.rasterise(&draw.raster.multisample.samples, window, &mut |quad| {
-            quads.push(quad);
-        });
-        let result = self.one_color_of(exec, draw, primitive, attributes, &quads);
-        self.quads = quads;
+        let mut strips = std::mem::take(&mut self.strips);
+        rasterise(draw.raster, primitive, window, Level::detect(), &mut strips);
+        let result = self.one_color_of(exec, draw, primitive, attributes, &strips);
+        self.strips = strips;
         result?;
         self.flush(exec, draw, primitive, attributes, 1)
     }
@@ -80,25 +80,56 @@ impl PixelPipe {
         draw: &PixelState<'_>,
         primitive: &BinnedPrimitive,
         attributes: &[[Attribute; 4]],
-        quads: &[Quad],
+        strips: &[Strip],
     ) -> Result<(), Fault> {
         // The quads of the first thread, of other whole threads, and of the last thread.
         let each = self.shader.as_ref().map_or(1, |shader| shader.wanted()).max(1);
-        let (first, rest) = quads.split_at(each.min(quads.len()));
-        let (whole, last) = rest.split_at(rest.len() / each * each);
+        let count = strips.iter().map(|strip| strip.quads().count_ones() as usize).sum::<usize>();
+        let first = each.min(count);
+        let last = first + (count - first) / each * each;
         self.newest = None;
-        for &quad in first {
-            self.quad(exec, draw, primitive, attributes, quad)?;
-        }
+        self.one_by_one(exec, draw, primitive, attributes, strips, 0..first)?;
         let newest = self.newest.take();
-        let stored = newest.is_some_and(|write| self.repeat(exec, &write, whole, each));
-        let rest = if stored { last } else { rest };
-        rest.iter().try_for_each(|&quad| self.quad(exec, draw, primitive, attributes, quad))
+        let stored =
+            newest.is_some_and(|write| self.repeat(exec, &write, strips, first..last, each));
+        let rest = if stored { last } else { first };
+        self.one_by_one(exec, draw, primitive, attributes, strips, rest..count)
     }
 
-    /// Stores what the threads of `quads` would write. Each thread has `each` quads. `write` is the
-    /// write of a thread that has run. Returns false if the threads must run one by one.
-    fn repeat(&mut self, exec: &mut Exec<'_>, write: &Write, quads: &[Quad], each: usize) -> bool {
+    /// Draws a range of the quads of strips.
+    fn one_by_one(
+        &mut self,
+        exec: &mut Exec<'_>,
+        draw: &PixelState<'_>,
+        primitive: &BinnedPrimitive,
+        attributes: &[[Attribute; 4]],
+        strips: &[Strip],
+        range: Range<usize>,
+    ) -> Result<(), Fault> {
+        let mut number = 0;
+        for strip in strips {
+            let part = strip.within(&mut number, &range);
+            if part.mask == 0 {
+                continue;
+            }
+            for quad in (0..QUADS).map(|n| part.quad(n)).filter(|quad| quad.mask != [0; 4]) {
+                self.quad(exec, draw, primitive, attributes, quad)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores what the threads of a range of the quads would write. Each thread has `each` quads.
+    /// `write` is the write of a thread that has run. Returns false if the threads must run one by
+    /// one.
+    fn repeat(
+        &mut self,
+        exec: &mut Exec<'_>,
+        write: &Write,
+        strips: &[Strip],
+        range: Range<usize>,
+        each: usize,
+    ) -> bool {
         let Some(instructions) = self.shader.as_ref().and_then(|shader| shader.constant()) else {
             return false;
         };
@@ -108,13 +139,13 @@ impl PixelPipe {
         }
         let target = &self.targets[place].target;
         let Some(element) = target.one_color(write) else { return false };
-        let (count, threads) = (quads.len() as u64, (quads.len() / each) as u64);
+        let (count, threads) = (range.len() as u64, (range.len() / each) as u64);
         let pixels = 4 * count * (watchdog::PIXEL + watchdog::SHADED_PIXEL);
         let units = pixels + threads * u64::from(instructions) * watchdog::INSTRUCTION;
-        if quads.len() < LEAST as usize || exec.budget.left() < units {
+        if range.len() < LEAST as usize || exec.budget.left() < units {
             return false;
         }
-        let Some(area) = Area::of(quads) else { return false };
+        let Some(area) = Area::of(strips, range) else { return false };
         if !target.store(exec, write.slice, &area, &element) || exec.spend(units).is_err() {
             return false;
         }

@@ -102,8 +102,9 @@ fn quotient(raw: u64, most: u64) -> f32 {
 /// The step nearest to `value`, which is clamped to 0..=1; a NaN becomes 0.
 #[inline(always)]
 pub fn to_unorm(value: f32, bits: u32) -> u64 {
-    // The first comparison is false for a NaN.
-    let value = if value > 0.0 { value.min(1.0) } else { 0.0 };
+    // The first comparison is false for a NaN. Each line is one vector instruction, without branch.
+    let value = if value > 0.0 { value } else { 0.0 };
+    let value = if value < 1.0 { value } else { 1.0 };
     steps(value, ones(bits))
 }
 

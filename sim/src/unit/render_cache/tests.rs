@@ -88,6 +88,16 @@ const PAYLOADS: [(&Container, &[Subtype]); 20] = {
     ]
 };
 
+/// The write of a message.
+fn parsed(
+    registers: &Registers,
+    message: &Message,
+    dispatched: &Dispatched,
+) -> Result<Write, Refusal> {
+    let mut write = Write { alpha: Some([7; SLOTS]), mask: 0x55, ..Write::default() };
+    parse(registers, message, dispatched, &mut write).map(|()| write)
+}
+
 #[test]
 fn payloads_of_the_manual() {
     for (table, subtypes) in PAYLOADS {
@@ -120,7 +130,7 @@ fn check_payload(table: &Container, subtype: Subtype) {
         return;
     }
     let write =
-        parse(&registers, &message(descriptor, at, 0xffff), &Dispatched::default()).unwrap();
+        parsed(&registers, &message(descriptor, at, 0xffff), &Dispatched::default()).unwrap();
     let slots = match subtype {
         Subtype::SIMD8_DUALSRC_HI => 8..16,
         Subtype::SIMD8_DUALSRC_LO | Subtype::SIMD8_LO => 0..8,
@@ -132,7 +142,7 @@ fn check_payload(table: &Container, subtype: Subtype) {
     let of_slots = slots.fold(0, |mask, slot| mask | 1 << slot);
     assert_eq!(write.mask, 0xf0f3 & of_slots);
     descriptor.message_length = U::new(descriptor.message_length.get() - 1).unwrap();
-    let short = parse(&registers, &message(descriptor, at, 0xffff), &Dispatched::default());
+    let short = parsed(&registers, &message(descriptor, at, 0xffff), &Dispatched::default());
     assert!(matches!(short, Err(Refusal::Illegal { .. })), "{}", table.name);
 }
 
@@ -183,13 +193,13 @@ fn headers_and_dispatch() {
     descriptor.last_render_target_select = true;
     descriptor.binding_table_index = U::new(17).unwrap();
     let registers = numbered(0);
-    let write = parse(&registers, &message(descriptor, 0, 0xff0f), &dispatched).unwrap();
+    let write = parsed(&registers, &message(descriptor, 0, 0xff0f), &dispatched).unwrap();
     assert_eq!((write.binding, write.entry, write.last), (17, 0, true));
     assert_eq!((write.slice, write.viewport, write.back), (3, 1, true));
     assert_eq!(write.mask, 0x5678 & 0xff0f);
     assert_eq!(write.subspans, [[0, 100], [2, 101], [4, 102], [6, 103]]);
     descriptor.slot_group_select = MsdRtwSlotGroupSelect::SLOTGRP_HI;
-    let write = parse(&registers, &message(descriptor, 0, 0xffff), &dispatched).unwrap();
+    let write = parsed(&registers, &message(descriptor, 0, 0xffff), &dispatched).unwrap();
     assert_eq!((write.upper, write.mask), (true, 0x1234));
     assert_eq!(write.subspans[3], [14, 107]);
 
@@ -202,7 +212,7 @@ fn headers_and_dispatch() {
     registers.set_dwords(0, header.pack());
     descriptor.header_present = true;
     descriptor.message_length = U::new(10).unwrap();
-    let write = parse(&registers, &message(descriptor, 0, 0xfff0), &dispatched).unwrap();
+    let write = parsed(&registers, &message(descriptor, 0, 0xfff0), &dispatched).unwrap();
     assert_eq!((write.entry, write.slice, write.viewport, write.back), (6, 5, 0, false));
     assert_eq!((write.subspans[2], write.mask), ([1000, 2000], 0x00f0));
 }
@@ -221,7 +231,7 @@ fn slots_without_a_channel_are_enabled() {
         header.pixel_sample_enables.pixel_sample_enables = U::new(pixels).unwrap();
         let mut registers = numbered(64);
         registers.set_dwords(0, header.pack());
-        let write = parse(&registers, &narrow, &Dispatched::default()).unwrap();
+        let write = parsed(&registers, &narrow, &Dispatched::default()).unwrap();
         assert_eq!(write.mask, expected, "{pixels:#x}");
     }
 }
@@ -232,7 +242,7 @@ fn invalid_messages_are_refused() {
     let dispatched = Dispatched::default();
     let run = |descriptor: u32| {
         let message = Message { descriptor, ..message(MsdRtw::new(), 0, 0xffff) };
-        parse(&registers, &message, &dispatched)
+        parsed(&registers, &message, &dispatched)
     };
     let of = |edit: fn(&mut MsdRtw)| {
         let mut descriptor = descriptor();
@@ -278,7 +288,7 @@ fn all_descriptors() {
             let header = if descriptor.header_present { 2 } else { 0 };
             let exists = length(descriptor.message_subtype)
                 .is_some_and(|length| length + header == descriptor.message_length.get());
-            let result = parse(&registers, &message(descriptor, 0, 0xffff), &dispatched);
+            let result = parsed(&registers, &message(descriptor, 0, 0xffff), &dispatched);
             match &result {
                 Ok(write) => {
                     accepted += 1;

@@ -1,0 +1,357 @@
+//! Strips: rows of four quads, for pixels with one sample. Pixel shaders with 16 channels, the
+//! depth buffer and render targets work on a whole strip at once.
+
+use super::{BLOCK, Convex, Edge, Quad, SAMPLE_SHIFT};
+use crate::eu::fast::Level;
+use crate::pixel::coordinates::Rect;
+use crate::pixel::multisample::Samples;
+use std::ops::Range;
+
+/// Quads of a strip.
+pub const QUADS: usize = 4;
+/// Pixels of a row of a strip.
+const COLUMNS: usize = 8;
+
+/// The covered pixels of four quads side by side.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Strip {
+    /// Column of the left pixels, a multiple of 8.
+    pub x: u32,
+    /// Row of the upper pixels, even.
+    pub y: u32,
+    /// A bit for each pixel: bits 0 to 7 are the upper row from left to right, bits 8 to 15 the
+    /// lower row. Not all bits are 0.
+    pub mask: u16,
+}
+
+impl Strip {
+    /// A mask of the quads that have a covered pixel, as [`quads`] returns it.
+    #[inline(always)]
+    #[must_use]
+    pub fn quads(&self) -> u8 {
+        quads(self.mask)
+    }
+
+    /// Quad `n`. Its mask is 0 if it has no covered pixel.
+    #[inline(always)]
+    #[must_use]
+    pub fn quad(&self, n: usize) -> Quad {
+        let [a, b, c, d] = pixels(self.mask, n);
+        Quad { x: self.x + 2 * n as u32, y: self.y, mask: [a.into(), b.into(), c.into(), d.into()] }
+    }
+
+    /// The part with those quads whose numbers are in `range`. Only quads with a covered pixel have
+    /// numbers. The first number is `number`, which is increased by the number of quads.
+    #[inline(always)]
+    #[must_use]
+    pub fn within(&self, number: &mut usize, range: &Range<usize>) -> Strip {
+        let first = *number;
+        *number += self.quads().count_ones() as usize;
+        if range.start <= first && *number <= range.end {
+            return *self;
+        }
+        if *number <= range.start || range.end <= first {
+            return Strip { mask: 0, ..*self };
+        }
+        let mut mask = 0;
+        let quads = (0..QUADS).map(|n| self.mask & 0x0303 << (2 * n)).filter(|quad| *quad != 0);
+        for (quad, _) in quads.zip(first..).filter(|(_, number)| range.contains(number)) {
+            mask |= quad;
+        }
+        Strip { mask, ..*self }
+    }
+}
+
+/// A mask of the quads that have a pixel in a mask of [`Strip`]. Bit 2 n is quad n, from left to
+/// right; the other bits are 0.
+#[inline(always)]
+#[must_use]
+pub fn quads(mask: u16) -> u8 {
+    let columns = mask as u8 | (mask >> 8) as u8;
+    (columns | columns >> 1) & 0x55
+}
+
+/// The pixels of quad `n` of a mask of [`Strip`], each 0 or 1: upper left, upper right, lower left,
+/// lower right.
+#[inline(always)]
+#[must_use]
+pub fn pixels(mask: u16, n: usize) -> [u8; 4] {
+    let quad = u32::from(mask) >> (2 * n);
+    let quad = quad & 3 | quad >> 6 & 12;
+    // Bit n is moved to bit 8 n.
+    (quad.wrapping_mul(0x0020_4081) & 0x0101_0101).to_le_bytes()
+}
+
+/// The pixels of the strip at column `x` and row `y` that are inside of an area.
+#[inline(always)]
+#[must_use]
+pub fn inside(x: i32, y: i32, area: Rect) -> u16 {
+    let columns = columns(x, area);
+    let row = |y: i32| if y >= area.y0 && y < area.y1 { columns } else { 0 };
+    u16::from_le_bytes([row(y), row(y + 1)])
+}
+
+/// Eight columns from `x` on: a bit for each that is inside of an area.
+#[inline(always)]
+fn columns(x: i32, area: Rect) -> u8 {
+    // The columns left of another one.
+    let below = |end: i32| ((1u32 << (end - x).clamp(0, 8)) - 1) as u8;
+    below(area.x1) & !below(area.x0)
+}
+
+/// Collects quads in strips.
+#[derive(Debug)]
+pub struct Collector {
+    strip: Strip,
+}
+
+impl Collector {
+    /// A collector without quads.
+    pub fn new() -> Collector {
+        Collector { strip: Strip::default() }
+    }
+
+    /// Adds a quad. If it does not continue the strip, `each` gets the strip first. The quads of a
+    /// strip are in order, so a quad left of the one before it starts a new strip.
+    pub fn add(&mut self, quad: &Quad, each: &mut impl FnMut(Strip)) {
+        let (x, first) = (quad.x & !7, quad.x & 7);
+        let [a, b, c, d] = quad.mask.map(|mask| mask & 1);
+        let Strip { x: own, y, mask } = self.strip;
+        if (own, y) != (x, quad.y) || quads(mask) >> first != 0 {
+            self.end(each);
+            self.strip = Strip { x, y: quad.y, mask: 0 };
+        }
+        self.strip.mask |= (a | b << 1 | c << 8 | d << 9) << first;
+    }
+
+    /// Passes the last strip to `each`.
+    pub fn end(&mut self, each: &mut impl FnMut(Strip)) {
+        let strip = std::mem::take(&mut self.strip);
+        if strip.mask != 0 {
+            each(strip);
+        }
+    }
+}
+
+impl Default for Collector {
+    fn default() -> Self {
+        Collector::new()
+    }
+}
+
+/// An edge, divided by 16 as in [`super::Walked`], for one sample of each pixel.
+#[derive(Clone, Copy, Default)]
+struct Walked {
+    /// Change of the value from a pixel to the next one on the right.
+    dx: i64,
+    /// Change of the value from a pixel to the next one below.
+    dy: i64,
+    /// Value at the sample of pixel (0, 0).
+    origin: i64,
+    /// Largest value in a block, minus the value at its first pixel.
+    largest: i64,
+    /// Smallest value in a block, minus the value at its first pixel.
+    smallest: i64,
+    /// For each pixel of a row, its value minus the value at the first pixel.
+    columns: [i32; COLUMNS],
+}
+
+impl Convex {
+    /// Calls `each` for every strip with a covered pixel in `window`. `samples` has one sample. The
+    /// quads of the strips are those of [`rasterise`](Convex::rasterise), in the same order.
+    ///
+    /// Call this inside of [`Level::vectorize`].
+    #[inline(always)]
+    pub fn strips(
+        &self,
+        samples: &Samples,
+        window: Rect,
+        level: Level,
+        each: &mut impl FnMut(Strip),
+    ) {
+        let edges = &self.edges[..usize::from(self.count)];
+        if !edges.iter().all(|edge| edge.a.abs() + edge.b.abs() < 1 << 23) {
+            let mut collector = Collector::new();
+            self.rasterise(samples, window, &mut |quad| collector.add(&quad, each));
+            return collector.end(each);
+        }
+        let area = self.pixels(samples).intersection(window).intersection(Rect::SCREEN);
+        let at = samples.positions().first().copied().unwrap_or([8, 8]);
+        if !area.is_empty() {
+            match *edges {
+                [a, b, c] => walk(&[a, b, c], at, area, level, each),
+                _ => walk(&self.edges, at, area, level, each),
+            }
+        }
+    }
+}
+
+/// A value for edges that do not cross a block. With the change inside of a block, which is less
+/// than 2^30, it stays positive.
+const INSIDE: i32 = 1 << 30;
+
+/// Walks the blocks of `area`. Unused edges have the value 0 everywhere, so all pixels are inside.
+#[inline(always)]
+fn walk<const N: usize>(
+    edges: &[Edge; N],
+    [x, y]: [u8; 2],
+    area: Rect,
+    level: Level,
+    each: &mut impl FnMut(Strip),
+) {
+    const LAST: i64 = (BLOCK - 1) as i64;
+    let mut walked = [Walked::default(); N];
+    for (walked, Edge { a, b, c }) in walked.iter_mut().zip(edges) {
+        let (dx, dy) = (a << 4, b << 4);
+        let (right, down) = (LAST * dx, LAST * dy);
+        let mut columns = [0; COLUMNS];
+        for (column, n) in columns.iter_mut().zip(0..) {
+            *column = dx as i32 * n;
+        }
+        *walked = Walked {
+            dx,
+            dy,
+            origin: (c >> SAMPLE_SHIFT) + a * i64::from(x) + b * i64::from(y),
+            largest: right.max(0) + down.max(0),
+            smallest: right.min(0) + down.min(0),
+            columns,
+        };
+    }
+    let start = |at: i32| at & !(BLOCK - 1);
+    let mut y = start(area.y0);
+    while y < area.y1 {
+        let mut x = start(area.x0);
+        'block: while x < area.x1 {
+            let (bx, by) = (x, y);
+            x += BLOCK;
+            let mut corners = [INSIDE; N];
+            let mut crossed = false;
+            for (corner, edge) in corners.iter_mut().zip(&walked) {
+                let value = edge.origin + edge.dx * i64::from(bx) + edge.dy * i64::from(by);
+                if value + edge.largest < 0 {
+                    continue 'block;
+                }
+                if value + edge.smallest < 0 {
+                    *corner = value as i32;
+                    crossed = true;
+                }
+            }
+            let mut rows = [u8::MAX; BLOCK as usize];
+            if crossed {
+                for (row, y) in rows.iter_mut().zip(0..) {
+                    // The bitwise OR of the values of all edges is negative if one of them is.
+                    let mut values = [0; COLUMNS];
+                    for (corner, edge) in corners.iter().zip(&walked) {
+                        let first = corner + y * edge.dy as i32;
+                        for (value, column) in values.iter_mut().zip(&edge.columns) {
+                            *value |= column + first;
+                        }
+                    }
+                    *row = !level.negative(values);
+                }
+            }
+            let whole =
+                bx >= area.x0 && by >= area.y0 && bx + BLOCK <= area.x1 && by + BLOCK <= area.y1;
+            for (rows, y) in rows.as_chunks().0.iter().zip((by..).step_by(2)) {
+                let mask = u16::from_le_bytes(*rows);
+                let mask = if whole { mask } else { mask & inside(bx, y, area) };
+                if mask != 0 {
+                    each(Strip { x: bx as u32, y: y as u32, mask });
+                }
+            }
+        }
+        y += BLOCK;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{FillRule, tests};
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The quads of strips, in order.
+    fn split(strips: &[Strip]) -> Vec<Quad> {
+        let quads = |strip: &Strip| {
+            let strip = *strip;
+            (0..QUADS)
+                .filter(move |n| strip.quads() >> (2 * n) & 1 == 1)
+                .map(move |n| strip.quad(n))
+        };
+        strips.iter().flat_map(quads).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+        /// Oracle: the walk over quads, which exact arithmetic checks.
+        #[test]
+        fn strips_are_the_quads(
+            corners in [tests::corner(), tests::corner(), tests::corner(), tests::corner()],
+            square in any::<bool>(),
+            at in [0..16_u8, 0..16],
+            window in tests::window(),
+        ) {
+            let samples = Samples::new(&[at]).unwrap();
+            let [a, b, c, _] = corners;
+            let d = tests::fourth(a, b, c);
+            let shape = match square {
+                true => Convex::quadrangle([a, b, c, d], FillRule::UpperLeft),
+                false => Convex::triangle([a, b, c], FillRule::UpperRight),
+            };
+            let Some(shape) = shape else { return Ok(()) };
+            let (mut quads, mut strips, mut collected) = (vec![], vec![], vec![]);
+            shape.rasterise(&samples, window, &mut |quad| quads.push(quad));
+            if let Some(level) = Level::detect() {
+                shape.strips(&samples, window, level, &mut |strip| strips.push(strip));
+                prop_assert_eq!(&split(&strips), &quads);
+            }
+            let mut collector = Collector::new();
+            for quad in &quads {
+                collector.add(quad, &mut |strip| collected.push(strip));
+            }
+            collector.end(&mut |strip| collected.push(strip));
+            prop_assert_eq!(&split(&collected), &quads);
+            prop_assert!(strips.is_empty() || collected == strips);
+        }
+    }
+
+    /// Oracle: the list of all quads.
+    #[test]
+    fn parts_have_the_quads_of_a_range() {
+        let masks = [0x0001, 0xffff, 0x8f00, 0x00f0, 0x1248, 0xf000, 0x0ff1];
+        let strip = |(mask, y): (&u16, u32)| Strip { x: 8, y: 2 * y, mask: *mask };
+        let strips: Vec<Strip> = masks.iter().zip(0..).map(strip).collect();
+        let all = split(&strips);
+        for start in 0..=all.len() {
+            for end in start..=all.len() {
+                let mut number = 0;
+                let part = |strip: &Strip| strip.within(&mut number, &(start..end));
+                let part: Vec<Strip> = strips.iter().map(part).collect();
+                assert_eq!(split(&part), all[start..end], "{start}..{end}");
+                assert_eq!(number, all.len());
+            }
+        }
+    }
+
+    /// Oracle: each pixel by itself.
+    #[test]
+    fn masks_have_the_bits_of_their_pixels() {
+        let bit = |mask: u16, x: usize, y: usize| mask >> (8 * y + x) & 1;
+        for mask in 0..=u16::MAX {
+            let strip = Strip { x: 0, y: 0, mask };
+            for n in 0..QUADS {
+                let quad = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(x, y)| bit(mask, 2 * n + x, y));
+                assert_eq!(strip.quad(n).mask, quad);
+                assert_eq!(strip.quads() >> (2 * n) & 3, u8::from(quad != [0; 4]));
+            }
+        }
+        for area in (0..500).map(|n| Rect { x0: n % 9, y0: 3 + n / 9 % 3, x1: n % 13, y1: n % 7 }) {
+            let mask = inside(0, 4, area);
+            for (x, y) in (0..8).flat_map(|x| [(x, 0), (x, 1)]) {
+                let contains = area.contains(x as i32, 4 + y as i32);
+                assert_eq!(bit(mask, x, y) == 1, contains, "{area:?} {x} {y}");
+            }
+        }
+    }
+}

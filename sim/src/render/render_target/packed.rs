@@ -1,0 +1,141 @@
+//! Writes to targets of four normalized bytes with one sample, in vector instructions. The results
+//! are those of [`RenderTarget::write`].
+
+use super::{RenderTarget, floats};
+use crate::eu::fast::Level;
+use crate::eu::fast::lanes::{blend, map, zip};
+use crate::machine::exec::Exec;
+use crate::mem::{Client, Vm};
+use crate::render::elements::{Elements, MOST_BYTES, Places};
+use crate::render::strip::{Parts, lane, lanes};
+use crate::unit::render_cache::{SLOTS, Source, Write};
+
+impl RenderTarget {
+    /// Writes the colours of the slots in `mask`. Returns false if
+    /// [`write`](RenderTarget::write) must write them: for other targets, for pixels outside of the
+    /// surface, and if memory cannot be accessed.
+    #[inline(always)]
+    pub fn write_packed(&self, exec: &mut Exec<'_>, write: &Write, mask: u16) -> bool {
+        let _client = exec.vm.client(Client::RenderTarget);
+        let written = self.pack(&mut exec.vm, write, mask);
+        if written {
+            let pairs = mask | mask >> 1;
+            let quads = (pairs | pairs >> 2) & 0x1111;
+            self.count(exec, [mask.count_ones(), mask.count_ones(), quads.count_ones()]);
+        }
+        written
+    }
+
+    /// As [`write_packed`](Self::write_packed), but takes only the memory.
+    #[inline(always)]
+    pub(super) fn pack(&self, vm: &mut Vm<'_>, write: &Write, mask: u16) -> bool {
+        let Some(level) = Level::detect().filter(|_| self.simple) else { return false };
+        for (n, [x, y]) in write.subspans.iter().enumerate() {
+            let inside = x + 1 < self.level.width && y + 1 < self.level.height;
+            if !inside && mask >> (4 * n) & 0xf != 0 {
+                return false;
+            }
+        }
+        let slice =
+            self.surface.first_slice + if write.slice < self.slices { write.slice } else { 0 };
+        let origin = self.surface.origin(&self.level, slice, 0);
+        let [x, y] = write.subspans[0];
+        let strip = [[x, y], [x + 2, y], [x + 4, y], [x + 6, y]];
+        // A log sees only the accesses of the written pixels.
+        let parts = match write.subspans == strip && x % 8 == 0 && vm.log().is_none() {
+            true => Parts::of(&self.surface, origin, x, y),
+            false => None,
+        };
+        let written = match parts {
+            Some(parts) => self.write_parts(vm, level, write, mask, &parts),
+            None => self.write_quads(vm, level, write, mask, origin),
+        };
+        written.is_some()
+    }
+
+    /// Writes the pixels of a strip.
+    #[inline(always)]
+    fn write_parts(
+        &self,
+        vm: &mut Vm<'_>,
+        level: Level,
+        write: &Write,
+        mask: u16,
+        parts: &Parts,
+    ) -> Option<()> {
+        let pixels = lanes(mask);
+        let old = match self.reads || !parts.covers(pixels) {
+            true => parts.read(vm, pixels).ok()?,
+            false => [0; SLOTS],
+        };
+        let new = level.vectorize(
+            #[inline(always)]
+            || {
+                let mut slots = [0; SLOTS];
+                for (slot, dword) in slots.iter_mut().enumerate() {
+                    *dword = old[lane(slot)];
+                }
+                let slots = self.elements(&write.color, write.second.as_ref(), slots);
+                let mut new = [0; SLOTS];
+                for (slot, dword) in slots.into_iter().enumerate() {
+                    new[lane(slot)] = dword;
+                }
+                blend(pixels.into(), new, old)
+            },
+        );
+        parts.write(vm, pixels, &new).ok()
+    }
+
+    /// Writes the pixels of quads that are not one strip.
+    #[inline(never)]
+    fn write_quads(
+        &self,
+        vm: &mut Vm<'_>,
+        level: Level,
+        write: &Write,
+        mask: u16,
+        origin: (i64, i64),
+    ) -> Option<()> {
+        let places = Places { surface: &self.surface, subspans: &write.subspans };
+        let mut elements: Elements = [0; SLOTS * MOST_BYTES];
+        if self.reads {
+            places.load(vm, origin, mask.into(), &mut elements).ok()?;
+        }
+        let mut old = [0; SLOTS];
+        for (dword, bytes) in old.iter_mut().zip(elements.as_chunks().0) {
+            *dword = u32::from_le_bytes(*bytes);
+        }
+        let new = level.vectorize(
+            #[inline(always)]
+            || self.elements(&write.color, write.second.as_ref(), old),
+        );
+        for (bytes, dword) in elements.as_chunks_mut().0.iter_mut().zip(new) {
+            *bytes = dword.to_le_bytes();
+        }
+        places.store(vm, origin, mask.into(), &elements).ok()
+    }
+
+    /// The new elements of the slots.
+    #[inline(always)]
+    fn elements(&self, color: &Source, second: Option<&Source>, old: [u32; SLOTS]) -> [u32; SLOTS] {
+        let Some(packed) = self.packed else { return old };
+        let mut colors = floats(color);
+        let mut destination = [[0.0; SLOTS]; 4];
+        if self.blend.reads_destination() {
+            packed.unpack(old, &mut destination);
+        }
+        match second {
+            Some(second) if self.reads_second() => {
+                self.blend.apply(&mut colors, Some(&floats(second)), &destination);
+            }
+            _ => self.blend.apply(&mut colors, None, &destination),
+        }
+        let new = packed.pack(&colors);
+        if self.partial {
+            let [a, b, c, d, ..] = self.mask;
+            let written = u32::from_le_bytes([a, b, c, d]);
+            return zip(map(new, |new| new & written), old, |new, old| new | old & !written);
+        }
+        new
+    }
+}

@@ -1,0 +1,187 @@
+//! The elements of a strip (8x2 pixels) in memory: at most two contiguous parts of 32 bytes, which
+//! are read and written as a whole. Masks have the bits of [`Strip`](crate::pixel::raster::strips::Strip).
+
+use crate::mem::{PageFault, Vm};
+use crate::surface::{Surface, TileMode};
+
+/// Pixels of a row of a strip.
+pub const COLUMNS: usize = 8;
+/// Pixels of a strip: those of the upper row, then those of the lower row.
+pub const LANES: usize = 2 * COLUMNS;
+/// Bytes of a part.
+const PART: usize = 32;
+
+/// The lanes of the slots of a message whose four quads are a strip. Both masks have a bit for each
+/// pixel. The four slots of a quad are its upper left, upper right, lower left and lower right
+/// pixel.
+#[inline(always)]
+pub fn lanes(slots: u16) -> u16 {
+    let row = |slots: u16| {
+        let pairs = slots & 0x3333;
+        let fours = (pairs | pairs >> 2) & 0x0f0f;
+        (fours | fours >> 4) as u8
+    };
+    u16::from_le_bytes([row(slots), row(slots >> 2)])
+}
+
+/// The lane of a slot.
+#[inline(always)]
+pub const fn lane(slot: usize) -> usize {
+    slot / 4 * 2 + slot % 2 + slot / 2 % 2 * COLUMNS
+}
+
+/// Where the elements of a strip are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Parts {
+    /// Graphics addresses of the left four columns and of the right four columns, both rows of
+    /// each. Elements have four bytes.
+    Columns([u64; 2]),
+    /// Graphics addresses of the upper and of the lower row. Elements have four bytes.
+    Rows([u64; 2]),
+    /// Graphics address of both rows. Elements have two bytes.
+    Whole(u64),
+}
+
+impl Parts {
+    /// The parts of the strip at column `x` and row `y` of a level and slice that start at `origin`
+    /// (byte and row, as [`Surface::origin`] returns them). `None` if the strip is not contiguous
+    /// enough, or if elements have another size.
+    #[inline(always)]
+    pub fn of(surface: &Surface, origin: (i64, i64), x: u32, y: u32) -> Option<Parts> {
+        let bytes = surface.element_bytes;
+        let (x, y) = (origin.0 + i64::from(x) * i64::from(bytes), origin.1 + i64::from(y));
+        let (left, top) = (x + i64::from(surface.left), y + i64::from(surface.top));
+        if surface.line_stride != 0 || surface.layout.interleaved {
+            return None;
+        }
+        match (bytes, surface.tile_mode) {
+            (4, TileMode::Y) if left & 15 == 0 && top & 1 == 0 => {
+                Some(Parts::Columns([surface.address(x, y), surface.address(x + 16, y)]))
+            }
+            (4, TileMode::X) if left & 31 == 0 => {
+                Some(Parts::Rows([surface.address(x, y), surface.address(x, y + 1)]))
+            }
+            (4, TileMode::Linear) => {
+                Some(Parts::Rows([surface.address(x, y), surface.address(x, y + 1)]))
+            }
+            (2, TileMode::Y) if left & 15 == 0 && top & 1 == 0 => {
+                Some(Parts::Whole(surface.address(x, y)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The parts that have lanes in `mask`.
+    #[inline(always)]
+    fn used(&self, mask: u16) -> [bool; 2] {
+        match self {
+            Parts::Columns(_) => [mask & 0x0f0f != 0, mask & 0xf0f0 != 0],
+            Parts::Rows(_) => [mask & 0x00ff != 0, mask & 0xff00 != 0],
+            Parts::Whole(_) => [mask != 0, false],
+        }
+    }
+
+    /// True if `mask` has all lanes of each part that has a lane in it. Then a write replaces all
+    /// bytes of these parts.
+    #[inline(always)]
+    pub fn covers(&self, mask: u16) -> bool {
+        let parts = match self {
+            Parts::Columns(_) => [0x0f0f, 0xf0f0],
+            Parts::Rows(_) => [0x00ff, 0xff00],
+            Parts::Whole(_) => [0xffff, 0],
+        };
+        parts.iter().all(|part| mask & part == 0 || mask & part == *part)
+    }
+
+    /// Reads the parts that have lanes in `mask`. Lanes of other parts are 0.
+    ///
+    /// # Errors
+    /// A page fault of a part.
+    #[inline(always)]
+    pub fn read(&self, vm: &Vm<'_>, mask: u16) -> Result<[u32; LANES], PageFault> {
+        let mut lanes = [0; LANES];
+        let used = self.used(mask);
+        match self {
+            Parts::Whole(at) => {
+                let bytes: [u8; PART] = vm.read_array(*at)?;
+                for (lane, bytes) in lanes.iter_mut().zip(bytes.as_chunks().0) {
+                    *lane = u16::from_le_bytes(*bytes).into();
+                }
+            }
+            Parts::Columns(parts) => {
+                for (n, at) in parts.iter().enumerate().filter(|(n, _)| used[*n]) {
+                    let bytes: [u8; PART] = vm.read_array(*at)?;
+                    for (dword, bytes) in bytes.as_chunks().0.iter().enumerate() {
+                        lanes[column_lane(n, dword)] = u32::from_le_bytes(*bytes);
+                    }
+                }
+            }
+            Parts::Rows(parts) => {
+                for (n, at) in parts.iter().enumerate().filter(|(n, _)| used[*n]) {
+                    let bytes: [u8; PART] = vm.read_array(*at)?;
+                    for (dword, bytes) in bytes.as_chunks().0.iter().enumerate() {
+                        lanes[n * COLUMNS + dword] = u32::from_le_bytes(*bytes);
+                    }
+                }
+            }
+        }
+        Ok(lanes)
+    }
+
+    /// Writes the parts that have lanes in `mask`, with all of their lanes.
+    ///
+    /// # Errors
+    /// A page fault of a part.
+    #[inline(always)]
+    pub fn write(&self, vm: &mut Vm<'_>, mask: u16, lanes: &[u32; LANES]) -> Result<(), PageFault> {
+        let used = self.used(mask);
+        let mut bytes = [0; PART];
+        match self {
+            Parts::Whole(at) => {
+                for (bytes, lane) in bytes.as_chunks_mut().0.iter_mut().zip(lanes) {
+                    *bytes = (*lane as u16).to_le_bytes();
+                }
+                vm.write_array(*at, &bytes)?;
+            }
+            Parts::Columns(parts) => {
+                for (n, at) in parts.iter().enumerate().filter(|(n, _)| used[*n]) {
+                    for (dword, bytes) in bytes.as_chunks_mut().0.iter_mut().enumerate() {
+                        *bytes = lanes[column_lane(n, dword)].to_le_bytes();
+                    }
+                    vm.write_array(*at, &bytes)?;
+                }
+            }
+            Parts::Rows(parts) => {
+                for (n, at) in parts.iter().enumerate().filter(|(n, _)| used[*n]) {
+                    for (dword, bytes) in bytes.as_chunks_mut().0.iter_mut().enumerate() {
+                        *bytes = lanes[n * COLUMNS + dword].to_le_bytes();
+                    }
+                    vm.write_array(*at, &bytes)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The lane of a dword of part `n` of [`Parts::Columns`].
+#[inline(always)]
+const fn column_lane(n: usize, dword: usize) -> usize {
+    4 * n + dword % 4 + dword / 4 * COLUMNS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Oracle: each slot by itself.
+    #[test]
+    fn slots_have_lanes() {
+        for slots in 0..=u16::MAX {
+            let lanes = lanes(slots);
+            assert!((0..LANES).all(|slot| lanes >> lane(slot) & 1 == slots >> slot & 1));
+        }
+        // The second quad: columns 2 and 3.
+        assert_eq!([4, 5, 6, 7].map(lane), [2, 3, 10, 11]);
+    }
+}
