@@ -1,7 +1,8 @@
 //! The elements of a strip (8x2 pixels) in memory: at most two contiguous parts of 32 bytes, which
 //! are read and written as a whole. Masks have the bits of [`Strip`](crate::pixel::raster::strips::Strip).
 
-use crate::mem::{PageFault, Vm};
+use crate::eu::fast::lanes::map;
+use crate::mem::Vm;
 use crate::surface::{Surface, TileMode};
 
 /// Pixels of a row of a strip.
@@ -61,7 +62,9 @@ impl Parts {
             (4, TileMode::X) if left & 31 == 0 => {
                 Some(Parts::Rows([surface.address(x, y), surface.address(x, y + 1)]))
             }
-            (4, TileMode::Linear) => {
+            (4, TileMode::Linear)
+                if surface.base & 31 == 0 && surface.pitch & 31 == 0 && left & 31 == 0 =>
+            {
                 Some(Parts::Rows([surface.address(x, y), surface.address(x, y + 1)]))
             }
             (2, TileMode::Y) if left & 15 == 0 && top & 1 == 0 => {
@@ -93,81 +96,66 @@ impl Parts {
         parts.iter().all(|part| mask & part == 0 || mask & part == *part)
     }
 
-    /// Reads the parts that have lanes in `mask`. Lanes of other parts are 0.
-    ///
-    /// # Errors
-    /// A page fault of a part.
+    /// Reads the parts that have lanes in `mask`. Lanes of other parts are 0. `None` if a part
+    /// cannot be read.
     #[inline(always)]
-    pub fn read(&self, vm: &Vm<'_>, mask: u16) -> Result<[u32; LANES], PageFault> {
+    pub fn read(&self, vm: &Vm<'_>, mask: u16) -> Option<[u32; LANES]> {
         let mut lanes = [0; LANES];
-        let used = self.used(mask);
-        match self {
-            Parts::Whole(at) => {
-                let bytes: [u8; PART] = vm.read_array(*at)?;
-                for (lane, bytes) in lanes.iter_mut().zip(bytes.as_chunks().0) {
-                    *lane = u16::from_le_bytes(*bytes).into();
-                }
-            }
-            Parts::Columns(parts) => {
-                for (n, at) in parts.iter().enumerate().filter(|(n, _)| used[*n]) {
-                    let bytes: [u8; PART] = vm.read_array(*at)?;
-                    for (dword, bytes) in bytes.as_chunks().0.iter().enumerate() {
-                        lanes[column_lane(n, dword)] = u32::from_le_bytes(*bytes);
-                    }
-                }
-            }
-            Parts::Rows(parts) => {
-                for (n, at) in parts.iter().enumerate().filter(|(n, _)| used[*n]) {
-                    let bytes: [u8; PART] = vm.read_array(*at)?;
-                    for (dword, bytes) in bytes.as_chunks().0.iter().enumerate() {
-                        lanes[n * COLUMNS + dword] = u32::from_le_bytes(*bytes);
-                    }
-                }
-            }
-        }
-        Ok(lanes)
-    }
-
-    /// Writes the parts that have lanes in `mask`, with all of their lanes.
-    ///
-    /// # Errors
-    /// A page fault of a part.
-    #[inline(always)]
-    pub fn write(&self, vm: &mut Vm<'_>, mask: u16, lanes: &[u32; LANES]) -> Result<(), PageFault> {
         let used = self.used(mask);
         let mut bytes = [0; PART];
         match self {
             Parts::Whole(at) => {
-                for (bytes, lane) in bytes.as_chunks_mut().0.iter_mut().zip(lanes) {
-                    *bytes = (*lane as u16).to_le_bytes();
-                }
-                vm.write_array(*at, &bytes)?;
+                vm.read_within_page(*at, &mut bytes).then_some(())?;
+                let words: [u16; LANES] = bytemuck::cast(bytes);
+                lanes = map(words, |word| u16::from_le(word).into());
             }
             Parts::Columns(parts) => {
                 for (n, at) in parts.iter().enumerate().filter(|(n, _)| used[*n]) {
-                    for (dword, bytes) in bytes.as_chunks_mut().0.iter_mut().enumerate() {
-                        *bytes = lanes[column_lane(n, dword)].to_le_bytes();
-                    }
-                    vm.write_array(*at, &bytes)?;
+                    vm.read_within_page(*at, &mut bytes).then_some(())?;
+                    let [top, bottom]: [[u32; 4]; 2] = bytemuck::cast(bytes);
+                    let lower = COLUMNS + 4 * n;
+                    lanes[4 * n..4 * n + 4].copy_from_slice(&map(top, u32::from_le));
+                    lanes[lower..lower + 4].copy_from_slice(&map(bottom, u32::from_le));
                 }
             }
             Parts::Rows(parts) => {
                 for (n, at) in parts.iter().enumerate().filter(|(n, _)| used[*n]) {
-                    for (dword, bytes) in bytes.as_chunks_mut().0.iter_mut().enumerate() {
-                        *bytes = lanes[n * COLUMNS + dword].to_le_bytes();
-                    }
-                    vm.write_array(*at, &bytes)?;
+                    vm.read_within_page(*at, &mut bytes).then_some(())?;
+                    let row: [u32; COLUMNS] = bytemuck::cast(bytes);
+                    let first = n * COLUMNS;
+                    lanes[first..first + COLUMNS].copy_from_slice(&map(row, u32::from_le));
                 }
             }
         }
-        Ok(())
+        Some(lanes)
     }
-}
 
-/// The lane of a dword of part `n` of [`Parts::Columns`].
-#[inline(always)]
-const fn column_lane(n: usize, dword: usize) -> usize {
-    4 * n + dword % 4 + dword / 4 * COLUMNS
+    /// Writes the parts that have lanes in `mask`, with all of their lanes. `None` if a part cannot
+    /// be written.
+    #[inline(always)]
+    pub fn write(&self, vm: &mut Vm<'_>, mask: u16, lanes: &[u32; LANES]) -> Option<()> {
+        let used = self.used(mask);
+        match self {
+            Parts::Whole(at) => {
+                let words = map(*lanes, |lane| (lane as u16).to_le());
+                vm.write_array::<PART>(*at, &bytemuck::cast(words)).ok()?;
+            }
+            Parts::Columns(parts) => {
+                let quarters: [[u32; 4]; 4] = bytemuck::cast(map(*lanes, u32::to_le));
+                for (n, at) in parts.iter().enumerate().filter(|(n, _)| used[*n]) {
+                    let part = [quarters[n], quarters[n + 2]];
+                    vm.write_array::<PART>(*at, &bytemuck::cast(part)).ok()?;
+                }
+            }
+            Parts::Rows(parts) => {
+                let rows: [[u32; COLUMNS]; 2] = bytemuck::cast(map(*lanes, u32::to_le));
+                for (n, at) in parts.iter().enumerate().filter(|(n, _)| used[*n]) {
+                    vm.write_array::<PART>(*at, &bytemuck::cast(rows[n])).ok()?;
+                }
+            }
+        }
+        Some(())
+    }
 }
 
 #[cfg(test)]

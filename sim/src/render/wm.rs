@@ -6,7 +6,7 @@ use super::depth::{self, DepthStencilPackets, Depths, Timing};
 use super::hiz::Legacy;
 use super::merge::{Output, OutputPackets, Slots};
 use super::primitives::{BinnedPrimitive, Kind, Smooth};
-use super::ps::{MAX_SPANS, PixelShader, PsInput, Span};
+use super::ps::{PixelShader, PsInput, Span};
 use super::raster_state::RasterState;
 use super::render_target::{Purpose, RenderTarget};
 use super::state;
@@ -224,6 +224,13 @@ impl Windower {
         Ok((windower, PixelPipe { watched, ..PixelPipe::new(shader) }))
     }
 
+    /// The position in a pixel where the depth of sample 0 is evaluated, in 1/16 pixels.
+    #[inline(always)]
+    fn depth_position(&self, raster: &RasterState) -> [u8; 2] {
+        let positions = raster.multisample.samples.positions();
+        self.depth_at.or(positions.first().copied()).unwrap_or([8, 8])
+    }
+
     /// Depths of sample 0 of a quad; 0 if there is nothing to test or write.
     #[inline]
     fn depths_single(
@@ -239,8 +246,7 @@ impl Windower {
         if let Some(depth) = self.clear {
             return [depth; 4];
         }
-        let positions = raster.multisample.samples.positions();
-        let at = self.depth_at.or(positions.first().copied()).unwrap_or([8, 8]);
+        let at = self.depth_position(raster);
         std::array::from_fn(|n| {
             let (x, y) = (x + (n as u32 & 1), y + (n as u32 >> 1));
             primitive.setup.planes.z(Position::in_pixel(x, y, at))
@@ -486,32 +492,54 @@ impl PixelPipe {
         attributes: &[[Attribute; 4]],
         least: usize,
     ) -> Result<(), Fault> {
-        while !self.waiting.is_empty() && self.waiting.len() >= least {
-            let Some(shader) = &mut self.shader else { break };
-            let part = PsInput {
-                shape: primitive.shape,
-                planes: &primitive.setup.planes,
-                attributes,
-                back: primitive.setup.back,
-                array_index: primitive.array_index,
-                viewport: primitive.viewport as u8,
-            };
-            let traced = match self.watched {
-                None => None,
-                Some(pixel) => Self::start(exec, pixel, shader, &self.waiting),
-            };
-            let taken = shader.run(exec, &part, &self.waiting)?;
-            if let Some(instructions) = traced {
-                exec.listener.set_instructions(instructions);
+        let mut waiting = std::mem::take(&mut self.waiting);
+        let mut first = 0;
+        let mut result = Ok(());
+        while result.is_ok() && first < waiting.len() && waiting.len() - first >= least {
+            match self.thread(exec, draw, primitive, attributes, &waiting[first..]) {
+                Ok(taken) => first += taken,
+                Err(fault) => result = Err(fault),
             }
-            exec.spend(4 * taken as u64 * watchdog::SHADED_PIXEL)?;
-            self.counts.invocations += shader.invocations();
-            let mut spans = [Span::default(); MAX_SPANS];
-            spans[..taken].copy_from_slice(&self.waiting[..taken]);
-            self.waiting.drain(..taken);
-            self.outputs(exec, draw, primitive, &spans[..taken])?;
         }
-        Ok(())
+        match waiting.len() == first {
+            true => waiting.clear(),
+            false => drop(waiting.drain(..first)),
+        }
+        self.waiting = waiting;
+        result
+    }
+
+    /// Runs one thread with as many of the subspans as it takes, and sends its writes to the
+    /// targets. Returns the number of these subspans.
+    fn thread(
+        &mut self,
+        exec: &mut Exec<'_>,
+        draw: &PixelState<'_>,
+        primitive: &BinnedPrimitive,
+        attributes: &[[Attribute; 4]],
+        waiting: &[Span],
+    ) -> Result<usize, Fault> {
+        let Some(shader) = &mut self.shader else { return Ok(waiting.len()) };
+        let part = PsInput {
+            shape: primitive.shape,
+            planes: &primitive.setup.planes,
+            attributes,
+            back: primitive.setup.back,
+            array_index: primitive.array_index,
+            viewport: primitive.viewport as u8,
+        };
+        let traced = match self.watched {
+            None => None,
+            Some(pixel) => Self::start(exec, pixel, shader, waiting),
+        };
+        let taken = shader.run(exec, &part, waiting)?;
+        if let Some(instructions) = traced {
+            exec.listener.set_instructions(instructions);
+        }
+        exec.spend(4 * taken as u64 * watchdog::SHADED_PIXEL)?;
+        self.counts.invocations += shader.invocations();
+        self.outputs(exec, draw, primitive, &waiting[..taken])?;
+        Ok(taken)
     }
 
     /// Sends the writes of the thread that ran last through the late tests to the targets. `spans`

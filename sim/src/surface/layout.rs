@@ -159,6 +159,7 @@ impl Layout {
 
     /// First column and row of elements of one slice of a level. If samples are not interleaved,
     /// each sample has its own slices.
+    #[inline(always)]
     pub const fn slice(&self, level: &Level, slice: u32, sample: u32) -> [u32; 2] {
         if self.by_level() {
             let [width, height] = self.aligned(level.number);

@@ -387,7 +387,7 @@ impl Surface {
     }
 
     /// First byte and row of a slice of a level in the plane of rows, for [`Surface::address`].
-    #[inline]
+    #[inline(always)]
     pub fn origin(&self, level: &Level, slice: u32, sample: u32) -> (i64, i64) {
         let [column, row] = self.layout.slice(level, slice, sample);
         (i64::from(column) * i64::from(self.element_bytes), i64::from(row))

@@ -1,50 +1,61 @@
 //! Depth tests of strips: 8x2 pixels with one sample, in vector instructions. The results are those
 //! of the tests of the strip's quads.
 
-use super::{DepthFormat, DepthStencil};
+use super::{DepthFormat, DepthStencil, Plane};
 use crate::assumptions::PIXELS_OUTSIDE_OF_THE_DEPTH_BUFFER_PASS;
 use crate::eu::fast::Level;
 use crate::eu::fast::lanes::{blend, map};
-use crate::mem::{PageFault, Vm};
+use crate::mem::Vm;
 use crate::pixel::coordinates::Rect;
 use crate::pixel::raster::strips::{self, Strip};
 use crate::render::compare::Compare;
 use crate::render::strip::{COLUMNS, LANES, Parts};
 
-/// The primitive's values for a strip.
+/// The depth test of the strips of a primitive.
 #[derive(Clone, Copy, Debug)]
-pub struct StripTest {
-    /// The strip. Only the pixels of its mask are tested.
-    pub strip: Strip,
-    /// Render target array index.
-    pub slice: u32,
-    /// Index of the viewport. Depths are clamped to its depth range.
-    pub viewport: u8,
+pub struct StripTests<'s> {
+    state: &'s DepthStencil,
+    plane: &'s Plane,
+    /// Byte and row where the level and slice start.
+    origin: (i64, i64),
+    /// Least and greatest depth.
+    range: [f32; 2],
     /// Passed depths are written.
-    pub write: bool,
+    write: bool,
 }
 
 impl DepthStencil {
-    /// Runs the depth test of a strip. `z` computes the depths of its upper and lower row; it
-    /// should be inlined. Returns the pixels that pass, as a mask of [`Strip`]. `None` if the quads
-    /// must be tested one by one: there is a stencil test, the strip is not contiguous in memory,
-    /// or memory cannot be accessed. Nothing has been written then.
+    /// The depth test of strips; `None` if their quads must be tested one by one, because there is
+    /// a stencil test or no depth buffer. `slice` is the render target array index, and `viewport`
+    /// the index of the viewport. With `write`, passed depths are written.
     #[inline(always)]
-    pub fn test_strip(
+    pub fn strips(&self, slice: u32, viewport: u8, write: bool) -> Option<StripTests<'_>> {
+        let plane = self.depth.as_ref().filter(|_| self.faces.is_none())?;
+        Some(StripTests {
+            state: self,
+            plane,
+            origin: plane.surface.origin(&plane.level, plane.slice(slice), 0),
+            range: self.ranges.get(usize::from(viewport)).copied().unwrap_or([f32::MIN, f32::MAX]),
+            write: write && self.depth_write,
+        })
+    }
+}
+
+impl StripTests<'_> {
+    /// Tests the pixels of a strip. `z` computes the depths of its upper and lower row; it should
+    /// be inlined. Returns the pixels that pass, as a mask of [`Strip`]. `None` if its quads must
+    /// be tested one by one: the strip is not contiguous in memory, or memory cannot be accessed.
+    #[inline(always)]
+    pub fn run(
         &self,
         vm: &mut Vm<'_>,
         level: Level,
-        test: &StripTest,
+        strip: &Strip,
         z: impl Fn() -> [[f32; COLUMNS]; 2],
     ) -> Option<u16> {
-        if self.faces.is_some() {
-            return None;
-        }
-        let Some(plane) = &self.depth else { return Some(test.strip.mask) };
-        let Strip { x, y, mask } = test.strip;
-        let origin = plane.surface.origin(&plane.level, plane.slice(test.slice), 0);
-        let parts = Parts::of(&plane.surface, origin, x, y)?;
-        let (width, height) = (plane.level.width, plane.level.height);
+        let Strip { x, y, mask } = *strip;
+        let parts = Parts::of(&self.plane.surface, self.origin, x, y)?;
+        let (width, height) = (self.plane.level.width, self.plane.level.height);
         let inside = match x + 8 <= width && y + 2 <= height {
             true => mask,
             false => {
@@ -56,38 +67,25 @@ impl DepthStencil {
             true => mask & !inside,
             false => 0,
         };
-        let range =
-            self.ranges.get(usize::from(test.viewport)).copied().unwrap_or([f32::MIN, f32::MAX]);
-        let tested = Tested { state: self, parts, range, inside, write: test.write };
         // The bits of a depth are a constant of the code, so that each format has its own loops.
-        let passed = match self.format {
-            DepthFormat::Float32 => tested.run::<32>(vm, level, z),
-            DepthFormat::Unorm24 => tested.run::<24>(vm, level, z),
-            DepthFormat::Unorm16 => tested.run::<16>(vm, level, z),
+        let passed = match self.state.format {
+            DepthFormat::Float32 => self.test::<32>(vm, level, &parts, inside, z),
+            DepthFormat::Unorm24 => self.test::<24>(vm, level, &parts, inside, z),
+            DepthFormat::Unorm16 => self.test::<16>(vm, level, &parts, inside, z),
         };
-        Some(passed.ok()? | outside)
+        Some(passed? | outside)
     }
-}
 
-/// A strip with everything that its depth test needs.
-struct Tested<'s> {
-    state: &'s DepthStencil,
-    parts: Parts,
-    range: [f32; 2],
-    /// The pixels to test.
-    inside: u16,
-    write: bool,
-}
-
-impl Tested<'_> {
     /// Tests the pixels, and writes the depths of those that pass. Returns these pixels.
     #[inline(always)]
-    fn run<const BITS: u8>(
+    fn test<const BITS: u8>(
         &self,
         vm: &mut Vm<'_>,
         level: Level,
+        parts: &Parts,
+        inside: u16,
         z: impl Fn() -> [[f32; COLUMNS]; 2],
-    ) -> Result<u16, PageFault> {
+    ) -> Option<u16> {
         let format = const {
             match BITS {
                 32 => DepthFormat::Float32,
@@ -96,13 +94,12 @@ impl Tested<'_> {
             }
         };
         let function = self.state.function.unwrap_or(Compare::ALWAYS);
-        let candidates = if function.equal || function.looks() { self.inside } else { 0 };
+        let candidates = if function.equal || function.looks() { inside } else { 0 };
         if candidates == 0 {
-            return Ok(0);
+            return Some(0);
         }
-        let writes = self.write && self.state.depth_write;
-        let old = match function.looks() || writes && !self.parts.covers(candidates) {
-            true => self.parts.read(vm, candidates)?,
+        let old = match function.looks() || self.write && !parts.covers(candidates) {
+            true => parts.read(vm, candidates)?,
             false => [0; LANES],
         };
         let (new, passed) = level.vectorize(
@@ -128,9 +125,9 @@ impl Tested<'_> {
                 (blend(passed.into(), new, old), passed)
             },
         );
-        if writes && passed != 0 {
-            self.parts.write(vm, passed, &new)?;
+        if self.write && passed != 0 {
+            parts.write(vm, passed, &new)?;
         }
-        Ok(passed)
+        Some(passed)
     }
 }

@@ -65,7 +65,7 @@ impl RenderTarget {
     ) -> Option<()> {
         let pixels = lanes(mask);
         let old = match self.reads || !parts.covers(pixels) {
-            true => parts.read(vm, pixels).ok()?,
+            true => parts.read(vm, pixels)?,
             false => [0; SLOTS],
         };
         let new = level.vectorize(
@@ -83,7 +83,7 @@ impl RenderTarget {
                 blend(pixels.into(), new, old)
             },
         );
-        parts.write(vm, pixels, &new).ok()
+        parts.write(vm, pixels, &new)
     }
 
     /// Writes the pixels of quads that are not one strip.

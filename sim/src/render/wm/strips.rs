@@ -1,7 +1,7 @@
 //! The path for pixels with one sample: strips of four quads go through the early tests together.
 //! The results are those of [`PixelPipe::quad`], which is called for other pixels.
 
-use super::{PixelPipe, PixelState, Windower};
+use super::{PixelPipe, PixelState};
 use crate::eu::fast::Level;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
@@ -10,7 +10,6 @@ use crate::machine::watchdog;
 use crate::pixel::coordinates::Rect;
 use crate::pixel::interpolate::Attribute;
 use crate::pixel::raster::strips::{Collector, QUADS, Strip, pixels, quads};
-use crate::render::depth::strips::StripTest;
 use crate::render::primitives::{BinnedPrimitive, Shape};
 use crate::render::ps::Span;
 use crate::render::raster_state::RasterState;
@@ -46,59 +45,78 @@ impl PixelPipe {
     ) -> Result<(), Fault> {
         let mut strips = std::mem::take(&mut self.strips);
         rasterise(draw.raster, primitive, window, Some(level), &mut strips);
-        let mut result = Ok(());
-        for strip in &strips {
-            result = self.strip(exec, draw, primitive, attributes, level, strip);
-            if result.is_err() {
-                break;
-            }
-        }
+        let result = self.each_strip(exec, draw, primitive, attributes, level, &strips);
         self.strips = strips;
         result?;
         self.flush(exec, draw, primitive, attributes, 1)
     }
 
-    /// Tests a strip, and queues its quads for the pixel shader.
-    fn strip(
+    fn each_strip(
         &mut self,
         exec: &mut Exec<'_>,
         draw: &PixelState<'_>,
         primitive: &BinnedPrimitive,
         attributes: &[[Attribute; 4]],
         level: Level,
-        strip: &Strip,
+        strips: &[Strip],
     ) -> Result<(), Fault> {
-        let count = u64::from(strip.quads().count_ones());
-        exec.spend(4 * watchdog::PIXEL * count)?;
-        exec.device.observed.add(Counter::Rasterized, count);
-        let mut live = strip.mask;
-        if let Some(write) = self.tests_early(draw.windower)
-            && !draw.windower.output.depth.is_idle()
-        {
-            live = match draw.windower.test_strip(exec, draw.raster, primitive, level, strip, write)
-            {
-                Some(live) => live,
-                None => self.test_quads(exec, draw, primitive, strip, write)?,
-            };
-            let failed = quads(strip.mask) & !quads(live);
-            if failed != 0 {
-                exec.device.observed.add(Counter::FailedEarly, failed.count_ones().into());
-            }
-        }
-        if self.tests_early(draw.windower) == Some(true) {
-            self.counts.passed += u64::from(live.count_ones());
-        }
-        for n in 0..QUADS {
-            let live = pixels(live, n);
-            if live != [0; 4] {
-                let span = Span {
-                    x: strip.x + 2 * n as u32,
-                    y: strip.y,
-                    coverage: pixels(strip.mask, n),
-                    live,
-                    sample: None,
+        let PixelState { raster, windower } = *draw;
+        let depth = &windower.output.depth;
+        let early = self.tests_early(windower);
+        let write = early == Some(true);
+        let tested = early.is_some() && !depth.is_idle();
+        let tests = depth.strips(primitive.array_index, primitive.viewport as u8, write);
+        let at = windower.depth_position(raster);
+        let planes = &primitive.setup.planes;
+        let wanted = self.shader.as_ref().map_or(usize::MAX, |shader| shader.wanted());
+        for strip in strips {
+            let count = u64::from(strip.quads().count_ones());
+            exec.spend(4 * watchdog::PIXEL * count)?;
+            exec.device.observed.add(Counter::Rasterized, count);
+            let mut live = strip.mask;
+            if tested {
+                let passed = match &tests {
+                    Some(tests) => tests.run(
+                        &mut exec.vm,
+                        level,
+                        strip,
+                        #[inline(always)]
+                        || match windower.clear {
+                            Some(depth) => [[depth; 8]; 2],
+                            None => planes.z_of_rows(strip.x, strip.y, at),
+                        },
+                    ),
+                    None => None,
                 };
-                self.shade(exec, draw, primitive, attributes, span)?;
+                live = match passed {
+                    Some(passed) => passed,
+                    None => self.test_quads(exec, draw, primitive, strip, write)?,
+                };
+                let failed = strip.quads() & !quads(live);
+                if failed != 0 {
+                    exec.device.observed.add(Counter::FailedEarly, failed.count_ones().into());
+                }
+            }
+            if write {
+                self.counts.passed += u64::from(live.count_ones());
+            }
+            if self.shader.is_none() {
+                continue;
+            }
+            let mut rest = quads(live);
+            while rest != 0 {
+                let n = rest.trailing_zeros() / 2;
+                rest &= rest - 1;
+                self.waiting.push(Span {
+                    x: strip.x + 2 * n,
+                    y: strip.y,
+                    coverage: pixels(strip.mask, n as usize),
+                    live: pixels(live, n as usize),
+                    sample: None,
+                });
+            }
+            if self.waiting.len() >= wanted {
+                self.flush(exec, draw, primitive, attributes, wanted)?;
             }
         }
         Ok(())
@@ -128,40 +146,6 @@ impl PixelPipe {
             }
         }
         Ok(live)
-    }
-}
-
-impl Windower {
-    /// Runs the depth test of a strip; `None` if its quads must be tested one by one.
-    #[inline(always)]
-    fn test_strip(
-        &self,
-        exec: &mut Exec<'_>,
-        raster: &RasterState,
-        primitive: &BinnedPrimitive,
-        level: Level,
-        strip: &Strip,
-        write: bool,
-    ) -> Option<u16> {
-        let positions = raster.multisample.samples.positions();
-        let at = self.depth_at.or(positions.first().copied()).unwrap_or([8, 8]);
-        let test = StripTest {
-            strip: *strip,
-            slice: primitive.array_index,
-            viewport: primitive.viewport as u8,
-            write,
-        };
-        let planes = &primitive.setup.planes;
-        self.output.depth.test_strip(
-            &mut exec.vm,
-            level,
-            &test,
-            #[inline(always)]
-            || match self.clear {
-                Some(depth) => [[depth; 8]; 2],
-                None => planes.z_of_rows(strip.x, strip.y, at),
-            },
-        )
     }
 }
 
