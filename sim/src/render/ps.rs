@@ -342,16 +342,18 @@ impl PixelShader {
             dispatched.back = input.back;
             dispatched.mask = mask;
             dispatched.subspans = subspans;
-            let mut coverage = [[0; 4]; MAX_SPANS];
-            for (to, span) in coverage.iter_mut().zip(spans) {
-                *to = span.coverage;
-            }
-            variant.threads.slots.local.pixels = Some(Pixels {
+            // Written in place, because the planes are large.
+            let pixels = variant.threads.slots.local.pixels.get_or_insert_with(|| Pixels {
                 planes: *input.planes,
                 multisample: self.multisample,
-                subspans: dispatched.subspans,
-                coverage,
+                subspans,
+                coverage: [[0; 4]; MAX_SPANS],
             });
+            pixels.planes = *input.planes;
+            pixels.subspans = subspans;
+            for (n, to) in pixels.coverage.iter_mut().enumerate() {
+                *to = spans.get(n).map_or([0; 4], |span| span.coverage);
+            }
         }
         variant.threads.run(exec, &variant.shader, mask, vector, "pixel shader")?;
         Ok(taken)
