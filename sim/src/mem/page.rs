@@ -165,8 +165,12 @@ unsafe fn load(from: *mut u8, out: &mut [u8]) {
                     .load(Ordering::Relaxed)
                     .to_ne_bytes();
             }
-        } else if let (true, Some(out)) = (bits.is_multiple_of(4), out.as_mut_array()) {
-            *out = AtomicU32::from_ptr(from.cast()).load(Ordering::Relaxed).to_ne_bytes();
+        } else if bits.is_multiple_of(4) && length <= 16 {
+            for (n, out) in out.as_chunks_mut().0.iter_mut().enumerate() {
+                *out = AtomicU32::from_ptr(from.add(4 * n).cast())
+                    .load(Ordering::Relaxed)
+                    .to_ne_bytes();
+            }
         } else if let (true, Some(out)) = (bits.is_multiple_of(2), out.as_mut_array()) {
             *out = AtomicU16::from_ptr(from.cast()).load(Ordering::Relaxed).to_ne_bytes();
         } else if let [out] = out {

@@ -496,9 +496,13 @@ impl FrontWorker {
         let mut fetched = std::mem::take(&mut self.fetched);
         fetched.clear();
         fetched.dwords = fetch.dwords;
-        for &vertex in &item.vertices {
-            let vertex = number(exec, fetch, vertex, cached)?;
-            fetch.vertex(exec, vertex, item.instance, fetched.push())?;
+        if cached {
+            fetch.vertices(exec, &item.vertices, item.instance, &mut fetched)?;
+        } else {
+            for &vertex in &item.vertices {
+                let vertex = number(exec, fetch, vertex, cached)?;
+                fetch.vertex(exec, vertex, item.instance, fetched.push())?;
+            }
         }
         let Some(shader) = &mut self.vertex else { return Ok(fetched) };
         shader.number_from(item.threads);

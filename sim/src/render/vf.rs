@@ -21,6 +21,8 @@ use genxml::gen8::render3d_fetch::{
 use genxml::gen8::state::SurfaceFormat;
 use genxml_core::packet::Fixed;
 
+mod columns;
+
 /// Maximum number of elements of a vertex (2a p.431: 34 with edge flag).
 const MAX_ELEMENTS: usize = 34;
 /// Dwords of an element of 128 bits.
@@ -307,10 +309,7 @@ impl Fetch {
         instance: u32,
         out: &mut [u32],
     ) -> Result<(), Fault> {
-        let vertex = match self.indices {
-            Some(_) => index.wrapping_add_signed(self.range.base_vertex),
-            None => index.wrapping_add(self.range.start),
-        };
+        let vertex = self.entry(index);
         let mut rest = &mut *out;
         for element in &self.elements {
             let (slot, behind) = rest.split_at_mut(element.dwords());
@@ -339,12 +338,17 @@ impl Fetch {
     /// A page fault.
     pub fn edge_flag(&self, exec: &mut Exec<'_>, index: u32, instance: u32) -> Result<bool, Fault> {
         let Some(element) = &self.edge_flags else { return Ok(true) };
-        let vertex = match self.indices {
+        let value = self.fetch(exec, element, self.entry(index), instance)?;
+        Ok(value[0] != 0)
+    }
+
+    /// The entry of the vertex buffers that has the vertex with a number.
+    #[inline]
+    fn entry(&self, index: u32) -> u32 {
+        match self.indices {
             Some(_) => index.wrapping_add_signed(self.range.base_vertex),
             None => index.wrapping_add(self.range.start),
-        };
-        let value = self.fetch(exec, element, vertex, instance)?;
-        Ok(value[0] != 0)
+        }
     }
 
     /// The four components of an element, of 32 or 64 bits each, before component controls.
@@ -484,3 +488,6 @@ fn buffer(state: &State, index: u64) -> Option<Buffer> {
         pitch: state.buffer_pitch.get(),
     })
 }
+
+#[cfg(test)]
+mod tests;

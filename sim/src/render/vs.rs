@@ -26,6 +26,8 @@ pub struct VertexShader {
     /// The number of slots of each vertex that the thread payload contains.
     slots: usize,
     entries: Entries,
+    /// The payload of every thread up to the vertices.
+    start: Vec<u8>,
     /// Statistics Enable: VS_INVOCATION_COUNT counts.
     pub counted: bool,
     /// A vertex that the draw needs several times is shaded once; otherwise each time that its
@@ -51,6 +53,7 @@ impl VertexShader {
         entries.check(exec, width, "vertex shader")?;
         Ok(Some(VertexShader {
             threads: Threads::new(&shader),
+            start: start(&shader, &entries, wide),
             shader,
             width,
             wide,
@@ -100,7 +103,12 @@ impl VertexShader {
 
     /// The shader for another worker, with empty caches.
     pub fn fork(&self) -> VertexShader {
-        VertexShader { shader: self.shader.clone(), threads: self.threads.fork(), ..*self }
+        VertexShader {
+            shader: self.shader.clone(),
+            threads: self.threads.fork(),
+            start: self.start.clone(),
+            ..*self
+        }
     }
 
     /// Replaces the cached surfaces and kernel by those of another shader.
@@ -121,43 +129,43 @@ impl VertexShader {
     }
 
     fn payload(&mut self, fetched: &Vertices, first: usize, here: usize) {
-        let handles: [_; 8] = std::array::from_fn(|n| U::from_bits(self.entries.handle(n)));
-        let header = self.shader.header(0);
         let payload = &mut self.threads.launch.payload;
         payload.clear();
-        if self.wide {
-            let start = VsSimd8ThreadPayload {
-                per_thread_scratch_space: header.scratch_code,
-                sampler_state_pointer: header.samplers,
-                binding_table_pointer: header.binding_table,
-                fftid: header.fftid,
-                scratch_space_pointer: header.scratch,
-                output: handles,
-            };
-            payload.extend_from_slice(bytemuck::cast_slice(&start.pack()));
-        } else {
-            let start = VsSIMD4x2ThreadPayload {
-                urb_handle_0: handles[0],
-                urb_handle_1: handles[1],
-                per_thread_scratch_space: header.scratch_code,
-                sampler_state_pointer: header.samplers,
-                binding_table_pointer: header.binding_table,
-                fftid: header.fftid,
-                scratch_space_pointer: header.scratch,
-            };
-            payload.extend_from_slice(bytemuck::cast_slice(&start.pack()));
-        }
-        self.shader.push_constants(payload);
-        let payload = &mut self.threads.launch.payload;
-        push_vertices(
-            payload,
-            fetched,
-            first,
-            here,
-            self.first..self.first + self.slots,
-            self.wide,
-        );
+        payload.extend_from_slice(&self.start);
+        let slots = self.first..self.first + self.slots;
+        push_vertices(payload, fetched, first, here, slots, self.wide);
     }
+}
+
+/// The payload of every thread up to the vertices: header, handles and constants.
+fn start(shader: &Shader, entries: &Entries, wide: bool) -> Vec<u8> {
+    let handles: [_; 8] = std::array::from_fn(|n| U::from_bits(entries.handle(n)));
+    let header = shader.header(0);
+    let mut payload = Vec::new();
+    if wide {
+        let start = VsSimd8ThreadPayload {
+            per_thread_scratch_space: header.scratch_code,
+            sampler_state_pointer: header.samplers,
+            binding_table_pointer: header.binding_table,
+            fftid: header.fftid,
+            scratch_space_pointer: header.scratch,
+            output: handles,
+        };
+        payload.extend_from_slice(bytemuck::cast_slice(&start.pack()));
+    } else {
+        let start = VsSIMD4x2ThreadPayload {
+            urb_handle_0: handles[0],
+            urb_handle_1: handles[1],
+            per_thread_scratch_space: header.scratch_code,
+            sampler_state_pointer: header.samplers,
+            binding_table_pointer: header.binding_table,
+            fftid: header.fftid,
+            scratch_space_pointer: header.scratch,
+        };
+        payload.extend_from_slice(bytemuck::cast_slice(&start.pack()));
+    }
+    shader.push_constants(&mut payload);
+    payload
 }
 
 /// Appends the slots `slots` of `count` vertices, from vertex `first` on, to a payload. If `wide`
@@ -173,16 +181,17 @@ pub fn push_vertices(
 ) {
     let lane = |n: usize| if n < count { vertices.get(first + n) } else { &[] };
     let lanes: [&[u32]; 8] = std::array::from_fn(lane);
+    #[inline(always)]
+    fn value(vertex: &[u32], slot: usize) -> [u32; SLOT] {
+        let value = vertex.get(slot * SLOT..).and_then(<[u32]>::first_chunk);
+        value.copied().unwrap_or_else(|| std::array::from_fn(|n| dword(vertex, slot * SLOT + n)))
+    }
     for slot in slots {
         if wide {
             let mut rows = [[0; 8]; SLOT];
             for (n, vertex) in lanes.iter().enumerate() {
-                let value = vertex.get(slot * SLOT..).and_then(<[u32]>::first_chunk::<SLOT>);
-                for component in 0..SLOT {
-                    rows[component][n] = match value {
-                        Some(value) => value[component],
-                        None => dword(vertex, slot * SLOT + component),
-                    };
+                for (row, component) in rows.iter_mut().zip(value(vertex, slot)) {
+                    row[n] = component;
                 }
             }
             payload.extend_from_slice(bytemuck::cast_slice(&rows));

@@ -73,10 +73,21 @@ impl Vertices {
 
     /// Appends a vertex of zeros, and returns its dwords.
     pub fn push(&mut self) -> &mut [u32] {
+        self.extend(1)
+    }
+
+    /// Appends `count` vertices of zeros, and returns their dwords.
+    pub fn extend(&mut self, count: usize) -> &mut [u32] {
         let from = self.data.len();
-        self.count += 1;
-        self.data.resize(from + self.dwords, 0);
+        self.count += count;
+        self.data.resize(from + count * self.dwords, 0);
         &mut self.data[from..]
+    }
+
+    /// Removes all vertices after the first `count`.
+    pub fn truncate(&mut self, count: usize) {
+        self.count = self.count.min(count);
+        self.data.truncate(self.count * self.dwords);
     }
 }
 
@@ -167,7 +178,15 @@ impl Entries {
         count: usize,
         vertices: &mut Vertices,
     ) -> Result<(), Fault> {
-        let urb = exec.state.slots.get_mut();
+        let urb: &mut Urb = exec.state.slots.get_mut();
+        // The entries follow each other.
+        if vertices.dwords == self.dwords() {
+            let before = vertices.count();
+            if self.get(urb, 0, vertices.extend(count)).is_ok() {
+                return Ok(());
+            }
+            vertices.truncate(before);
+        }
         match (0..count).find(|entry| self.get(urb, *entry, vertices.push()).is_err()) {
             None => Ok(()),
             Some(entry) => Err(self.outside(exec, entry)),
@@ -185,7 +204,12 @@ impl Entries {
         first: usize,
         count: usize,
     ) -> Result<(), Fault> {
-        let urb = exec.state.slots.get_mut();
+        let urb: &mut Urb = exec.state.slots.get_mut();
+        let length = vertices.dwords.min(self.dwords());
+        let rows = (0..count).map(|entry| &vertices.get(first + entry)[..length]);
+        if urb.write_rows(self.first, self.size, 4 * length, rows) {
+            return Ok(());
+        }
         let mut put = |entry: usize| self.put(urb, entry, vertices.get(first + entry));
         match (0..count).find(|entry| put(*entry).is_err()) {
             None => Ok(()),

@@ -30,6 +30,8 @@ const OWORD: usize = 16;
 const DWORD: usize = 4;
 /// Maximum number of dwords of a channel that one write stores.
 const ROW: usize = 8;
+/// Maximum number of registers of a message: the length has four bits.
+const MAX_REGISTERS: usize = 16;
 
 impl UnitState for Urb {}
 
@@ -91,9 +93,7 @@ impl Urb {
     #[inline]
     pub fn write(&mut self, offset: usize, bytes: &[u8]) -> Result<(), Outside> {
         let range = Self::range(offset, bytes.len())?;
-        if self.bytes.len() < range.end {
-            self.bytes.resize(range.end.next_multiple_of(DWORD), 0);
-        }
+        self.grow(range.end);
         if let Some(record) = &mut self.record {
             let dwords = range.start / DWORD..range.end.div_ceil(DWORD);
             let whole = range.start.is_multiple_of(DWORD) && range.end.is_multiple_of(DWORD);
@@ -101,6 +101,99 @@ impl Urb {
         }
         self.bytes[range].copy_from_slice(bytes);
         Ok(())
+    }
+
+    /// Writes rows of `length` bytes: the first at `offset`, each other one `stride` bytes after the
+    /// one before it. Returns false and changes nothing if a row goes beyond the buffer, if rows
+    /// overlap, or if they are not whole dwords.
+    #[inline]
+    pub fn write_rows<'r>(
+        &mut self,
+        offset: usize,
+        stride: usize,
+        length: usize,
+        rows: impl ExactSizeIterator<Item = &'r [u32]>,
+    ) -> bool {
+        let Some(last) = rows.len().checked_sub(1) else { return true };
+        let last = offset.saturating_add(last.saturating_mul(stride));
+        let Ok(range) = Self::range(last, length) else { return false };
+        let whole = [offset, stride, length].iter().all(|n| n.is_multiple_of(DWORD));
+        if !whole || length > stride || length == 0 {
+            return false;
+        }
+        self.grow(range.end);
+        if self.record.is_some() {
+            (0..rows.len()).for_each(|n| self.record_dwords(offset + n * stride, length));
+        }
+        for (row, to) in rows.zip(self.bytes[offset..].chunks_mut(stride)) {
+            to[..length].copy_from_slice(bytemuck::cast_slice(row));
+        }
+        true
+    }
+
+    /// Writes `count` registers from byte `first` of the registers on: those of each channel of
+    /// `mask` one after the other, from the channel's offset in `places` on. Returns false and
+    /// changes nothing if a dword is outside the buffer, or if it is not at a multiple of its size.
+    #[inline]
+    fn write_columns(
+        &mut self,
+        places: &[usize; 8],
+        mask: u32,
+        registers: &Registers,
+        first: usize,
+        count: usize,
+    ) -> bool {
+        let channels = || (0..8).filter(|channel| mask >> channel & 1 == 1);
+        let length = DWORD * count;
+        let Some(end) = channels().map(|n: usize| places[n].saturating_add(length)).max() else {
+            return true;
+        };
+        let from = registers.grf().get(first..first + count * REGISTER);
+        let Some(from) = from else { return false };
+        let aligned = places.iter().all(|place| place.is_multiple_of(DWORD));
+        if end > URB_BYTES || !(1..=MAX_REGISTERS).contains(&count) || !aligned {
+            return false;
+        }
+        self.grow(end);
+        if self.record.is_some() {
+            channels().for_each(|channel| self.record_dwords(places[channel], length));
+        }
+        // The registers as rows, one for each channel.
+        let mut rows = [[0_u32; MAX_REGISTERS]; 8];
+        for (component, register) in from.as_chunks::<REGISTER>().0.iter().enumerate() {
+            for (row, dword) in rows.iter_mut().zip(register.as_chunks::<DWORD>().0) {
+                row[component] = u32::from_ne_bytes(*dword);
+            }
+        }
+        // In the order of the channels: their rows may overlap.
+        for channel in channels() {
+            let place = places[channel];
+            let to = self.bytes[place..place + length].chunks_mut(OWORD);
+            for (to, from) in to.zip(rows[channel].as_chunks::<{ OWORD / DWORD }>().0) {
+                let from: [u8; OWORD] = bytemuck::cast(*from);
+                match to.as_mut_array() {
+                    Some(to) => *to = from,
+                    None => to.copy_from_slice(&from[..to.len()]),
+                }
+            }
+        }
+        true
+    }
+
+    /// Records a write of whole dwords that the buffer contains, before it is done.
+    fn record_dwords(&mut self, offset: usize, length: usize) {
+        if let Some(record) = &mut self.record {
+            let dwords = offset / DWORD..(offset + length) / DWORD;
+            record.write(dwords, |dword| value(&self.bytes, dword), true);
+        }
+    }
+
+    /// Makes the buffer contain the bytes up to `end`.
+    #[inline]
+    fn grow(&mut self, end: usize) {
+        if self.bytes.len() < end {
+            self.bytes.resize(end.next_multiple_of(DWORD), 0);
+        }
     }
 
     /// Records all reads and writes from now on, for a part that runs in parallel with others.
@@ -402,6 +495,10 @@ fn write_channels(
         headers += 1;
     }
     let (first, count) = data(message, descriptor, headers, 0)?;
+    let unmasked = masks == [u64::MAX; 8];
+    if unmasked && urb.write_columns(&places, message.mask, registers, first, count) {
+        return Ok(());
+    }
     let all = u64::MAX >> (u64::BITS as usize - count.clamp(1, ROW));
     for channel in (0..8).filter(|channel| message.mask >> channel & 1 == 1) {
         if count <= ROW && masks[channel] & all == all {
@@ -438,3 +535,6 @@ fn read_channels(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;
