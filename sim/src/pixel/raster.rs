@@ -113,13 +113,7 @@ impl Convex {
     /// The pixels that can have a sample in the shape.
     #[must_use]
     pub fn pixels(&self, samples: &Samples) -> Rect {
-        let [left, top, right, bottom] = extent(samples);
-        Rect {
-            x0: -((right - self.min.x) >> SUBPIXEL_BITS),
-            y0: -((bottom - self.min.y) >> SUBPIXEL_BITS),
-            x1: ((self.max.x - left) >> SUBPIXEL_BITS) + 1,
-            y1: ((self.max.y - top) >> SUBPIXEL_BITS) + 1,
-        }
+        pixels_between(self.min, self.max, extent(samples))
     }
 
     /// Calls `each` for every quad with a covered sample in `window`. Blocks of 8x8 pixels come row
@@ -140,8 +134,21 @@ impl Convex {
     }
 }
 
+/// The pixels that can have a sample in a shape between its upper left corner and its lower right
+/// one, with the [`extent`] of the samples.
+#[inline]
+#[must_use]
+pub fn pixels_between(min: Point, max: Point, [left, top, right, bottom]: [i32; 4]) -> Rect {
+    Rect {
+        x0: -((right - min.x) >> SUBPIXEL_BITS),
+        y0: -((bottom - min.y) >> SUBPIXEL_BITS),
+        x1: ((max.x - left) >> SUBPIXEL_BITS) + 1,
+        y1: ((max.y - top) >> SUBPIXEL_BITS) + 1,
+    }
+}
+
 /// Least x, least y, greatest x and greatest y of the sample positions in a pixel, in 1/256 pixels.
-fn extent(samples: &Samples) -> [i32; 4] {
+pub fn extent(samples: &Samples) -> [i32; 4] {
     let mut ends = [i32::MAX, i32::MAX, i32::MIN, i32::MIN];
     for &[x, y] in samples.positions() {
         let (x, y) = (i32::from(x) << SAMPLE_SHIFT, i32::from(y) << SAMPLE_SHIFT);

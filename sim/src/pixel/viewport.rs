@@ -2,6 +2,7 @@
 //! and the rectangles that bound drawing.
 
 use crate::assumptions::SNAPPING_TIES_GO_TO_EVEN;
+use crate::eu::fast::lanes::{map, zip};
 use crate::pixel::coordinates::{MAX_COORDINATE, Point, Rect, SUBPIXEL_BITS};
 
 /// One SF_CLIP_VIEWPORT (2d p.411-412).
@@ -107,16 +108,96 @@ impl Transform {
     }
 }
 
+/// Several vertices on the screen: lane n of each array belongs to vertex n.
+#[derive(Clone, Copy, Debug)]
+pub struct ScreenLanes<const N: usize> {
+    /// Column of the position.
+    pub x: [i32; N],
+    /// Row of the position.
+    pub y: [i32; N],
+    /// Depth, after the viewport transform.
+    pub z: [f32; N],
+    /// 1 / w of clip space.
+    pub inv_w: [f32; N],
+    /// True for a vertex for which [`Transform::apply`] returns a result.
+    pub drawn: [bool; N],
+}
+
+impl Transform {
+    /// Does what [`apply`](Self::apply) does, for several positions: an array for each of x, y, z
+    /// and w. For positions that are not drawn, the other lanes have any values.
+    #[inline(always)]
+    #[must_use]
+    pub fn apply_lanes<const N: usize>(
+        &self,
+        viewport: &Viewport,
+        [x, y, z, w]: [[f32; N]; 4],
+    ) -> ScreenLanes<N> {
+        let inv_w = if self.divide { map(w, |w| 1.0 / w) } else { w };
+        let mut p = [x, y, z];
+        if self.divide {
+            p = p.map(|c| zip(c, inv_w, |c, inv_w| c * inv_w));
+        }
+        if self.viewport {
+            for (c, (scale, translate)) in
+                p.iter_mut().zip(viewport.scale.iter().zip(viewport.translate))
+            {
+                *c = map(*c, |c| c * scale + translate);
+            }
+        }
+        let [x, y, z] = p;
+        // A sum beyond `MAX_COORDINATE` is clamped in any case, so the origin need not be larger
+        // than twice that, and the sum does not wrap.
+        let origin = self.origin.map(|origin| {
+            origin
+                .saturating_mul(1 << SUBPIXEL_BITS)
+                .saturating_add(self.offset)
+                .clamp(-2 * MAX_COORDINATE, 2 * MAX_COORDINATE)
+        });
+        let precision = self.precision.min(SUBPIXEL_BITS);
+        let at = |c: [f32; N], origin: i32| {
+            let snapped = map(c, |c| snap_number(c, precision));
+            map(snapped, |c| (c + origin).clamp(-MAX_COORDINATE, MAX_COORDINATE))
+        };
+        ScreenLanes {
+            x: at(x, origin[0]),
+            y: at(y, origin[1]),
+            z,
+            inv_w,
+            drawn: zip(x, y, |x, y| !x.is_nan() && !y.is_nan()),
+        }
+    }
+}
+
+/// Does what [`snap`] does, for a coordinate that is a number. `precision` is at most
+/// [`SUBPIXEL_BITS`].
+#[inline(always)]
+fn snap_number(coordinate: f32, precision: u32) -> i32 {
+    if !SNAPPING_TIES_GO_TO_EVEN {
+        return snap(coordinate, precision);
+    }
+    // The sum is rounded to an integer, ties to even. Its low bits are that integer.
+    let integer = (scaled(coordinate, precision) + INTEGERS).to_bits() as i32;
+    integer << (SUBPIXEL_BITS - precision)
+}
+
+/// A sum that is near this number is rounded to an integer, ties to even.
+const INTEGERS: f64 = (3_u64 << 51) as f64;
+
+/// A coordinate in units of 1 / 2^`precision` pixels, clamped to [`MAX_COORDINATE`].
+#[inline(always)]
+fn scaled(coordinate: f32, precision: u32) -> f64 {
+    let limit = f64::from(MAX_COORDINATE >> (SUBPIXEL_BITS - precision));
+    (f64::from(coordinate) * f64::from(1_u32 << precision)).clamp(-limit, limit)
+}
+
 /// Converts a coordinate in pixels to 1/256 pixels. Rounds it to the nearest multiple of 1 /
 /// 2^`precision` pixels, where `precision` is 8 or 4. Coordinates beyond [`MAX_COORDINATE`] are
 /// clamped; NaN becomes 0.
 #[must_use]
 pub fn snap(coordinate: f32, precision: u32) -> i32 {
     let precision = precision.min(SUBPIXEL_BITS);
-    let limit = f64::from(MAX_COORDINATE >> (SUBPIXEL_BITS - precision));
-    let scaled = (f64::from(coordinate) * f64::from(1_u32 << precision)).clamp(-limit, limit);
-    // A sum that is near this number is rounded to an integer, ties to even.
-    const INTEGERS: f64 = (3_u64 << 51) as f64;
+    let scaled = scaled(coordinate, precision);
     let rounded = if SNAPPING_TIES_GO_TO_EVEN {
         (scaled + INTEGERS) - INTEGERS
     } else {
@@ -161,6 +242,7 @@ impl Bounds {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     /// Oracle: f64. The nearest value in both precisions, for 2048 fractions and some whole parts.
     #[test]
@@ -212,6 +294,45 @@ mod tests {
         assert!(transform.apply(&VIEWPORT, [1.0, 1.0, 0.0, 0.0]).is_some());
         let far = Transform { origin: [i32::MAX, i32::MIN], ..transform };
         assert!(far.apply(&VIEWPORT, [1.0; 4]).is_some());
+    }
+
+    proptest! {
+        /// Oracle: `apply`, position by position.
+        #[test]
+        fn lanes_are_single_positions(
+            positions in proptest::array::uniform8(proptest::array::uniform4(coordinate())),
+            divide in any::<bool>(),
+            matrix in any::<bool>(),
+            origin in proptest::array::uniform2(prop_oneof![
+                -20_000..20_000_i32, Just(0), Just(i32::MAX), Just(i32::MIN),
+            ]),
+            offset in prop_oneof![Just(0), Just(128)],
+            precision in prop_oneof![Just(4_u32), Just(8)],
+        ) {
+            let transform = Transform { divide, viewport: matrix, origin, offset, precision };
+            let lanes = [0, 1, 2, 3].map(|c: usize| positions.map(|position| position[c]));
+            let lanes = transform.apply_lanes(&VIEWPORT, lanes);
+            for (n, position) in positions.into_iter().enumerate() {
+                let single = transform.apply(&VIEWPORT, position);
+                prop_assert_eq!(lanes.drawn[n], single.is_some());
+                if let Some(ScreenVertex { at, z, inv_w }) = single {
+                    prop_assert_eq!(at, Point { x: lanes.x[n], y: lanes.y[n] });
+                    prop_assert_eq!(z.to_bits(), lanes.z[n].to_bits());
+                    prop_assert_eq!(inv_w.to_bits(), lanes.inv_w[n].to_bits());
+                }
+            }
+        }
+    }
+
+    /// Coordinates near and far, on the snapping grid and between, and special values.
+    fn coordinate() -> impl Strategy<Value = f32> {
+        prop_oneof![
+            4 => -4.0..4.0_f32,
+            1 => -1e7..1e7_f32,
+            1 => (-4096..4096_i32).prop_map(|n| n as f32 / 512.0),
+            1 => any::<f32>(),
+            1 => prop_oneof![Just(0.0), Just(-0.0), Just(1.0), Just(f32::NAN), Just(f32::INFINITY)],
+        ]
     }
 
     #[test]

@@ -64,11 +64,63 @@ impl ClipState {
 
     /// True if a vertex is inside the viewport, and not a NaN. Comparisons of f32 are exact, and so
     /// are the signs of the distances to the planes.
-    fn is_visible(&self, v: &ClipVertex) -> bool {
-        let [x, y, z, w] = v.position;
+    #[inline(always)]
+    fn is_visible(&self, [x, y, z, w]: &[f32; 4]) -> bool {
         let near = if self.near_is_zero { 0.0 } else { -w };
-        let deep = if self.viewport_z { near <= z && z <= w } else { !z.is_nan() };
-        f64::from(w) >= CLIP_W_MIN && x.abs() <= w && y.abs() <= w && deep
+        let deep = if self.viewport_z { (near <= *z) & (z <= w) } else { !z.is_nan() };
+        // Without branches, so that the compiler can test several vertices at once.
+        (f64::from(*w) >= CLIP_W_MIN) & (x.abs() <= *w) & (y.abs() <= *w) & deep
+    }
+}
+
+/// Bits of [`ClipState::codes`]: what is known about a vertex without distances to planes.
+pub mod code {
+    /// The vertex is not [visible](super::ClipState::accepts_visible).
+    pub const HIDDEN: u32 = 1;
+    /// w is too small.
+    pub const W: u32 = 1 << 1;
+    /// Outside of the left or right edge of the viewport, or of its lower or upper edge.
+    pub const XY: [u32; 4] = [1 << 2, 1 << 3, 1 << 4, 1 << 5];
+    /// Outside of the near or the far plane.
+    pub const Z: [u32; 2] = [1 << 6, 1 << 7];
+}
+
+impl ClipState {
+    /// True if [`clip`] accepts each primitive whose vertices are all visible: inside the viewport,
+    /// with numbers as coordinates.
+    pub fn accepts_visible(&self) -> bool {
+        self.clip_distances | self.cull_distances == 0
+            && self.mode == ClipMode::Normal
+            && self.contains_viewport()
+    }
+
+    /// The bits of [`code`] for which [`clip`] rejects a primitive if all its vertices have the
+    /// bit. Only for states that [accept visible primitives](Self::accepts_visible).
+    pub fn rejecting_codes(&self) -> u32 {
+        let all = |codes: &[u32]| codes.iter().fold(0, |all, code| all | code);
+        let xy = if self.viewport_xy { all(&code::XY) } else { 0 };
+        let z = if self.viewport_z { all(&code::Z) } else { 0 };
+        code::W | xy | z
+    }
+
+    /// The bits of [`code`] of several vertices, from an array for each of x, y, z and w.
+    #[inline(always)]
+    pub fn codes<const N: usize>(&self, [x, y, z, w]: [[f32; N]; 4]) -> [u32; N] {
+        let bit = |set: bool, bit: u32| if set { bit } else { 0 };
+        let mut codes = [0; N];
+        for (n, codes) in codes.iter_mut().enumerate() {
+            let (x, y, z, w) = (x[n], y[n], z[n], w[n]);
+            let near = if self.near_is_zero { 0.0 } else { -w };
+            *codes = bit(!self.is_visible(&[x, y, z, w]), code::HIDDEN)
+                | bit(f64::from(w) < CLIP_W_MIN, code::W)
+                | bit(x < -w, code::XY[0])
+                | bit(x > w, code::XY[1])
+                | bit(y < -w, code::XY[2])
+                | bit(y > w, code::XY[3])
+                | bit(z < near, code::Z[0])
+                | bit(z > w, code::Z[1]);
+        }
+        codes
     }
 }
 
@@ -248,11 +300,7 @@ pub fn clip(state: &ClipState, vertices: &[ClipVertex], remains: &mut Remains) -
         ClipMode::Normal | ClipMode::AcceptAll => {}
     }
     let looked_at = state.clip_distances | state.cull_distances;
-    if looked_at == 0
-        && state.mode == ClipMode::Normal
-        && state.contains_viewport()
-        && vertices.iter().all(|v| state.is_visible(v))
-    {
+    if state.accepts_visible() && vertices.iter().all(|v| state.is_visible(&v.position)) {
         return Verdict::Accept;
     }
     let bad = |v: &ClipVertex| {
@@ -428,7 +476,7 @@ mod tests {
             let state = ClipState { clip_distances: 0, guard_band, ..state };
             let [x, y, z] = xyz.map(|c| c * w);
             let v = at(x, y, z, w);
-            if state.contains_viewport() && state.is_visible(&v) {
+            if state.contains_viewport() && state.is_visible(&v.position) {
                 prop_assert!(v.position.iter().all(|c| !c.is_nan()));
                 let band = state.guard_band_xy.then_some(state.guard_band);
                 for bounds in [Some(VIEWPORT), band] {
@@ -437,6 +485,31 @@ mod tests {
                         prop_assert!(distance.is_nan() || distance >= 0.0);
                     }
                 }
+            }
+        }
+    }
+
+    proptest! {
+        /// Oracle: `clip`. Codes decide only what it decides.
+        #[test]
+        fn codes_decide_as_clipping_does(
+            state in state(),
+            positions in proptest::array::uniform3(proptest::array::uniform4(prop_oneof![
+                8 => -2.0..2.0_f32,
+                2 => prop_oneof![Just(0.0), Just(1.0), Just(-1.0), Just(-0.0)],
+                1 => prop_oneof![Just(f32::NAN), Just(f32::INFINITY), Just(-f32::INFINITY)],
+            ])),
+        ) {
+            let guard_band = [-4.0, 3.0, -2.0, 5.0];
+            let state = ClipState { clip_distances: 0, cull_distances: 0, guard_band, ..state };
+            prop_assume!(state.accepts_visible());
+            let codes = state.codes([0, 1, 2, 3].map(|c: usize| positions.map(|p| p[c])));
+            let vertices = positions.map(|[x, y, z, w]| at(x, y, z, w));
+            let [a, b, c] = codes;
+            if (a | b | c) & code::HIDDEN == 0 {
+                prop_assert_eq!(run(&state, &vertices).0, Verdict::Accept);
+            } else if a & b & c & state.rejecting_codes() != 0 {
+                prop_assert_eq!(run(&state, &vertices).0, Verdict::Reject);
             }
         }
     }

@@ -1,12 +1,15 @@
 //! 3DPRIMITIVE: the state is resolved once; then vertices go through the stages in batches.
 
-use super::front::{ClipInput, FrontEnd, FrontWorker, Item, SetupState, keep_edges};
+use super::front::{
+    Before, ClipInput, ClipPrimitive, FrontEnd, FrontWorker, Item, ItemPrimitive, SetupState,
+    keep_edges,
+};
 use super::geometry::{self, Geometry};
 use super::raster_state::RasterState;
 use super::sbe::Attributes;
 use super::state;
 use super::tiles::Screen;
-use super::topology::{Primitive, Topology};
+use super::topology::{Primitive, ProvokingSelects, Topology};
 use super::vertex_batch::Batch;
 use super::vf::Fetch;
 use super::vs::VertexShader;
@@ -40,9 +43,9 @@ pub struct Draw {
     /// Statistics Enable (3DSTATE_VF_STATISTICS).
     counted: bool,
     /// Items that wait for the front end.
-    items: Vec<Item>,
-    /// The next item, with numbers of threads and primitives that items so far have.
-    next: Item,
+    items: Vec<Item<ClipPrimitive>>,
+    /// The numbers of the items so far.
+    before: Before,
     /// Vertices of the items that wait.
     waiting: usize,
 }
@@ -56,9 +59,15 @@ struct Pipeline {
 }
 
 /// Adds a primitive, whose vertices are numbers, to a batch.
-fn push(batch: &mut Batch<Primitive>, primitive: &Primitive) {
-    let primitive = primitive.map(|vertex| batch.place(vertex));
+#[inline]
+fn push<P: ItemPrimitive>(
+    batch: &mut Batch<P>,
+    primitive: &Primitive,
+    selects: ProvokingSelects,
+) -> Result<(), Fault> {
+    let primitive = P::of(primitive, selects, |vertex| batch.place(vertex));
     batch.primitives.push(primitive);
+    Ok(())
 }
 
 impl Draw {
@@ -94,7 +103,7 @@ impl Draw {
             pipeline: Pipeline { setup, windower, pixels },
             counted: statistics.statistics_enable,
             items: Vec::new(),
-            next: Item::default(),
+            before: Before::default(),
             waiting: 0,
         })
     }
@@ -119,8 +128,24 @@ impl Draw {
     fn run_vertices(&mut self, exec: &mut Exec<'_>) -> Result<(), Fault> {
         // The client of accesses of vertex fetch. Other units set their own.
         let _client = exec.vm.client(Client::Vertices);
+        match self.geometry.passes(self.topology.shape()) {
+            true => self.assemble(exec, Draw::queue)?,
+            false => self.assemble(exec, Draw::stages)?,
+        }
+        self.flush(exec)?;
+        self.geometry.finish(exec)?;
+        self.pipeline.draw(exec, &mut self.front)
+    }
+
+    /// Makes items of all vertices and primitives, and hands them to `take`.
+    fn assemble<P: ItemPrimitive>(
+        &mut self,
+        exec: &mut Exec<'_>,
+        take: fn(&mut Draw, &mut Exec<'_>, Item<P>) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
         let range = self.fetch.range;
         let cached = self.front.has_vertex_cache();
+        let selects = self.pipeline.setup.raster.provoking;
         let mut batch = Batch::default();
         for instance in 0..range.instances {
             exec.spend(watchdog::PACKET)?;
@@ -130,10 +155,7 @@ impl Draw {
             for position in 0..range.vertices {
                 exec.spend(watchdog::INSTRUCTION)?;
                 let index = self.fetch.index(exec, position)?;
-                let mut out = |primitive: &Primitive| {
-                    push(&mut batch, primitive);
-                    Ok::<(), Fault>(())
-                };
+                let mut out = |primitive: &Primitive| push(&mut batch, primitive, selects);
                 match index {
                     Some(vertex) => {
                         vertices += 1;
@@ -142,31 +164,26 @@ impl Draw {
                     None => assembler.cut(&mut out)?,
                 }
                 if batch.is_full() {
-                    self.take(exec, &mut batch, instance)?;
+                    self.take(exec, &mut batch, instance, take)?;
                 }
             }
-            assembler.cut(&mut |primitive: &Primitive| {
-                push(&mut batch, primitive);
-                Ok::<(), Fault>(())
-            })?;
-            self.take(exec, &mut batch, instance)?;
+            assembler.cut(&mut |primitive: &Primitive| push(&mut batch, primitive, selects))?;
+            self.take(exec, &mut batch, instance, take)?;
             if self.counted {
                 state::count(exec, IaVerticesCount::OFFSET, vertices);
                 state::count(exec, IaPrimitivesCount::OFFSET, assembler.primitives().into());
             }
         }
-        self.flush(exec)?;
-        self.geometry.finish(exec)?;
-        self.pipeline.draw(exec, &mut self.front)
+        Ok(())
     }
 
-    /// Takes the vertices and primitives of a batch. They wait until there is work for several host
-    /// threads, unless the draw has stages between vertex shader and clipper.
-    fn take(
+    /// Makes an item of the vertices and primitives of a batch, and hands it to `take`.
+    fn take<P>(
         &mut self,
         exec: &mut Exec<'_>,
-        batch: &mut Batch<Primitive>,
+        batch: &mut Batch<P>,
         instance: u32,
+        take: fn(&mut Draw, &mut Exec<'_>, Item<P>) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         if batch.vertices.is_empty() {
             batch.clear();
@@ -176,20 +193,25 @@ impl Draw {
             vertices: std::mem::take(&mut batch.vertices),
             primitives: std::mem::take(&mut batch.primitives),
             instance,
-            ..self.next
+            before: self.before,
         };
         batch.clear();
         if let Some(shader) = &self.front.vertex {
-            self.next.threads += shader.threads_of(item.vertices.len());
+            self.before.threads += shader.threads_of(item.vertices.len());
         }
-        if !self.geometry.passes(self.topology.shape()) {
-            return self.stages(exec, &item);
-        }
-        self.next.before = self.next.before.wrapping_add(item.primitives.len() as u32);
+        take(self, exec, item)
+    }
+
+    /// Adds an item that goes from the vertex shader to the clipper. It waits until there is work
+    /// for several host threads.
+    fn queue(&mut self, exec: &mut Exec<'_>, item: Item<ClipPrimitive>) -> Result<(), Fault> {
+        let more = item.primitives.len() as u32;
+        self.before.primitives = self.before.primitives.wrapping_add(more);
         self.waiting += item.vertices.len();
         self.items.push(item);
-        let first = self.items.first().map_or(0, |item| item.before);
-        let full = self.next.before.wrapping_sub(first) >= GROUP || self.waiting >= GROUP_VERTICES;
+        let first = self.items.first().map_or(0, |item| item.before.primitives);
+        let full =
+            self.before.primitives.wrapping_sub(first) >= GROUP || self.waiting >= GROUP_VERTICES;
         if full { self.flush(exec) } else { Ok(()) }
     }
 
@@ -220,25 +242,25 @@ impl Draw {
     }
 
     /// Takes an item through vertex shader, tessellation, geometry shader and stream output.
-    fn stages(&mut self, exec: &mut Exec<'_>, item: &Item) -> Result<(), Fault> {
+    fn stages(&mut self, exec: &mut Exec<'_>, mut item: Item<Primitive>) -> Result<(), Fault> {
         let edge_flags = self.has_edge_flags();
         let Draw { fetch, geometry, front, pipeline, .. } = self;
-        let vertices = front.shade(exec, fetch, item)?;
-        let mut kept = Vec::new();
-        let primitives = match edge_flags {
-            true => {
-                let flags = front.edge_flags(exec, fetch, item)?;
-                kept.extend(item.primitives.iter().map(|primitive| keep_edges(primitive, &flags)));
-                &kept
+        let vertices = front.shade(exec, fetch, &item)?;
+        if edge_flags {
+            let flags = front.edge_flags(exec, fetch, &item)?;
+            for primitive in &mut item.primitives {
+                let corners = primitive.corners();
+                keep_edges(&mut primitive.edges, corners, &flags);
             }
-            false => &item.primitives,
-        };
+        }
         geometry.run(
             exec,
             &vertices,
-            primitives,
+            &item.primitives,
             &mut |exec: &mut Exec<'_>, vertices: &Vertices, primitive: &Primitive| {
-                let input = ClipInput::new(vertices, primitive, pipeline.setup.raster.provoking);
+                let selects = pipeline.setup.raster.provoking;
+                let primitive = ClipPrimitive::of(primitive, selects, |vertex| vertex);
+                let input = ClipInput::new(vertices, primitive);
                 front.setup.primitive(exec, &pipeline.setup, &input)?;
                 match front.setup.bins.is_full() {
                     true => pipeline.draw(exec, front),

@@ -10,10 +10,10 @@ use super::clip::{self, ClipVertex, Remains};
 use super::primitives::{BinnedPrimitive, SetupPrimitive};
 use super::raster_state::RasterState;
 use super::sbe::{About, Attributes};
-use super::sf::{Setup, TriangleInfo};
+use super::sf::TriangleInfo;
 use super::state;
 use super::tiles;
-use super::topology::{Primitive, ProvokingSelects, Shape};
+use super::topology::{Edges, Primitive, ProvokingSelects, Shape};
 use super::vf::Fetch;
 use super::vs::VertexShader;
 use super::vue::{Vertices, dword, floats, place};
@@ -34,6 +34,9 @@ use genxml::gen8::registers::{ClInvocationCount, ClPrimitivesCount, VsInvocation
 use genxml::gen8::render3d_raster::{ThreeDStateClip, ThreeDStateSf};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
+use triangles::{ScreenVertices, Triangles};
+
+mod triangles;
 
 /// Primitives with the setup data of their attributes.
 pub type Bins = tiles::Bins<BinnedPrimitive, [Attribute; 4]>;
@@ -53,6 +56,8 @@ const PRIMITIVE_TIME: u64 = 150;
 pub struct SetupState {
     /// State of the stages from the clipper to the rasteriser.
     pub raster: RasterState,
+    /// State of the fast path of triangles; `None` if all primitives take the general path.
+    triangles: Option<Triangles>,
     attributes: Attributes,
     /// There is a pixel shader, which needs attributes.
     shades: bool,
@@ -74,6 +79,8 @@ impl SetupState {
         watched: Option<WatchedPixel>,
     ) -> SetupState {
         SetupState {
+            // The general path emits the events of a watched pixel.
+            triangles: if watched.is_none() { Triangles::of(&raster) } else { None },
             raster,
             attributes,
             shades,
@@ -117,18 +124,16 @@ pub struct ClipSetup {
     counts: Counts,
 }
 
-/// The clipper's input: a primitive with its vertices.
+/// A primitive that goes to the clipper.
 #[derive(Clone, Copy, Debug)]
-pub struct ClipInput<'a> {
+pub struct ClipPrimitive {
     /// Point, line, triangle or rectangle.
     pub shape: Shape,
-    /// The dwords of each vertex. If the shape has fewer than three vertices, the last one is
-    /// repeated.
-    pub vertices: [&'a [u32]; 3],
-    /// The indices of these vertices in the list that they come from.
-    pub indices: [u32; 3],
-    /// Index of the provoking vertex.
-    pub provoking: usize,
+    /// The vertices, as indices into a list. If the shape has fewer than three vertices, the last
+    /// one is repeated.
+    pub vertices: [u32; 3],
+    /// Index of the provoking vertex, 0 to 2.
+    pub provoking: u8,
     /// Primitive ID.
     pub id: u32,
     /// Edges that wireframes draw.
@@ -141,28 +146,104 @@ pub struct ClipInput<'a> {
     pub stippled: bool,
 }
 
-impl<'a> ClipInput<'a> {
-    /// The input for a primitive whose vertices are indices into `vertices`.
-    pub fn new(
-        vertices: &'a Vertices,
+/// A primitive of an [`Item`].
+pub trait ItemPrimitive: Sized {
+    /// The primitive, with `index` applied to each of its vertices.
+    fn of(primitive: &Primitive, selects: ProvokingSelects, index: impl FnMut(u32) -> u32) -> Self;
+}
+
+impl ItemPrimitive for Primitive {
+    fn of(primitive: &Primitive, _: ProvokingSelects, index: impl FnMut(u32) -> u32) -> Primitive {
+        primitive.map(index)
+    }
+}
+
+impl ItemPrimitive for ClipPrimitive {
+    #[inline]
+    fn of(
         primitive: &Primitive,
         selects: ProvokingSelects,
-    ) -> ClipInput<'a> {
-        let numbers = primitive.vertices();
-        let index = |n: usize| numbers[n.min(numbers.len() - 1)];
-        let indices = [index(0), index(1), index(2)];
-        let vertex = |n: usize| vertices.get(indices[n] as usize);
-        ClipInput {
+        mut index: impl FnMut(u32) -> u32,
+    ) -> ClipPrimitive {
+        let vertices = match *primitive.vertices() {
+            [] => [0; 3],
+            [a] => [index(a); 3],
+            [a, b] => {
+                let (a, b) = (index(a), index(b));
+                [a, b, b]
+            }
+            [a, b, c, ..] => [index(a), index(b), index(c)],
+        };
+        ClipPrimitive {
             shape: primitive.shape,
-            vertices: [vertex(0), vertex(1), vertex(2)],
-            indices,
-            provoking: primitive.provoking(&selects),
+            vertices,
+            provoking: primitive.provoking(&selects) as u8,
             id: primitive.id,
             edges: primitive.edges,
             first: primitive.first,
             last: primitive.last,
             stippled: primitive.stippled,
         }
+    }
+}
+
+/// The clipper's input: a primitive with its vertices.
+#[derive(Clone, Copy, Debug)]
+pub struct ClipInput<'a> {
+    /// The primitive.
+    pub primitive: ClipPrimitive,
+    /// The dwords of each vertex.
+    pub vertices: [&'a [u32]; 3],
+}
+
+impl<'a> ClipInput<'a> {
+    /// The input for a primitive whose vertices are indices into `vertices`.
+    pub fn new(vertices: &'a Vertices, primitive: ClipPrimitive) -> ClipInput<'a> {
+        let vertex = |n: u32| vertices.get(n as usize);
+        ClipInput { primitive, vertices: primitive.vertices.map(vertex) }
+    }
+}
+
+/// A primitive that is set up, with what the bins need besides.
+#[derive(Clone, Copy, Debug)]
+struct Placed<'a> {
+    primitive: &'a ClipPrimitive,
+    vertices: [&'a [u32]; 3],
+    viewport: usize,
+    array_index: u32,
+    number: u32,
+}
+
+impl Placed<'_> {
+    /// Puts a setup primitive, which can cover `pixels`, into the bins.
+    #[inline]
+    fn push(
+        &self,
+        exec: &mut Exec<'_>,
+        state: &SetupState,
+        bins: &mut Bins,
+        pixels: Rect,
+        setup: &SetupPrimitive,
+    ) -> Result<(), Fault> {
+        let about = About {
+            primitive_id: self.primitive.id,
+            back: setup.back,
+            corner: setup.corner,
+            provoking: self.primitive.provoking.into(),
+        };
+        let primitive = BinnedPrimitive {
+            setup: *setup,
+            shape: self.primitive.shape,
+            viewport: self.viewport,
+            array_index: self.array_index,
+            stippled: self.primitive.stippled,
+            number: self.number,
+        };
+        bins.push(exec, pixels, primitive, |setup| {
+            if state.shades {
+                state.attributes.setup(self.vertices, &about, setup);
+            }
+        })
     }
 }
 
@@ -189,26 +270,22 @@ impl ClipSetup {
         input: &ClipInput<'_>,
     ) -> Result<(), Fault> {
         let ClipSetup { bins, stipple, remains, number, counts } = self;
-        let SetupState { raster, attributes, .. } = state;
+        let SetupState { raster, .. } = state;
+        let ClipInput { primitive, vertices: dwords } = input;
         exec.spend(watchdog::OBJECT)?;
-        let leader = input.vertices[input.provoking];
+        let leader = dwords[usize::from(primitive.provoking)];
         let viewport = raster.viewport(dword(leader, place::VIEWPORT));
-        let array_index =
-            if raster.zero_array_index { 0 } else { dword(leader, place::ARRAY_INDEX) };
-        let [a, b, c] = input.vertices;
-        let vertices = [clip_vertex(a), clip_vertex(b), clip_vertex(c)];
+        let array_index = raster.array_index(leader);
+        let vertices = dwords.map(clip_vertex);
         let clip_state =
             clip::ClipState { guard_band: raster.viewports[viewport].guard_band, ..raster.clip };
-        let count = input.shape.corners();
+        let count = primitive.shape.corners();
         let verdict = clip::clip(&clip_state, &vertices[..count], remains);
         counts.clipped += 1;
         counts.kept += u64::from(verdict != clip::Verdict::Reject);
-        let setup = Setup {
-            state: &raster.setup,
-            viewport: &raster.viewports[viewport],
-            transform: raster.transform,
-            multisample: &raster.multisample,
-        };
+        let setup = raster.setup_of(viewport);
+        let placed =
+            Placed { primitive, vertices: *dwords, viewport, array_index, number: *number };
         let (mut made, mut result) = (false, Ok(()));
         let mut each = |primitive: &SetupPrimitive| {
             made = true;
@@ -217,41 +294,23 @@ impl ClipSetup {
             if pixels.is_empty() || result.is_err() {
                 return;
             }
-            let about = About {
-                primitive_id: input.id,
-                back: primitive.back,
-                corner: primitive.corner,
-                provoking: input.provoking,
-            };
-            let primitive = BinnedPrimitive {
-                setup: *primitive,
-                shape: input.shape,
-                viewport,
-                array_index,
-                stippled: input.stippled,
-                number: *number,
-            };
-            result = bins.push(exec, pixels, primitive, |setup| {
-                if state.shades {
-                    attributes.setup(input.vertices, &about, setup);
-                }
-            });
+            result = placed.push(exec, state, bins, pixels, primitive);
         };
         let width = |vertex: &[u32]| f32::from_bits(dword(vertex, place::POINT_WIDTH));
-        match input.shape {
-            Shape::Point => setup.point(&vertices[0], verdict, width(input.vertices[0]), &mut each),
+        match primitive.shape {
+            Shape::Point => setup.point(&vertices[0], verdict, width(dwords[0]), &mut each),
             Shape::Line => {
-                if input.first {
+                if primitive.first {
                     *stipple = raster.line_stipple.map_or(0, |(_, start)| start);
                 }
                 let ends = [vertices[0], vertices[1]];
-                let along = setup.line(&ends, verdict, remains, *stipple, input.last, &mut each);
+                let along =
+                    setup.line(&ends, verdict, remains, *stipple, primitive.last, &mut each);
                 *stipple = stipple.wrapping_add(along);
             }
             Shape::Rectangle => setup.rectangle(&vertices, verdict, &mut each),
             _ => {
-                let info =
-                    TriangleInfo { edges: input.edges, point_width: input.vertices.map(width) };
+                let info = TriangleInfo { edges: primitive.edges, point_width: dwords.map(width) };
                 setup.triangle(&vertices, verdict, remains, &info, &mut each);
             }
         }
@@ -285,10 +344,10 @@ impl ClipSetup {
         });
         exec.emit_pixel(&PixelEvent::Primitive(PrimitiveInfo {
             number: self.number,
-            id: input.id,
-            shape: input.shape.name(),
+            id: input.primitive.id,
+            shape: input.primitive.shape.name(),
             vertices,
-            count: input.shape.corners(),
+            count: input.primitive.shape.corners(),
             array_index: array_index as u32,
             fate,
         }));
@@ -302,7 +361,7 @@ impl ClipSetup {
             return;
         }
         // A rectangle is never cut (see `Setup::rectangle`).
-        let is_cut = verdict == clip::Verdict::Cut && input.shape != Shape::Rectangle;
+        let is_cut = verdict == clip::Verdict::Cut && input.primitive.shape != Shape::Rectangle;
         let corners: Vec<ClippedCorner> = match is_cut {
             true => self
                 .remains
@@ -315,11 +374,11 @@ impl ClipSetup {
         exec.emit_origin(|| {
             OriginEvent::Clipped(Clipped {
                 number: self.number,
-                indices: input.indices,
+                indices: input.primitive.vertices,
                 vertices: input.vertices,
-                count: input.shape.corners(),
-                provoking: input.provoking,
-                id: input.id,
+                count: input.primitive.shape.corners(),
+                provoking: input.primitive.provoking.into(),
+                id: input.primitive.id,
                 corners: &corners,
             })
         });
@@ -371,19 +430,26 @@ fn clip_vertex(vertex: &[u32]) -> ClipVertex {
 }
 
 /// A batch of vertices, and the primitives that use them.
-#[derive(Debug, Default)]
-pub struct Item {
+#[derive(Debug)]
+pub struct Item<P> {
     /// The vertices. With a vertex cache: their vertex numbers, which come from the index buffer if
     /// the draw is indexed. Without: their positions in the sequence of vertices of the draw.
     pub vertices: Vec<u32>,
     /// Primitives; their vertices are indices into `vertices`.
-    pub primitives: Vec<Primitive>,
+    pub primitives: Vec<P>,
     /// The instance.
     pub instance: u32,
-    /// Number of vertex shader threads that the draw needs for the items before this one.
+    /// What the items before this one have.
+    pub before: Before,
+}
+
+/// Numbers of a draw before an item.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Before {
+    /// Number of vertex shader threads that the draw needs for the earlier items.
     pub threads: u64,
-    /// Number of primitives in the items before this one.
-    pub before: u32,
+    /// Number of primitives in the earlier items.
+    pub primitives: u32,
 }
 
 /// Items of a draw, with the state to process them.
@@ -394,7 +460,7 @@ pub struct FrontEnd<'a> {
     /// Clipper and setup.
     pub state: &'a SetupState,
     /// The items.
-    pub items: &'a [Item],
+    pub items: &'a [Item<ClipPrimitive>],
     /// The topology has edge flags, and a vertex element supplies them.
     pub edge_flags: bool,
     /// The result of an item depends on the items before it: a line continues the stipple pattern
@@ -411,6 +477,8 @@ pub struct FrontWorker {
     pub setup: ClipSetup,
     /// The vertices of an item. The field exists to reuse its memory.
     fetched: Vertices,
+    /// The vertices of an item on the screen, for the fast path of triangles.
+    screen: ScreenVertices,
     /// The worker was [forked](Work::fork): its items run in parallel with others.
     forked: bool,
     /// Reads and writes of the URB by the last part that this worker ran.
@@ -462,6 +530,7 @@ impl FrontWorker {
             vertex,
             setup: ClipSetup::new(state, bins),
             fetched: Vertices::default(),
+            screen: ScreenVertices::default(),
             forked: false,
             changes: urb::Changes::default(),
             written: urb::Written::default(),
@@ -478,11 +547,11 @@ impl FrontWorker {
     ///
     /// # Errors
     /// Any [`Fault`] of a thread, or of memory.
-    pub fn shade(
+    pub fn shade<P>(
         &mut self,
         exec: &mut Exec<'_>,
         fetch: &Fetch,
-        item: &Item,
+        item: &Item<P>,
     ) -> Result<Vertices, Fault> {
         let cached = self.has_vertex_cache();
         exec.emit_origin(|| {
@@ -505,7 +574,7 @@ impl FrontWorker {
             }
         }
         let Some(shader) = &mut self.vertex else { return Ok(fetched) };
-        shader.number_from(item.threads);
+        shader.number_from(item.before.threads);
         let shaded = shader.run(exec, &fetched)?;
         self.setup.counts.shaded += fetched.count() as u64;
         self.fetched = fetched;
@@ -516,11 +585,11 @@ impl FrontWorker {
     ///
     /// # Errors
     /// A page fault.
-    pub fn edge_flags(
+    pub fn edge_flags<P>(
         &self,
         exec: &mut Exec<'_>,
         fetch: &Fetch,
-        item: &Item,
+        item: &Item<P>,
     ) -> Result<Vec<bool>, Fault> {
         let cached = self.has_vertex_cache();
         let flag = |vertex: &u32| {
@@ -541,12 +610,10 @@ fn number(exec: &Exec<'_>, fetch: &Fetch, vertex: u32, cached: bool) -> Result<u
 
 /// Keeps an edge of a triangle only if the edge flag of the edge's first vertex is set. `flags` has
 /// the edge flag of each vertex.
-pub fn keep_edges(primitive: &Primitive, flags: &[bool]) -> Primitive {
-    let (mut primitive, corners) = (*primitive, primitive.corners());
-    for (edge, vertex) in primitive.edges.iter_mut().zip(corners) {
+pub fn keep_edges(edges: &mut Edges, corners: [u32; 3], flags: &[bool]) {
+    for (edge, vertex) in edges.iter_mut().zip(corners) {
         *edge &= flags[vertex as usize];
     }
-    primitive
 }
 
 impl FrontEnd<'_> {
@@ -558,21 +625,25 @@ impl FrontEnd<'_> {
         items: Range<u64>,
     ) -> Result<(), Fault> {
         for item in &self.items[items.start as usize..items.end as usize] {
-            worker.setup.number = item.before;
+            worker.setup.number = item.before.primitives;
             let vertices = worker.shade(exec, self.fetch, item)?;
             let flags = match self.edge_flags {
                 true => Some(worker.edge_flags(exec, self.fetch, item)?),
                 false => None,
             };
-            let provoking = self.state.raster.provoking;
+            let FrontWorker { setup, screen, .. } = worker;
+            if let Some(triangles) = &self.state.triangles {
+                triangles.transform(&self.state.raster, &vertices, screen);
+            }
             for primitive in &item.primitives {
-                let input = match &flags {
-                    None => ClipInput::new(&vertices, primitive, provoking),
-                    Some(flags) => {
-                        ClipInput::new(&vertices, &keep_edges(primitive, flags), provoking)
-                    }
-                };
-                worker.setup.primitive(exec, self.state, &input)?;
+                if setup.triangle(exec, self.state, (&vertices, screen), primitive)? {
+                    continue;
+                }
+                let mut primitive = *primitive;
+                if let Some(flags) = &flags {
+                    keep_edges(&mut primitive.edges, primitive.vertices, flags);
+                }
+                setup.primitive(exec, self.state, &ClipInput::new(&vertices, primitive))?;
             }
             if worker.vertex.is_none() {
                 worker.fetched = vertices;
@@ -596,7 +667,7 @@ impl Work for FrontEnd<'_> {
         }
         // About a nanosecond for each instruction and vertex.
         let each = worker.vertex.as_ref().map_or(0, VertexShader::instructions) as u64;
-        let time = |item: &Item| {
+        let time = |item: &Item<ClipPrimitive>| {
             let primitives = item.primitives.len() as u64;
             item.vertices.len() as u64 * (VERTEX_TIME + each) + primitives * PRIMITIVE_TIME
         };
@@ -637,7 +708,10 @@ impl Work for FrontEnd<'_> {
 
     fn report(worker: &mut FrontWorker) -> Report {
         Report {
-            programs: worker.vertex.as_mut().map_or_else(Vec::new, VertexShader::take_programs),
+            programs: worker
+                .vertex
+                .as_mut()
+                .map_or_else(Vec::new, VertexShader::take_programs),
             bins: std::mem::take(&mut worker.setup.bins),
             counts: std::mem::take(&mut worker.setup.counts),
             changes: std::mem::take(&mut worker.changes),

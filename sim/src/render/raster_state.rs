@@ -6,10 +6,11 @@ use super::clip::{ClipMode, ClipState};
 use super::depth;
 use super::depth::DepthFormat;
 use super::points_lines::{LineState, PointState};
-use super::sf::{CullMode, DepthBias, FillMode, SetupState};
+use super::sf::{CullMode, DepthBias, FillMode, Setup, SetupState};
 use super::state;
 use super::stipple::{LineStipple, PolygonStipple};
 use super::topology::ProvokingSelects;
+use super::vue::{dword, place};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::state::State;
@@ -74,11 +75,8 @@ pub struct RasterState {
     pub viewports: Vec<Viewport>,
     /// The depth range of each viewport; empty if no depth buffer is tested or written.
     pub ranges: Vec<CcViewport>,
-    /// The scissor rectangle of each viewport, if scissor rectangles are enabled.
-    pub scissors: Option<Vec<Rect>>,
-    /// The drawing rectangle and its origin. [`window`](Self::window) adds the bounds of viewport
-    /// and scissor rectangle, and a rectangle of the caller.
-    pub bounds: Bounds,
+    /// The pixels that primitives of each viewport may draw.
+    windows: Vec<Rect>,
     /// All primitives are drawn to slice 0.
     pub zero_array_index: bool,
     /// The selects of the provoking vertex, from which flat attributes come.
@@ -110,6 +108,25 @@ impl RasterState {
         let (multisample, samples, forced) = multisample(exec, &raster)?;
         let origin = [rectangle.drawing_rectangle_origin_x, rectangle.drawing_rectangle_origin_y]
             .map(|origin| origin.get() as i32);
+        let scissors = scissors.map(|list| list.found.iter().map(scissor).collect::<Vec<_>>());
+        let window = |(n, viewport): (usize, &Viewport)| {
+            let scissor = scissors.as_ref().and_then(|list| list.get(n).copied());
+            let bounds = Bounds {
+                drawing: Rect::inclusive(
+                    rectangle.clipped_drawing_rectangle_x_min.get() as i32,
+                    rectangle.clipped_drawing_rectangle_y_min.get() as i32,
+                    rectangle.clipped_drawing_rectangle_x_max.get() as i32,
+                    rectangle.clipped_drawing_rectangle_y_max.get() as i32,
+                ),
+                origin,
+                scissor,
+                target: Rect::SCREEN,
+            };
+            // Drivers disable the X and Y clip test for points and lines, and rely on the
+            // viewport's extents.
+            bounds.window(viewport, sf.viewport_transform_enable)
+        };
+        let windows = viewports.iter().enumerate().map(window).collect();
         Ok(RasterState {
             clip: clip_state(&clip, &raster, distances),
             setup: setup_state(exec, &clip, &sf, &raster, &wm, raster_mode(&raster, forced).on),
@@ -129,18 +146,7 @@ impl RasterState {
             forced,
             viewports,
             ranges: ranges.map_or_else(Vec::new, |list| list.found),
-            scissors: scissors.map(|list| list.found.iter().map(scissor).collect()),
-            bounds: Bounds {
-                drawing: Rect::inclusive(
-                    rectangle.clipped_drawing_rectangle_x_min.get() as i32,
-                    rectangle.clipped_drawing_rectangle_y_min.get() as i32,
-                    rectangle.clipped_drawing_rectangle_x_max.get() as i32,
-                    rectangle.clipped_drawing_rectangle_y_max.get() as i32,
-                ),
-                origin,
-                scissor: None,
-                target: Rect::SCREEN,
-            },
+            windows,
             zero_array_index: clip.force_zero_rta_index_enable,
             provoking: ProvokingSelects {
                 line: sf.line_strip_list_provoking_vertex_select.bits() as u8,
@@ -158,14 +164,31 @@ impl RasterState {
         if index < self.viewports.len() { index } else { 0 }
     }
 
+    /// Setup of primitives of a viewport.
+    #[inline]
+    pub fn setup_of(&self, viewport: usize) -> Setup<'_> {
+        Setup {
+            state: &self.setup,
+            viewport: &self.viewports[viewport],
+            transform: self.transform,
+            multisample: &self.multisample,
+        }
+    }
+
+    /// The render target array index of a primitive with this provoking vertex.
+    pub fn array_index(&self, leader: &[u32]) -> u32 {
+        if self.zero_array_index { 0 } else { dword(leader, place::ARRAY_INDEX) }
+    }
+
+    /// The pixels that primitives of each viewport may draw.
+    pub fn windows(&self) -> &[Rect] {
+        &self.windows
+    }
+
     /// The pixels of `target` that primitives of a viewport may draw. `target` is the screen or a
     /// tile of the screen.
     pub fn window(&self, viewport: usize, target: Rect) -> Rect {
-        let scissor = self.scissors.as_ref().and_then(|list| list.get(viewport).copied());
-        let bounds = Bounds { scissor, target, ..self.bounds };
-        // Drivers disable the X and Y clip test for points and lines, and rely on the viewport's
-        // extents.
-        bounds.window(&self.viewports[viewport], self.transform.viewport)
+        self.windows[viewport].intersection(target)
     }
 }
 

@@ -129,6 +129,9 @@ impl Attributes {
             if rule.sprite && about.corner.is_some() {
                 return interpolate::sprite(self.lower_left);
             }
+            if let Some(values) = rule.plain(vertices, about) {
+                return values;
+            }
             std::array::from_fn(|component| rule.component(component, vertices, about))
         }));
     }
@@ -203,6 +206,25 @@ impl Rule {
             _ => component,
         };
         slot * SLOT + source
+    }
+
+    /// The setup data of an attribute that is interpolated between the slots of three vertices, as
+    /// most are; `None` for other attributes.
+    #[inline(always)]
+    fn plain(&self, vertices: [&[u32]; 3], about: &About) -> Option<[Attribute; 4]> {
+        let Rule { slot, swizzle, overridden, primitive_id, flat, wrap, .. } = *self;
+        let replaced = [overridden, primitive_id, wrap] != [[false; 4]; 3];
+        if replaced || flat || swizzle != Swizzle::INPUTATTR || about.corner.is_some() {
+            return None;
+        }
+        let slot = |vertex: &[u32]| vertex.get(slot * SLOT..)?.first_chunk::<SLOT>().copied();
+        let (a, b, c) = (slot(vertices[0])?, slot(vertices[1])?, slot(vertices[2])?);
+        let mut data = [[0.0; 4]; SLOT];
+        for (n, data) in data.iter_mut().enumerate() {
+            let values = [f32::from_bits(a[n]), f32::from_bits(b[n]), f32::from_bits(c[n])];
+            *data = interpolate::interpolated(values);
+        }
+        Some(data)
     }
 
     fn component(&self, component: usize, vertices: [&[u32]; 3], about: &About) -> Attribute {

@@ -194,12 +194,12 @@ impl Setup<'_> {
 
     /// True if a triangle with this area faces backward. The area is positive if the triangle is
     /// clockwise on the screen.
-    fn shows_back(&self, area: i64) -> bool {
+    pub fn shows_back(&self, area: i64) -> bool {
         (area < 0) != self.state.front_is_counterclockwise
     }
 
     /// True if Cull Mode drops triangles with this facing.
-    fn culls(&self, back: bool) -> bool {
+    pub fn culls(&self, back: bool) -> bool {
         match self.state.cull {
             CullMode::Both => true,
             CullMode::None => false,
@@ -222,7 +222,12 @@ impl Setup<'_> {
 
     /// Sets up a filled triangle, or a part of one, that is not culled.
     #[inline]
-    fn filled(&self, corners: &[Corner; 3], back: bool, each: &mut impl FnMut(&SetupPrimitive)) {
+    pub fn filled(
+        &self,
+        corners: &[Corner; 3],
+        back: bool,
+        each: &mut impl FnMut(&SetupPrimitive),
+    ) {
         let points = corners.map(|c| c.screen.at);
         let Some(convex) = Convex::triangle(points, FillRule::UpperLeft) else { return };
         let Some(mut planes) = Planes::triangle(corners) else { return };

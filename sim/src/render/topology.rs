@@ -509,7 +509,17 @@ impl Assembler {
         out: &mut impl FnMut(&Primitive) -> Result<(), E>,
     ) -> Result<(), E> {
         self.primitive.vertices[..vertices.len()].copy_from_slice(vertices);
-        self.primitive.count = vertices.len() as u8;
+        self.finish(vertices.len(), out)
+    }
+
+    /// Emits the primitive whose first `count` vertices have been set.
+    #[inline]
+    fn finish<E>(
+        &mut self,
+        count: usize,
+        out: &mut impl FnMut(&Primitive) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.primitive.count = count as u8;
         self.primitive.id = self.primitives;
         // Polygons and quads are counted when they are complete.
         let whole = !matches!(self.topology.kind, Kind::Polygon | Kind::Quads | Kind::QuadStrip);
@@ -526,14 +536,22 @@ impl Assembler {
             return Ok(());
         }
         self.count = 0;
-        let ring = self.ring;
-        match (self.topology.kind, self.adjacency) {
-            (Kind::LinesAdjacent, Adjacency::Discard) => self.emit(&ring[1..3], out),
-            (Kind::TrianglesAdjacent, Adjacency::Discard) => {
-                self.emit(&[ring[0], ring[2], ring[4]], out)
+        let (ring, to) = (&self.ring, &mut self.primitive.vertices);
+        let count = match (self.topology.kind, self.adjacency) {
+            (Kind::LinesAdjacent, Adjacency::Discard) => {
+                to[..2].copy_from_slice(&ring[1..3]);
+                2
             }
-            _ => self.emit(&ring[..vertices], out),
-        }
+            (Kind::TrianglesAdjacent, Adjacency::Discard) => {
+                to[..3].copy_from_slice(&[ring[0], ring[2], ring[4]]);
+                3
+            }
+            _ => {
+                to[..vertices].copy_from_slice(&ring[..vertices]);
+                vertices
+            }
+        };
+        self.finish(count, out)
     }
 
     /// Emits the line of a strip that ends `back` vertices before the newest vertex.
