@@ -62,7 +62,9 @@ impl Slots {
                 self.0.len() - 1
             }
         };
-        self.0.swap(0, index);
+        if index > 0 {
+            self.0.swap(0, index);
+        }
         match (&mut *self.0[0].1 as &mut dyn Any).downcast_mut() {
             Some(value) => value,
             None => unreachable!("a slot is stored beside the id of its type"),

@@ -9,8 +9,8 @@ use super::raster_state::RasterState;
 use super::sbe::Attributes;
 use super::state;
 use super::tiles::Screen;
-use super::topology::{Primitive, ProvokingSelects, Topology};
-use super::vertex_batch::Batch;
+use super::topology::{Assembler, Primitive, ProvokingSelects, Topology};
+use super::vertex_batch::{Batch, Table};
 use super::vf::Fetch;
 use super::vs::VertexShader;
 use super::vue::Vertices;
@@ -146,13 +146,17 @@ impl Draw {
         let range = self.fetch.range;
         let cached = self.front.has_vertex_cache();
         let selects = self.pipeline.setup.raster.provoking;
-        let mut batch = Batch::default();
+        let mut batch = Batch::new(std::mem::take(exec.device.scratch.get_mut::<Table>()));
         for instance in 0..range.instances {
             exec.spend(watchdog::PACKET)?;
+            batch.reserve(range.vertices);
             let mut assembler = self.geometry.assembler(self.topology);
             // Cut indices do not count as vertices (ARB_pipeline_statistics_query).
             let mut vertices = 0;
-            for position in 0..range.vertices {
+            if !self.fetch.is_indexed() {
+                vertices = self.list(exec, (&mut assembler, &mut batch), instance, take)?;
+            }
+            for position in vertices as u32..range.vertices {
                 exec.spend(watchdog::INSTRUCTION)?;
                 let index = self.fetch.index(exec, position)?;
                 let mut out = |primitive: &Primitive| push(&mut batch, primitive, selects);
@@ -165,6 +169,7 @@ impl Draw {
                 }
                 if batch.is_full() {
                     self.take(exec, &mut batch, instance, take)?;
+                    batch.reserve(range.vertices - position);
                 }
             }
             assembler.cut(&mut |primitive: &Primitive| push(&mut batch, primitive, selects))?;
@@ -174,7 +179,37 @@ impl Draw {
                 state::count(exec, IaPrimitivesCount::OFFSET, assembler.primitives().into());
             }
         }
+        *exec.device.scratch.get_mut::<Table>() = batch.into_table();
         Ok(())
+    }
+
+    /// Makes items of the complete primitives of a list whose vertices are not indexed: each vertex
+    /// is part of one primitive only. Returns the number of vertices that it took; the general path
+    /// takes the others. These are all if the topology is not a list, and those for which the
+    /// budget may not suffice.
+    fn list<P: ItemPrimitive>(
+        &mut self,
+        exec: &mut Exec<'_>,
+        (assembler, batch): (&mut Assembler, &mut Batch<P>),
+        instance: u32,
+        take: fn(&mut Draw, &mut Exec<'_>, Item<P>) -> Result<(), Fault>,
+    ) -> Result<u64, Fault> {
+        let Some(length) = assembler.list_length() else { return Ok(0) };
+        let selects = self.pipeline.setup.raster.provoking;
+        let mut first = 0;
+        while self.fetch.range.vertices - first >= length && exec.budget.instructions(length) {
+            assembler.consecutive(first, &mut |primitive: &Primitive| {
+                let primitive = P::of(primitive, selects, |vertex| batch.place_new(vertex));
+                batch.primitives.push(primitive);
+                Ok::<(), Fault>(())
+            })?;
+            first += length;
+            if batch.is_full() {
+                self.take(exec, batch, instance, take)?;
+                batch.reserve(self.fetch.range.vertices - first);
+            }
+        }
+        Ok(first.into())
     }
 
     /// Makes an item of the vertices and primitives of a batch, and hands it to `take`.

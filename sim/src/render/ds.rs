@@ -36,7 +36,7 @@ impl DomainShader {
     /// # Errors
     /// [`Fault::BadPacket`] for fields that no thread can run with; page faults when its constants
     /// are read.
-    pub fn resolve(exec: &mut Exec<'_>) -> Result<Option<DomainShader>, Fault> {
+    pub fn resolve(exec: &mut Exec<'_>) -> Result<Option<Box<DomainShader>>, Fault> {
         let ds: ThreeDStateDs = state::packet(exec);
         if !ds.function_enable {
             return Ok(None);
@@ -47,7 +47,7 @@ impl DomainShader {
         entries.check(exec, width, "domain shader")?;
         let first = ds.patch_urb_entry_read_offset.get() as usize * UNIT;
         let length = ds.patch_urb_entry_read_length.get() as usize * UNIT;
-        Ok(Some(DomainShader {
+        Ok(Some(Box::new(DomainShader {
             threads: Threads::new(&shader),
             shader,
             width,
@@ -56,7 +56,7 @@ impl DomainShader {
             pushed: first..first + length,
             entries,
             counted: ds.statistics_enable,
-        }))
+        })))
     }
 
     /// Number of dwords at the start of a patch that threads need.

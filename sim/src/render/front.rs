@@ -472,7 +472,7 @@ pub struct FrontEnd<'a> {
 #[derive(Debug)]
 pub struct FrontWorker {
     /// The vertex shader; `None` if vertices are not shaded.
-    pub vertex: Option<VertexShader>,
+    pub vertex: Option<Box<VertexShader>>,
     /// Clipper and setup.
     pub setup: ClipSetup,
     /// The vertices of an item. The field exists to reuse its memory.
@@ -502,7 +502,7 @@ impl FrontWorker {
     /// The stages at the start of a draw.
     pub fn new(
         exec: &mut Exec<'_>,
-        vertex: Option<VertexShader>,
+        vertex: Option<Box<VertexShader>>,
         state: &SetupState,
     ) -> FrontWorker {
         let mut spare = std::mem::take(exec.device.scratch.get_mut::<Spare>());
@@ -513,7 +513,7 @@ impl FrontWorker {
     /// Adds the counts of the draw to the statistics registers, and keeps the memory of the bins
     /// for the next draw. Call once, at the end of the draw.
     pub fn finish(&mut self, exec: &mut Exec<'_>, state: &SetupState) {
-        self.setup.count(exec, state, self.vertex.as_ref());
+        self.setup.count(exec, state, self.vertex.as_deref());
         let spare = self.spare.get_mut().unwrap_or_else(PoisonError::into_inner);
         spare.put(&mut self.setup.bins);
         *exec.device.scratch.get_mut::<Spare>() = std::mem::take(spare);
@@ -525,7 +525,7 @@ impl FrontWorker {
         spare.put(&mut self.setup.bins);
     }
 
-    fn with(vertex: Option<VertexShader>, state: &SetupState, bins: Bins) -> FrontWorker {
+    fn with(vertex: Option<Box<VertexShader>>, state: &SetupState, bins: Bins) -> FrontWorker {
         FrontWorker {
             vertex,
             setup: ClipSetup::new(state, bins),
@@ -563,11 +563,11 @@ impl FrontWorker {
             })
         });
         let mut fetched = std::mem::take(&mut self.fetched);
-        fetched.clear();
-        fetched.dwords = fetch.dwords;
         if cached {
             fetch.vertices(exec, &item.vertices, item.instance, &mut fetched)?;
         } else {
+            fetched.clear();
+            fetched.dwords = fetch.dwords;
             for &vertex in &item.vertices {
                 let vertex = number(exec, fetch, vertex, cached)?;
                 fetch.vertex(exec, vertex, item.instance, fetched.push())?;
@@ -666,7 +666,7 @@ impl Work for FrontEnd<'_> {
             return Estimate::InOrder;
         }
         // About a nanosecond for each instruction and vertex.
-        let each = worker.vertex.as_ref().map_or(0, VertexShader::instructions) as u64;
+        let each = worker.vertex.as_deref().map_or(0, VertexShader::instructions) as u64;
         let time = |item: &Item<ClipPrimitive>| {
             let primitives = item.primitives.len() as u64;
             item.vertices.len() as u64 * (VERTEX_TIME + each) + primitives * PRIMITIVE_TIME
@@ -694,7 +694,7 @@ impl Work for FrontEnd<'_> {
     }
 
     fn fork(&self, worker: &FrontWorker) -> FrontWorker {
-        let vertex = worker.vertex.as_ref().map(VertexShader::fork);
+        let vertex = worker.vertex.as_ref().map(|vertex| Box::new(vertex.fork()));
         FrontWorker { forked: true, ..FrontWorker::with(vertex, self.state, Bins::default()) }
     }
 
@@ -710,7 +710,7 @@ impl Work for FrontEnd<'_> {
         Report {
             programs: worker
                 .vertex
-                .as_mut()
+                .as_deref_mut()
                 .map_or_else(Vec::new, VertexShader::take_programs),
             bins: std::mem::take(&mut worker.setup.bins),
             counts: std::mem::take(&mut worker.setup.counts),

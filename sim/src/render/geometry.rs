@@ -22,17 +22,17 @@ use genxml::gen8::render3d_stages::{ThreeDStateDs, ThreeDStateGs, ThreeDStateTe,
 /// The stages between vertex shader and clipper, for a draw.
 #[derive(Debug)]
 pub struct Geometry {
-    patches: Option<Patches>,
-    shader: Option<GeometryShader>,
+    patches: Option<Box<Patches>>,
+    shader: Option<Box<GeometryShader>>,
     stream: StreamOut,
 }
 
 /// Hull shader, tessellator and domain shader.
 #[derive(Debug)]
 struct Patches {
-    hull: HullShader,
+    hull: Box<HullShader>,
     tessellator: Tessellator,
-    domain: DomainShader,
+    domain: Box<DomainShader>,
     tessellation: Tessellation,
     /// The patch data for domain shaders. This field, `vertices` and `primitives` exist to reuse
     /// their memory.
@@ -55,7 +55,7 @@ impl Geometry {
             (None, false, None) => None,
             (Some(hull), true, Some(domain)) => {
                 let tessellator = Tessellator::resolve(exec, &te)?;
-                Some(Patches {
+                Some(Box::new(Patches {
                     hull,
                     tessellator,
                     data: vec![0; domain.patch_dwords()],
@@ -63,7 +63,7 @@ impl Geometry {
                     tessellation: Tessellation::default(),
                     vertices: Vertices::default(),
                     primitives: Vec::new(),
-                })
+                }))
             }
             (_, on, _) => {
                 let why = "hull shader, tessellator and domain shader must be all on or all off (2a p.72)";

@@ -209,7 +209,7 @@ impl GeometryShader {
     pub fn resolve(
         exec: &mut Exec<'_>,
         tessellated: bool,
-    ) -> Result<Option<GeometryShader>, Fault> {
+    ) -> Result<Option<Box<GeometryShader>>, Fault> {
         let gs: ThreeDStateGs = state::packet(exec);
         if !gs.enable {
             return Ok(None);
@@ -244,7 +244,7 @@ impl GeometryShader {
         entries.check(exec, width, "geometry shader")?;
         let first = gs.vertex_urb_entry_read_offset.get() as usize * SLOTS;
         let length = gs.vertex_urb_entry_read_length.get() as usize * SLOTS;
-        Ok(Some(GeometryShader {
+        Ok(Some(Box::new(GeometryShader {
             threads: Threads::new(&shader),
             shader,
             mode,
@@ -267,7 +267,7 @@ impl GeometryShader {
             invocations: gs.invocations_increment_value.get(),
             entry: Vec::new(),
             made: Vertices::default(),
-        }))
+        })))
     }
 
     /// Shades primitives whose vertices are indices into `vertices`. Calls `out` for each primitive

@@ -54,7 +54,7 @@ impl HullShader {
     /// # Errors
     /// [`Fault::BadPacket`] for fields that no thread can run with; page faults when its constants
     /// are read.
-    pub fn resolve(exec: &mut Exec<'_>) -> Result<Option<HullShader>, Fault> {
+    pub fn resolve(exec: &mut Exec<'_>) -> Result<Option<Box<HullShader>>, Fault> {
         let hs: ThreeDStateHs = state::packet(exec);
         if !hs.enable {
             return Ok(None);
@@ -64,7 +64,7 @@ impl HullShader {
         entries.check(exec, 1, "hull shader")?;
         let first = hs.vertex_urb_entry_read_offset.get() as usize * UNIT;
         let length = hs.vertex_urb_entry_read_length.get() as usize * UNIT;
-        Ok(Some(HullShader {
+        Ok(Some(Box::new(HullShader {
             threads: Threads::new(&shader),
             shader,
             instances: hs.instance_count.get() as u32,
@@ -74,7 +74,7 @@ impl HullShader {
             entries,
             counted: hs.statistics_enable,
             patches: 0,
-        }))
+        })))
     }
 
     /// Makes a patch in its URB entry. `points` are the indices of its control points in

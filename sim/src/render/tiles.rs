@@ -16,7 +16,7 @@ use crate::mem::Client;
 use crate::pixel::coordinates::Rect;
 use crate::pixel::interpolate::Attribute;
 use crate::unit::Program;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 /// Pixels along the side of a tile of the screen. In a tiled target with 32 bits a pixel, such a
 /// tile occupies four pages.
@@ -160,12 +160,24 @@ impl<P, D> Bins<P, D> {
         end: Option<PrimitivePosition>,
         mut each: impl FnMut(PrimitivePosition, Rect),
     ) {
-        let mut next = Some(first);
-        while let Some(place) = next.filter(|_| next != end) {
-            let (chunk, index) = (place.0 as usize, place.1 as usize);
-            each(place, self.chunks[chunk].pixels[index]);
-            next = self.place(chunk, index + 1);
-        }
+        let _ = self.from(first).try_for_each(|(place, pixels)| {
+            if Some(place) == end {
+                return ControlFlow::Break(());
+            }
+            each(place, pixels);
+            ControlFlow::Continue(())
+        });
+    }
+
+    /// The primitives from `first` on: their positions, and the pixels that they can cover.
+    #[inline]
+    fn from(&self, first: PrimitivePosition) -> impl Iterator<Item = (PrimitivePosition, Rect)> {
+        let chunks = self.chunks.iter().enumerate().skip(first.0 as usize);
+        chunks.flat_map(move |(number, chunk)| {
+            let skipped = if number == first.0 as usize { first.1 as usize } else { 0 };
+            let pixels = chunk.pixels.iter().enumerate().skip(skipped);
+            pixels.map(move |(index, pixels)| ((number as u32, index as u32), *pixels))
+        })
     }
 
     /// Sorts primitives by tile, from position `first` on. Stops when there are `PAIRS` pairs.
@@ -175,18 +187,20 @@ impl<P, D> Bins<P, D> {
             (std::mem::take(&mut self.pairs), std::mem::take(&mut self.tiles));
         pairs.clear();
         sorted.clear();
-        self.area = 0;
-        let (mut count, mut next) = (0, Some(first));
+        let (mut count, mut area) = (0, 0);
         let mut all: Option<Tiles> = None;
-        while let Some((chunk, index)) = next.filter(|_| count < PAIRS) {
-            let (chunk, index) = (chunk as usize, index as usize);
-            let pixels = self.chunks[chunk].pixels[index];
+        let end = self.from(first).try_for_each(|(place, pixels)| {
+            if count >= PAIRS {
+                return ControlFlow::Break(place);
+            }
             let own = tiles(pixels);
             count += own.count();
-            self.area += pixels.area();
+            area += pixels.area();
             all = Some(all.map_or(own, |all| all.around(&own)));
-            next = self.place(chunk, index + 1);
-        }
+            ControlFlow::Continue(())
+        });
+        let next = end.break_value();
+        self.area = area;
         if let Some(all) = all {
             // Sorts by counting: the number of pairs of each tile gives the range of its pairs.
             let mut ends = vec![0; all.count()];

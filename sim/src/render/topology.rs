@@ -455,6 +455,35 @@ impl Assembler {
         }
     }
 
+    /// Number of vertices of each primitive, if the topology is a list without adjacent vertices
+    /// and patches.
+    pub fn list_length(&self) -> Option<u32> {
+        match self.topology.kind {
+            Kind::Points => Some(1),
+            Kind::Lines => Some(2),
+            Kind::Triangles | Kind::Rectangles => Some(3),
+            _ => None,
+        }
+    }
+
+    /// Takes all vertices of a primitive of a list at once: `first` and those with the next
+    /// numbers. The primitive before must be complete. Does nothing if
+    /// [`list_length`](Self::list_length) is `None`.
+    ///
+    /// # Errors
+    /// The error that `out` returns.
+    #[inline]
+    pub fn consecutive<E>(
+        &mut self,
+        first: u32,
+        out: &mut impl FnMut(&Primitive) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(length) = self.list_length() else { return Ok(()) };
+        let vertices = &mut self.primitive.vertices[..length as usize];
+        vertices.iter_mut().zip(first..).for_each(|(to, vertex)| *to = vertex);
+        self.finish(length as usize, out)
+    }
+
     /// Ends the topology: emits the remaining primitives and drops an incomplete one. The next
     /// vertex starts a new topology.
     ///
@@ -527,6 +556,7 @@ impl Assembler {
         out(&self.primitive)
     }
 
+    #[inline]
     fn list<E>(
         &mut self,
         vertices: usize,

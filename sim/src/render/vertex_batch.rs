@@ -1,5 +1,7 @@
 //! Vertices, and the primitives made of them, that go through the pipeline together.
 
+use crate::machine::slots::UnitState;
+
 /// Number of vertices at which a batch is full: enough for all lanes of many threads, and few
 /// enough for the host's caches.
 const BATCH: usize = 512;
@@ -9,6 +11,25 @@ const PRIMITIVES: usize = 4096;
 /// number are the index.
 const FOUND: usize = 1024;
 
+/// The table that finds a vertex again in a batch. It is kept, so that later batches reuse its
+/// memory.
+#[derive(Debug, Default)]
+pub struct Table {
+    /// Table indexed by the low bits of a vertex number. An entry has the number of the batch that
+    /// it is valid for, and the index of the vertex in [`Batch::vertices`].
+    found: Option<Box<[(u32, u32); FOUND]>>,
+    /// Number of the latest batch.
+    number: u32,
+}
+
+impl UnitState for Table {}
+
+impl Clone for Table {
+    fn clone(&self) -> Table {
+        Table::default()
+    }
+}
+
 /// A batch of vertices, with primitives of type `P`.
 #[derive(Debug)]
 pub struct Batch<P> {
@@ -17,24 +38,42 @@ pub struct Batch<P> {
     pub vertices: Vec<u32>,
     /// Primitives; their vertices are indices into `vertices`.
     pub primitives: Vec<P>,
-    /// Table indexed by the low bits of a vertex number. An entry has the number of the batch that
-    /// it is valid for, and the index of the vertex in `vertices`.
+    /// As [`Table`].
     found: Box<[(u32, u32); FOUND]>,
     number: u32,
 }
 
 impl<P> Default for Batch<P> {
     fn default() -> Self {
-        Batch {
-            vertices: Vec::new(),
-            primitives: Vec::new(),
-            found: bytemuck::zeroed_box(),
-            number: 1,
-        }
+        Batch::new(Table::default())
     }
 }
 
 impl<P> Batch<P> {
+    /// An empty batch with the table of an earlier one.
+    pub fn new(table: Table) -> Batch<P> {
+        let mut batch = Batch {
+            vertices: Vec::new(),
+            primitives: Vec::new(),
+            found: table.found.unwrap_or_else(bytemuck::zeroed_box),
+            number: table.number,
+        };
+        batch.clear();
+        batch
+    }
+
+    /// Makes room for a batch of `vertices` vertices and as many primitives, up to a full batch.
+    pub fn reserve(&mut self, vertices: u32) {
+        let vertices = BATCH.min(vertices as usize);
+        self.vertices.reserve(vertices + 2);
+        self.primitives.reserve(vertices);
+    }
+
+    /// The table of the batch.
+    pub fn into_table(self) -> Table {
+        Table { found: Some(self.found), number: self.number }
+    }
+
     /// Removes all vertices and primitives.
     pub fn clear(&mut self) {
         self.vertices.clear();
@@ -59,6 +98,14 @@ impl<P> Batch<P> {
         *place = self.vertices.len() as u32;
         self.vertices.push(vertex);
         *place
+    }
+
+    /// The index of a vertex that is not in the batch yet; adds the vertex. [`place`](Self::place)
+    /// does not find it later.
+    #[inline]
+    pub fn place_new(&mut self, vertex: u32) -> u32 {
+        self.vertices.push(vertex);
+        self.vertices.len() as u32 - 1
     }
 
     /// True if the batch should be drawn before more primitives are added.

@@ -326,6 +326,11 @@ impl Fetch {
         Ok(())
     }
 
+    /// True if vertex numbers come from an index buffer.
+    pub fn is_indexed(&self) -> bool {
+        self.indices.is_some()
+    }
+
     /// True if vertices have edge flags.
     pub fn has_edge_flags(&self) -> bool {
         self.edge_flags.is_some()

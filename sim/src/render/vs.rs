@@ -42,7 +42,7 @@ impl VertexShader {
     /// # Errors
     /// [`Fault::BadPacket`] for fields that no thread can run with; page faults when its constants
     /// are read.
-    pub fn resolve(exec: &mut Exec<'_>) -> Result<Option<VertexShader>, Fault> {
+    pub fn resolve(exec: &mut Exec<'_>) -> Result<Option<Box<VertexShader>>, Fault> {
         let vs: ThreeDStateVs = state::packet(exec);
         if !vs.function_enable {
             return Ok(None);
@@ -51,7 +51,7 @@ impl VertexShader {
         let entries = entries::<ThreeDStateUrbVs>(exec);
         let Dispatch { simd8: wide, width } = Dispatch::of_vs(&vs);
         entries.check(exec, width, "vertex shader")?;
-        Ok(Some(VertexShader {
+        Ok(Some(Box::new(VertexShader {
             threads: Threads::new(&shader),
             start: start(&shader, &entries, wide),
             shader,
@@ -62,7 +62,7 @@ impl VertexShader {
             entries,
             counted: vs.statistics_enable,
             cached: !vs.vertex_cache_disable,
-        }))
+        })))
     }
 
     /// Shades the vertices `fetched`; returns the shaded vertices in the same order.
@@ -179,22 +179,27 @@ pub fn push_vertices(
     slots: std::ops::Range<usize>,
     wide: bool,
 ) {
-    let lane = |n: usize| if n < count { vertices.get(first + n) } else { &[] };
-    let lanes: [&[u32]; 8] = std::array::from_fn(lane);
-    #[inline(always)]
-    fn value(vertex: &[u32], slot: usize) -> [u32; SLOT] {
-        let value = vertex.get(slot * SLOT..).and_then(<[u32]>::first_chunk);
-        value.copied().unwrap_or_else(|| std::array::from_fn(|n| dword(vertex, slot * SLOT + n)))
+    if wide && count == 8 && slots.end * SLOT <= vertices.dwords {
+        let rows = &vertices.data[first * vertices.dwords..][..8 * vertices.dwords];
+        for slot in slots {
+            let mut values = [[0; SLOT]; 8];
+            for (value, row) in values.iter_mut().zip(rows.chunks_exact(vertices.dwords)) {
+                value.copy_from_slice(&row[slot * SLOT..][..SLOT]);
+            }
+            payload.extend_from_slice(bytemuck::cast_slice(&turned(&values)));
+        }
+        return;
     }
     for slot in slots {
         if wide {
-            let mut rows = [[0; 8]; SLOT];
-            for (n, vertex) in lanes.iter().enumerate() {
-                for (row, component) in rows.iter_mut().zip(value(vertex, slot)) {
-                    row[n] = component;
-                }
+            let value = |n: usize, component: usize| match n < count {
+                true => dword(vertices.get(first + n), slot * SLOT + component),
+                false => 0,
+            };
+            for component in 0..SLOT {
+                let row: [u32; 8] = std::array::from_fn(|n| value(n, component));
+                payload.extend_from_slice(bytemuck::cast_slice(&row));
             }
-            payload.extend_from_slice(bytemuck::cast_slice(&rows));
         } else {
             let row: [u32; 8] = std::array::from_fn(|n| match n / SLOT < count {
                 true => dword(vertices.get(first + n / SLOT), slot * SLOT + n % SLOT),
@@ -203,4 +208,16 @@ pub fn push_vertices(
             payload.extend_from_slice(bytemuck::cast_slice(&row));
         }
     }
+}
+
+/// The slots of eight vertices as four registers, one for each component.
+#[inline(always)]
+fn turned(values: &[[u32; SLOT]; 8]) -> [[u32; 8]; SLOT] {
+    let mut rows = [[0; 8]; SLOT];
+    for (n, value) in values.iter().enumerate() {
+        for (row, component) in rows.iter_mut().zip(value) {
+            row[n] = *component;
+        }
+    }
+    rows
 }

@@ -84,6 +84,14 @@ impl Vertices {
         &mut self.data[from..]
     }
 
+    /// Replaces all vertices by `count` vertices of `dwords` dwords, which have any values, and
+    /// returns their dwords.
+    pub fn replace_with_any(&mut self, dwords: usize, count: usize) -> &mut [u32] {
+        (self.dwords, self.count) = (dwords, count);
+        self.data.resize(count * dwords, 0);
+        &mut self.data
+    }
+
     /// Removes all vertices after the first `count`.
     pub fn truncate(&mut self, count: usize) {
         self.count = self.count.min(count);
@@ -205,9 +213,11 @@ impl Entries {
         count: usize,
     ) -> Result<(), Fault> {
         let urb: &mut Urb = exec.state.slots.get_mut();
-        let length = vertices.dwords.min(self.dwords());
-        let rows = (0..count).map(|entry| &vertices.get(first + entry)[..length]);
-        if urb.write_rows(self.first, self.size, 4 * length, rows) {
+        let length = 4 * vertices.dwords.min(self.dwords());
+        let from = first * vertices.dwords;
+        if let Some(rows) = vertices.data.get(from..from + count * vertices.dwords)
+            && urb.write_rows(self.first, self.size, length, (rows, vertices.dwords))
+        {
             return Ok(());
         }
         let mut put = |entry: usize| self.put(urb, entry, vertices.get(first + entry));

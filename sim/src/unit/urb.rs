@@ -30,8 +30,6 @@ const OWORD: usize = 16;
 const DWORD: usize = 4;
 /// Maximum number of dwords of a channel that one write stores.
 const ROW: usize = 8;
-/// Maximum number of registers of a message: the length has four bits.
-const MAX_REGISTERS: usize = 16;
 
 impl UnitState for Urb {}
 
@@ -103,37 +101,39 @@ impl Urb {
         Ok(())
     }
 
-    /// Writes rows of `length` bytes: the first at `offset`, each other one `stride` bytes after the
-    /// one before it. Returns false and changes nothing if a row goes beyond the buffer, if rows
-    /// overlap, or if they are not whole dwords.
-    #[inline]
-    pub fn write_rows<'r>(
+    /// Writes the first `length` bytes of each row of `rows`, which has rows of `dwords` dwords: the
+    /// first at `offset`, each other one `stride` bytes after the one before it. Returns false and
+    /// changes nothing if a row goes beyond the buffer, if rows overlap, or if they are not whole
+    /// dwords.
+    pub fn write_rows(
         &mut self,
         offset: usize,
         stride: usize,
         length: usize,
-        rows: impl ExactSizeIterator<Item = &'r [u32]>,
+        (rows, dwords): (&[u32], usize),
     ) -> bool {
-        let Some(last) = rows.len().checked_sub(1) else { return true };
-        let last = offset.saturating_add(last.saturating_mul(stride));
-        let Ok(range) = Self::range(last, length) else { return false };
         let whole = [offset, stride, length].iter().all(|n| n.is_multiple_of(DWORD));
-        if !whole || length > stride || length == 0 {
+        if !whole || length > stride || length > DWORD * dwords || length == 0 {
             return false;
         }
+        let Some(last) = (rows.len() / dwords).checked_sub(1) else { return true };
+        let at = |row: usize| offset.saturating_add(row.saturating_mul(stride));
+        let Ok(range) = Self::range(at(last), length) else { return false };
         self.grow(range.end);
         if self.record.is_some() {
-            (0..rows.len()).for_each(|n| self.record_dwords(offset + n * stride, length));
+            (0..=last).for_each(|row| self.record_dwords(at(row), length));
         }
-        for (row, to) in rows.zip(self.bytes[offset..].chunks_mut(stride)) {
-            to[..length].copy_from_slice(bytemuck::cast_slice(row));
+        let places = self.bytes[offset..].chunks_mut(stride);
+        for (row, to) in rows.chunks_exact(dwords).zip(places) {
+            to[..length].copy_from_slice(&bytemuck::cast_slice(row)[..length]);
         }
         true
     }
 
     /// Writes `count` registers from byte `first` of the registers on: those of each channel of
     /// `mask` one after the other, from the channel's offset in `places` on. Returns false and
-    /// changes nothing if a dword is outside the buffer, or if it is not at a multiple of its size.
+    /// changes nothing if a dword is outside the buffer or not at a multiple of its size, or if the
+    /// data of two channels overlap.
     #[inline]
     fn write_columns(
         &mut self,
@@ -145,36 +145,34 @@ impl Urb {
     ) -> bool {
         let channels = || (0..8).filter(|channel| mask >> channel & 1 == 1);
         let length = DWORD * count;
-        let Some(end) = channels().map(|n: usize| places[n].saturating_add(length)).max() else {
-            return true;
-        };
-        let from = registers.grf().get(first..first + count * REGISTER);
-        let Some(from) = from else { return false };
-        let aligned = places.iter().all(|place| place.is_multiple_of(DWORD));
-        if end > URB_BYTES || !(1..=MAX_REGISTERS).contains(&count) || !aligned {
+        let end = |channel: usize| places[channel].saturating_add(length);
+        let Some(last) = channels().next_back() else { return true };
+        let last = end(last);
+        let ascending = (1..8).all(|channel| end(channel - 1) <= places[channel]);
+        let aligned = places.iter().fold(0, |bits, place| bits | place).is_multiple_of(DWORD);
+        let Some(from) = registers.grf().get(first..first + count * REGISTER) else { return false };
+        if last > URB_BYTES || count == 0 || !ascending || !aligned {
             return false;
         }
-        self.grow(end);
+        self.grow(last);
         if self.record.is_some() {
             channels().for_each(|channel| self.record_dwords(places[channel], length));
         }
-        // The registers as rows, one for each channel.
-        let mut rows = [[0_u32; MAX_REGISTERS]; 8];
-        for (component, register) in from.as_chunks::<REGISTER>().0.iter().enumerate() {
-            for (row, dword) in rows.iter_mut().zip(register.as_chunks::<DWORD>().0) {
-                row[component] = u32::from_ne_bytes(*dword);
+        let bytes = self.bytes.as_mut_slice();
+        let (blocks, rest) = from.as_chunks::<REGISTER>().0.as_chunks();
+        for (n, block) in blocks.iter().enumerate() {
+            let rows = turned(block);
+            for channel in channels() {
+                if let Some(to) = bytes[places[channel] + n * OWORD..].first_chunk_mut() {
+                    *to = bytemuck::cast::<_, [u8; OWORD]>(rows[channel]);
+                }
             }
         }
-        // In the order of the channels: their rows may overlap.
-        for channel in channels() {
-            let place = places[channel];
-            let to = self.bytes[place..place + length].chunks_mut(OWORD);
-            for (to, from) in to.zip(rows[channel].as_chunks::<{ OWORD / DWORD }>().0) {
-                let from: [u8; OWORD] = bytemuck::cast(*from);
-                match to.as_mut_array() {
-                    Some(to) => *to = from,
-                    None => to.copy_from_slice(&from[..to.len()]),
-                }
+        for (n, register) in rest.iter().enumerate() {
+            let at = blocks.len() * OWORD + n * DWORD;
+            for channel in channels() {
+                let dword = &register[DWORD * channel..][..DWORD];
+                bytes[places[channel] + at..][..DWORD].copy_from_slice(dword);
             }
         }
         true
@@ -256,6 +254,19 @@ impl Urb {
         self.read(offset, &mut bytes)?;
         Ok(u32::from_le_bytes(bytes))
     }
+}
+
+/// Four registers as eight rows, one for each channel.
+#[inline(always)]
+fn turned(registers: &[[u8; REGISTER]; OWORD / DWORD]) -> [[u32; OWORD / DWORD]; 8] {
+    let mut rows = [[0; OWORD / DWORD]; 8];
+    for (component, register) in registers.iter().enumerate() {
+        let dwords: [u32; 8] = bytemuck::cast(*register);
+        for (row, dword) in rows.iter_mut().zip(dwords) {
+            row[component] = dword;
+        }
+    }
+    rows
 }
 
 /// The value of a dword; 0 after the end of the bytes.

@@ -298,3 +298,31 @@ fn codes() {
     );
     assert!(!of(Code::_3DPRIM_TRIFAN_NOSTIPPLE).stippled);
 }
+
+/// Oracle: lists vertex by vertex. Primitives made at once are the same, before and between others.
+#[test]
+fn consecutive_vertices_of_lists() {
+    for kind in [Kind::Points, Kind::Lines, Kind::Triangles, Kind::Rectangles] {
+        let stream: Vec<u32> = (0..20).collect();
+        let expected = primitives(kind, Reorder::Trailing, Adjacency::Discard, &stream);
+        let mut assembler = Assembler::for_setup(topology(kind));
+        let length = assembler.list_length().unwrap();
+        let mut made = Vec::new();
+        let mut out = |primitive: &Primitive| {
+            made.push(*primitive);
+            Ok::<(), Infallible>(())
+        };
+        let (mut first, mut at_once) = (0, true);
+        while first + length <= 20 {
+            match at_once {
+                true => assembler.consecutive(first, &mut out),
+                false => assembler.stream(first..first + length, &mut out),
+            }
+            .unwrap();
+            (first, at_once) = (first + length, !at_once);
+        }
+        assert_eq!(made, expected);
+    }
+    let strip = Assembler::for_setup(topology(Kind::TriangleStrip));
+    assert_eq!(strip.list_length(), None);
+}

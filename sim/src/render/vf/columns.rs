@@ -13,11 +13,11 @@ use crate::render::vue::Vertices;
 use genxml::gen8::enums::ThreeDVertexComponentControl as Control;
 
 impl Fetch {
-    /// Fetches the vertices `numbers` of instance `instance`, and appends them to `out`. The
-    /// numbers are those that [`index`](Self::index) returned.
+    /// Replaces the vertices in `out` by those with the numbers `numbers` in instance `instance`.
+    /// The numbers are those that [`index`](Self::index) returned.
     ///
     /// # Errors
-    /// A page fault. The vertices before the one with the fault have been appended.
+    /// A page fault. `out` then has the vertices up to the one with the fault.
     pub fn vertices(
         &self,
         exec: &mut Exec<'_>,
@@ -26,56 +26,54 @@ impl Fetch {
         out: &mut Vertices,
     ) -> Result<(), Fault> {
         // An observer gets the accesses in the order of the vertices.
-        if exec.vm.log().is_none() && self.columns(exec, numbers, instance, out) {
-            return Ok(());
+        if exec.vm.log().is_none() {
+            let bytes_read = exec.stats.bytes_read;
+            if self.columns(exec, numbers, instance, out).is_ok() {
+                return Ok(());
+            }
+            exec.stats.bytes_read = bytes_read;
         }
+        out.clear();
+        out.dwords = self.dwords;
         for &number in numbers {
             self.vertex(exec, number, instance, out.push())?;
         }
         Ok(())
     }
 
-    /// Does what [`vertices`](Self::vertices) does, element by element. Returns false and changes
-    /// nothing if a page cannot be read.
+    /// Does what [`vertices`](Self::vertices) does, element by element.
+    ///
+    /// # Errors
+    /// A page fault, maybe of another element or vertex than the first one with a fault.
     fn columns(
         &self,
         exec: &mut Exec<'_>,
         numbers: &[u32],
         instance: u32,
         out: &mut Vertices,
-    ) -> bool {
-        let (count, bytes_read) = (out.count(), exec.stats.bytes_read);
-        let done = self.try_columns(exec, numbers, instance, out);
-        if done.is_err() {
-            out.truncate(count);
-            exec.stats.bytes_read = bytes_read;
-        }
-        done.is_ok()
-    }
-
-    fn try_columns(
-        &self,
-        exec: &mut Exec<'_>,
-        numbers: &[u32],
-        instance: u32,
-        out: &mut Vertices,
     ) -> Result<(), Fault> {
-        let rows = out.extend(numbers.len());
-        if self.dwords == 0 || numbers.is_empty() {
+        let rows = out.replace_with_any(self.dwords, numbers.len());
+        if rows.is_empty() {
             return Ok(());
+        }
+        if self.elements.iter().map(Element::dwords).sum::<usize>() < self.dwords {
+            rows.fill(0);
         }
         let mut at = 0;
         for element in &self.elements {
             let first = at;
-            let column = rows.chunks_exact_mut(self.dwords).map(|row| &mut row[first..]);
             at += element.dwords();
-            match (element.buffer, element.step, element.dword_channels) {
-                (Some(buffer), None, Some(channels)) => {
-                    let read = self.copy(&exec.vm, element, buffer, channels, numbers, column);
-                    exec.stats.bytes_read +=
-                        read.map_err(|fault| exec.page(fault, "vertex buffer"))?;
-                }
-                (Some(_), None, None) => {
+            if let (Some(buffer), None, Some(channels)) =
+                (element.buffer, element.step, element.dword_channels)
+            {
+                let slots = Slots { rows: &mut *rows, dwords: self.dwords, first };
+                let read = self.copy(&exec.vm, element, buffer, channels, numbers, slots);
+                exec.stats.bytes_read += read.map_err(|fault| exec.page(fault, "vertex buffer"))?;
+                continue;
+            }
+            let column = rows.chunks_exact_mut(self.dwords).map(|row| &mut row[first..]);
+            match (element.buffer, element.step) {
+                (Some(_), None) => {
                     for (&number, row) in numbers.iter().zip(column) {
                         let value = self.fetch(exec, element, self.entry(number), instance)?;
                         element.store(&value, &mut row[..element.dwords()]);
@@ -106,31 +104,52 @@ impl Fetch {
         Ok(())
     }
 
-    /// Copies the dwords of an element to the start of each row, one for each vertex. Returns the
-    /// number of bytes that were read.
-    fn copy<'r>(
+    /// Copies the dwords of an element to its slot in each vertex. Returns the number of bytes that
+    /// were read.
+    fn copy(
         &self,
         vm: &Vm<'_>,
         element: &Element,
         buffer: Buffer,
         channels: usize,
         numbers: &[u32],
-        rows: impl Iterator<Item = &'r mut [u32]>,
+        slots: Slots<'_>,
     ) -> Result<u64, PageFault> {
-        let rows = numbers.iter().map(|number| self.entry(*number)).zip(rows);
-        let copy = Copy::new(element, buffer, channels);
+        // The entry of a vertex is the sum of its number and a constant.
+        let copy = Copy::new(element, buffer, channels, self.entry(0));
         match channels {
-            1 => copy.run::<4>(vm, rows),
-            2 => copy.run::<8>(vm, rows),
-            3 => copy.run::<12>(vm, rows),
-            _ => copy.run::<16>(vm, rows),
+            1 => copy.run::<4>(vm, numbers, slots),
+            2 => copy.run::<8>(vm, numbers, slots),
+            3 => copy.run::<12>(vm, numbers, slots),
+            _ => copy.run::<16>(vm, numbers, slots),
         }
+    }
+}
+
+/// The slot of an element in each vertex.
+struct Slots<'r> {
+    rows: &'r mut [u32],
+    /// Dwords of a vertex.
+    dwords: usize,
+    /// The first dword of the slot in a vertex.
+    first: usize,
+}
+
+impl Slots<'_> {
+    /// The slots of the vertices from `start` up to `end`.
+    #[inline(always)]
+    fn of(&mut self, start: usize, end: usize) -> impl Iterator<Item = &mut [u32; SLOT]> {
+        let Slots { rows, dwords, first } = self;
+        let rows = &mut rows[start * *dwords..end * *dwords];
+        rows.chunks_exact_mut(*dwords).filter_map(|row| row[*first..].first_chunk_mut())
     }
 }
 
 /// How the dwords of an element get from the buffer to the vertices.
 struct Copy {
     buffer: Buffer,
+    /// The entry of the vertex with number 0.
+    zero: u32,
     offset: u64,
     /// All bits of the dwords that come from the buffer.
     mask: [u32; SLOT],
@@ -141,7 +160,7 @@ struct Copy {
 }
 
 impl Copy {
-    fn new(element: &Element, buffer: Buffer, channels: usize) -> Copy {
+    fn new(element: &Element, buffer: Buffer, channels: usize, zero: u32) -> Copy {
         let [a, b, c, d] = element.missing;
         let (mut rest, mut outside) = ([0; SLOT], [0; SLOT]);
         element.store(&[a, b, c, d, 0, 0, 0, 0], &mut rest);
@@ -150,46 +169,80 @@ impl Copy {
             let copied = n < channels && element.components[n] == Control::VFCOMP_STORE_SRC;
             if copied { u32::MAX } else { 0 }
         });
-        Copy { buffer, offset: element.offset, mask, rest, outside }
+        Copy { buffer, zero, offset: element.offset, mask, rest, outside }
     }
 
-    /// Copies `BYTES` bytes to each row. Each row comes with its position in the buffer, in units
-    /// of the pitch.
-    fn run<'r, const BYTES: usize>(
+    /// Copies `BYTES` bytes to the slot of each vertex.
+    fn run<const BYTES: usize>(
         &self,
         vm: &Vm<'_>,
-        rows: impl Iterator<Item = (u32, &'r mut [u32])>,
+        numbers: &[u32],
+        mut slots: Slots<'_>,
     ) -> Result<u64, PageFault> {
-        let Copy { buffer, offset, mask, rest, outside } = *self;
+        let Copy { buffer, zero, offset, mask, rest, outside } = *self;
+        let value = |bytes: [u8; BYTES]| {
+            let dwords = bytes.as_chunks().0;
+            std::array::from_fn(|n| {
+                let dword = dwords.get(n).map_or(0, |dword| u32::from_le_bytes(*dword));
+                dword & mask[n] | rest[n]
+            })
+        };
         let mut read = 0;
         let mut latest: Option<(u64, &Page)> = None;
-        for (entry, row) in rows {
-            let Some(slot) = row.first_chunk_mut::<SLOT>() else { break };
+        let mut n = 0;
+        while n < numbers.len() {
+            let entry = numbers[n].wrapping_add(zero);
             let place = u64::from(entry) * buffer.pitch + offset;
             if place + BYTES as u64 > buffer.size && VERTICES_BEHIND_THE_BUFFER_ARE_ZERO {
-                *slot = outside;
+                slots.of(n, n + 1).for_each(|slot| *slot = outside);
+                n += 1;
                 continue;
             }
             let address = buffer.address.wrapping_add(place);
             let page = match latest {
                 Some((number, page)) if number == address / PAGE => page,
                 _ => {
-                    let page = vm.page(address)?;
+                    let page = page(vm, address)?;
                     latest = Some((address / PAGE, page));
                     page
                 }
             };
-            let bytes = match page.load::<BYTES>((address % PAGE) as usize) {
-                Some(bytes) => bytes,
-                None => vm.read_array(address)?,
-            };
-            read += BYTES as u64;
-            let dwords = bytes.as_chunks().0;
-            *slot = std::array::from_fn(|n| {
-                let dword = dwords.get(n).map_or(0, |dword| u32::from_le_bytes(*dword));
-                dword & mask[n] | rest[n]
-            });
+            let at = address % PAGE;
+            if at + BYTES as u64 > PAGE {
+                let bytes = vm.read_array(address)?;
+                slots.of(n, n + 1).for_each(|slot| *slot = value(bytes));
+                (read, n) = (read + BYTES as u64, n + 1);
+                continue;
+            }
+            let end = n + self.run_length::<BYTES>(&numbers[n..], place, at);
+            let mut at = at as usize;
+            for slot in slots.of(n, end) {
+                *slot = page.load(at).map_or(outside, value);
+                at += buffer.pitch as usize;
+            }
+            (read, n) = (read + BYTES as u64 * (end - n) as u64, end);
         }
         Ok(read)
     }
+
+    /// The number of vertices, at least 1, that follow each other in the buffer and in a page. The
+    /// first one is inside both, at `place` in the buffer and `at` in the page.
+    #[inline(always)]
+    fn run_length<const BYTES: usize>(&self, numbers: &[u32], place: u64, at: u64) -> usize {
+        let pitch = self.buffer.pitch;
+        let follows = |pair: &[u32; 2]| pair[0].checked_add(1) == Some(pair[1]);
+        if pitch == 0 || !numbers.first_chunk().is_some_and(follows) {
+            return 1;
+        }
+        let left = |from: u64, end: u64| end.saturating_sub(from + BYTES as u64) / pitch;
+        let most = left(at, PAGE).min(left(place, self.buffer.size)) as usize;
+        let pairs = numbers.array_windows().take(most);
+        1 + pairs.take_while(|pair| follows(pair)).count()
+    }
+}
+
+/// The page of an address. Not inlined, so that the loop over vertices stays small.
+#[inline(never)]
+fn page<'m>(vm: &'m Vm<'_>, address: u64) -> Result<&'m Page, PageFault> {
+    vm.page(address)
 }

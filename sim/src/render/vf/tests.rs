@@ -122,7 +122,8 @@ fn vertices_at_once() {
                 fetch.vertex(exec, number, instance, expected.push()).map_err(|f| f.to_string())
             })
         });
-        let mut all = Vertices::new(dwords);
+        let mut all = Vertices::new(3);
+        all.replace(&[9; 90]);
         let (result, own) = with_exec(gpu.vm(context), |exec| {
             fetch.vertices(exec, &numbers, instance, &mut all).map_err(|f| f.to_string())
         });

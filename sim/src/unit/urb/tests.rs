@@ -12,8 +12,8 @@ fn rows_at_once() {
         let mut below = |end: u64| random.below(end) as usize;
         let near_end = below(4) == 0;
         let offset = if near_end { URB_BYTES - 4 * below(80) } else { 4 * below(200) };
-        let (stride, length) = (4 * below(12), 4 * below(12));
-        let rows: Vec<&[u32]> = (0..below(6)).map(|n| &data[n..n + length / 4]).collect();
+        let (stride, length, dwords) = (4 * below(12), 4 * below(12), 1 + below(12));
+        let rows = &data[..below(6) * dwords];
         let mut urb = Urb::default();
         urb.write(4 * below(100), &[7; 40]).unwrap();
         if below(2) == 0 {
@@ -21,13 +21,15 @@ fn rows_at_once() {
         }
         let before = urb.clone();
         let mut expected = urb.clone();
-        let written = rows.iter().enumerate().try_for_each(|(n, row)| {
-            expected.write(offset + n * stride, bytemuck::cast_slice(row))
+        let written = rows.chunks(dwords).enumerate().try_for_each(|(n, row)| {
+            let bytes = bytemuck::cast_slice(row);
+            expected.write(offset + n * stride, &bytes[..length.min(bytes.len())])
         });
-        match urb.write_rows(offset, stride, length, rows.iter().copied()) {
+        match urb.write_rows(offset, stride, length, (rows, dwords)) {
             true => assert!(written.is_ok() && urb == expected),
             false => {
-                assert!(written.is_err() || length > stride || length == 0);
+                let fits = length > 0 && length <= stride && length <= 4 * dwords;
+                assert!(written.is_err() || !fits);
                 assert!(urb == before);
             }
         }
@@ -42,14 +44,18 @@ fn columns_at_once() {
     for n in 0..128 * REGISTER / 4 {
         registers.set_u32(4 * n, n as u32 * 3 + 1);
     }
+    let mut at_once = 0;
     for _ in 0..2000 {
         let mut below = |end: u64| random.below(end) as usize;
         let near_end = below(4) == 0;
-        let places: [usize; 8] = std::array::from_fn(|_| match near_end {
-            true => URB_BYTES + 16 - 16 * below(20),
-            false => 16 * below(40),
-        });
         let (mask, count, first) = (below(256) as u32, below(16), REGISTER * below(100));
+        let mut places =
+            [if near_end { URB_BYTES - 600 + 16 * below(20) } else { 16 * below(9) }; 8];
+        for n in 1..8 {
+            // Most channels follow each other. Sometimes one overlaps the one before it.
+            let gap = if below(20) == 0 { 0 } else { 4 * count };
+            places[n] = places[n - 1] + gap + 4 * below(3);
+        }
         let mut urb = Urb::default();
         urb.write(4 * below(100), &[7; 40]).unwrap();
         if below(2) == 0 {
@@ -64,11 +70,16 @@ fn columns_at_once() {
             })
         });
         match urb.write_columns(&places, mask, &registers, first, count) {
-            true => assert!(written.is_ok() && urb == expected),
+            true => {
+                at_once += 1;
+                assert!(written.is_ok() && urb == expected);
+            }
             false => {
-                assert!(written.is_err() || count == 0);
+                let overlap = places.windows(2).any(|pair| pair[0] + 4 * count > pair[1]);
+                assert!(written.is_err() || count == 0 || overlap);
                 assert!(urb == before);
             }
         }
     }
+    assert!(at_once > 800, "{at_once}");
 }
