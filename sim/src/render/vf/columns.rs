@@ -187,6 +187,7 @@ impl Copy {
                 dword & mask[n] | rest[n]
             })
         };
+        let consecutive = are_consecutive(numbers);
         let mut read = 0;
         let mut latest: Option<(u64, &Page)> = None;
         let mut n = 0;
@@ -214,7 +215,10 @@ impl Copy {
                 (read, n) = (read + BYTES as u64, n + 1);
                 continue;
             }
-            let end = n + self.run_length::<BYTES>(&numbers[n..], place, at);
+            let end = match consecutive {
+                true => n + self.run_length::<BYTES>(numbers.len() - n, place, at),
+                false => n + 1,
+            };
             let mut at = at as usize;
             for slot in slots.of(n, end) {
                 *slot = page.load(at).map_or(outside, value);
@@ -225,20 +229,24 @@ impl Copy {
         Ok(read)
     }
 
-    /// The number of vertices, at least 1, that follow each other in the buffer and in a page. The
-    /// first one is inside both, at `place` in the buffer and `at` in the page.
+    /// The number of vertices, at least 1 and at most `count`, that are in the buffer and in a page
+    /// if their numbers are consecutive. The first one is inside both, at `place` in the buffer and
+    /// `at` in the page.
     #[inline(always)]
-    fn run_length<const BYTES: usize>(&self, numbers: &[u32], place: u64, at: u64) -> usize {
-        let pitch = self.buffer.pitch;
-        let follows = |pair: &[u32; 2]| pair[0].checked_add(1) == Some(pair[1]);
-        if pitch == 0 || !numbers.first_chunk().is_some_and(follows) {
-            return 1;
-        }
-        let left = |from: u64, end: u64| end.saturating_sub(from + BYTES as u64) / pitch;
-        let most = left(at, PAGE).min(left(place, self.buffer.size)) as usize;
-        let pairs = numbers.array_windows().take(most);
-        1 + pairs.take_while(|pair| follows(pair)).count()
+    fn run_length<const BYTES: usize>(&self, count: usize, place: u64, at: u64) -> usize {
+        let left = |from: u64, end: u64| end.saturating_sub(from + BYTES as u64);
+        let left = left(at, PAGE).min(left(place, self.buffer.size));
+        left.checked_div(self.buffer.pitch).map_or(1, |more| count.min(more as usize + 1))
     }
+}
+
+/// True if each number is the one before it plus 1.
+fn are_consecutive(numbers: &[u32]) -> bool {
+    let Some((first, last)) = numbers.first().zip(numbers.last()) else { return true };
+    let differs = |n: usize, number: u32| number ^ first.wrapping_add(n as u32);
+    // Without an early exit, so that the compiler can test several numbers at once.
+    let bits = numbers.iter().enumerate().fold(0, |bits, (n, number)| bits | differs(n, *number));
+    bits == 0 && first <= last
 }
 
 /// The page of an address. Not inlined, so that the loop over vertices stays small.
