@@ -73,7 +73,7 @@ impl ClipState {
     }
 }
 
-/// Bits of [`ClipState::codes`]: what is known about a vertex without distances to planes.
+/// Bits of [`ClipState::codes`]: the sides of the planes that a vertex is on.
 pub mod code {
     /// The vertex is not [visible](super::ClipState::accepts_visible).
     pub const HIDDEN: u32 = 1;

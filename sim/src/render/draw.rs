@@ -199,7 +199,7 @@ impl Draw {
         let mut first = 0;
         while self.fetch.range.vertices - first >= length && exec.budget.instructions(length) {
             assembler.consecutive(first, &mut |primitive: &Primitive| {
-                let primitive = P::of(primitive, selects, |vertex| batch.place_new(vertex));
+                let primitive = P::of(primitive, selects, |vertex| batch.push_new(vertex));
                 batch.primitives.push(primitive);
                 Ok::<(), Fault>(())
             })?;

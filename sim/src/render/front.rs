@@ -206,7 +206,7 @@ impl<'a> ClipInput<'a> {
 
 /// A primitive that is set up, with what the bins need besides.
 #[derive(Clone, Copy, Debug)]
-struct Placed<'a> {
+struct BinEntry<'a> {
     primitive: &'a ClipPrimitive,
     vertices: [&'a [u32]; 3],
     viewport: usize,
@@ -214,7 +214,7 @@ struct Placed<'a> {
     number: u32,
 }
 
-impl Placed<'_> {
+impl BinEntry<'_> {
     /// Puts a setup primitive, which can cover `pixels`, into the bins.
     #[inline]
     fn push(
@@ -284,8 +284,8 @@ impl ClipSetup {
         counts.clipped += 1;
         counts.kept += u64::from(verdict != clip::Verdict::Reject);
         let setup = raster.setup_of(viewport);
-        let placed =
-            Placed { primitive, vertices: *dwords, viewport, array_index, number: *number };
+        let entry =
+            BinEntry { primitive, vertices: *dwords, viewport, array_index, number: *number };
         let (mut made, mut result) = (false, Ok(()));
         let mut each = |primitive: &SetupPrimitive| {
             made = true;
@@ -294,7 +294,7 @@ impl ClipSetup {
             if pixels.is_empty() || result.is_err() {
                 return;
             }
-            result = placed.push(exec, state, bins, pixels, primitive);
+            result = entry.push(exec, state, bins, pixels, primitive);
         };
         let width = |vertex: &[u32]| f32::from_bits(dword(vertex, place::POINT_WIDTH));
         match primitive.shape {

@@ -103,7 +103,7 @@ impl<P> Batch<P> {
     /// The index of a vertex that is not in the batch yet; adds the vertex. [`place`](Self::place)
     /// does not find it later.
     #[inline]
-    pub fn place_new(&mut self, vertex: u32) -> u32 {
+    pub fn push_new(&mut self, vertex: u32) -> u32 {
         self.vertices.push(vertex);
         self.vertices.len() as u32 - 1
     }

@@ -101,10 +101,10 @@ impl Urb {
         Ok(())
     }
 
-    /// Writes the first `length` bytes of each row of `rows`, which has rows of `dwords` dwords: the
-    /// first at `offset`, each other one `stride` bytes after the one before it. Returns false and
-    /// changes nothing if a row goes beyond the buffer, if rows overlap, or if they are not whole
-    /// dwords.
+    /// Writes the first `length` bytes of each row of `rows`, which has rows of `dwords` dwords.
+    /// The first row goes to `offset`, each other one `stride` bytes after the one before it.
+    /// Returns false and changes nothing if a row goes beyond the buffer, if rows overlap, or if
+    /// they are not whole dwords.
     pub fn write_rows(
         &mut self,
         offset: usize,

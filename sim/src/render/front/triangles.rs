@@ -1,10 +1,10 @@
 //! The fast path of clipper and setup, for filled triangles that are not cut.
 //!
-//! The vertices of an item are transformed to the screen and compared with the planes of the clipper
-//! eight at a time. Most triangles need no more to be rejected, or culled, or set up. The results
-//! are those of [`ClipSetup::primitive`], which sets up all other primitives.
+//! The vertices of an item are transformed to the screen, and compared with the planes of the
+//! clipper, eight at a time. Most triangles need no more to be rejected, or culled, or set up. The
+//! results are those of [`ClipSetup::primitive`], which sets up all other primitives.
 
-use super::{ClipPrimitive, ClipSetup, Placed, SetupState};
+use super::{BinEntry, ClipPrimitive, ClipSetup, SetupState};
 use crate::eu::fast::Level;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
@@ -168,7 +168,7 @@ impl ClipSetup {
         let corners = [Corner::vertex(a, 0), Corner::vertex(b, 1), Corner::vertex(c, 2)];
         let vertices = triangle.vertices.map(|vertex| vertices.get(vertex as usize));
         let leader = vertices[usize::from(triangle.provoking)];
-        let placed = Placed {
+        let entry = BinEntry {
             primitive: triangle,
             vertices,
             viewport: 0,
@@ -177,7 +177,7 @@ impl ClipSetup {
         };
         let (bins, mut result) = (&mut self.bins, Ok(()));
         setup.filled(&corners, back, &mut |primitive| {
-            result = placed.push(exec, state, bins, pixels, primitive);
+            result = entry.push(exec, state, bins, pixels, primitive);
         });
         result
     }

@@ -94,11 +94,11 @@ impl Fetch {
         }
         let rows = rows.chunks_exact_mut(self.dwords).zip(numbers);
         for (row, &number) in rows {
-            if let Some(place) = self.vertex_id {
-                row[place] = number;
+            if let Some(dword) = self.vertex_id {
+                row[dword] = number;
             }
-            if let Some(place) = self.instance_id {
-                row[place] = instance;
+            if let Some(dword) = self.instance_id {
+                row[dword] = instance;
             }
         }
         Ok(())
@@ -193,13 +193,13 @@ impl Copy {
         let mut n = 0;
         while n < numbers.len() {
             let entry = numbers[n].wrapping_add(zero);
-            let place = u64::from(entry) * buffer.pitch + offset;
-            if place + BYTES as u64 > buffer.size && VERTICES_BEHIND_THE_BUFFER_ARE_ZERO {
+            let start = u64::from(entry) * buffer.pitch + offset;
+            if start + BYTES as u64 > buffer.size && VERTICES_BEHIND_THE_BUFFER_ARE_ZERO {
                 slots.of(n, n + 1).for_each(|slot| *slot = outside);
                 n += 1;
                 continue;
             }
-            let address = buffer.address.wrapping_add(place);
+            let address = buffer.address.wrapping_add(start);
             let page = match latest {
                 Some((number, page)) if number == address / PAGE => page,
                 _ => {
@@ -216,7 +216,7 @@ impl Copy {
                 continue;
             }
             let end = match consecutive {
-                true => n + self.run_length::<BYTES>(numbers.len() - n, place, at),
+                true => n + self.run_length::<BYTES>(numbers.len() - n, start, at),
                 false => n + 1,
             };
             let mut at = at as usize;
@@ -230,12 +230,12 @@ impl Copy {
     }
 
     /// The number of vertices, at least 1 and at most `count`, that are in the buffer and in a page
-    /// if their numbers are consecutive. The first one is inside both, at `place` in the buffer and
+    /// if their numbers are consecutive. The first one is inside both, at `start` in the buffer and
     /// `at` in the page.
     #[inline(always)]
-    fn run_length<const BYTES: usize>(&self, count: usize, place: u64, at: u64) -> usize {
+    fn run_length<const BYTES: usize>(&self, count: usize, start: u64, at: u64) -> usize {
         let left = |from: u64, end: u64| end.saturating_sub(from + BYTES as u64);
-        let left = left(at, PAGE).min(left(place, self.buffer.size));
+        let left = left(at, PAGE).min(left(start, self.buffer.size));
         left.checked_div(self.buffer.pitch).map_or(1, |more| count.min(more as usize + 1))
     }
 }

@@ -113,8 +113,11 @@ fn vertices_at_once() {
             dwords,
         };
         let most = if random.below(4) == 0 { 400 } else { 60 };
-        let numbers: Vec<u32> =
-            (0..random.below(20)).map(|_| 20 + random.below(most) as u32).collect();
+        let (count, first) = (random.below(40) as u32, 20 + random.below(most) as u32);
+        let consecutive = random.below(2) == 0;
+        let numbers: Vec<u32> = (0..count)
+            .map(|n| if consecutive { first + n } else { 20 + random.below(most) as u32 })
+            .collect();
         let instance = random.below(5) as u32;
         let mut expected = Vertices::new(dwords);
         let (one, stats) = with_exec(gpu.vm(context), |exec| {
