@@ -236,25 +236,27 @@ fn walk<const N: usize>(
                     crossed = true;
                 }
             }
-            let mut rows = [u8::MAX; BLOCK as usize];
-            if crossed {
-                for (row, y) in rows.iter_mut().zip(0..) {
-                    // The bitwise OR of the values of all edges is negative if one of them is.
-                    let mut values = [0; COLUMNS];
-                    for (corner, edge) in corners.iter().zip(&walked) {
-                        let first = corner + y * edge.dy as i32;
-                        for (value, column) in values.iter_mut().zip(&edge.columns) {
-                            *value |= column + first;
-                        }
-                    }
-                    *row = !level.negative(values);
+            let columns = columns(bx, area);
+            let row = |y: i32| {
+                if y < area.y0 || y >= area.y1 {
+                    return 0;
                 }
-            }
-            let whole =
-                bx >= area.x0 && by >= area.y0 && bx + BLOCK <= area.x1 && by + BLOCK <= area.y1;
-            for (rows, y) in rows.as_chunks().0.iter().zip((by..).step_by(2)) {
-                let mask = u16::from_le_bytes(*rows);
-                let mask = if whole { mask } else { mask & inside(bx, y, area) };
+                if !crossed {
+                    return columns;
+                }
+                // The bitwise OR of the values of all edges is negative if one of them is.
+                let mut values = [0; COLUMNS];
+                for (corner, edge) in corners.iter().zip(&walked) {
+                    let first = corner + (y - by) * edge.dy as i32;
+                    for (value, column) in values.iter_mut().zip(&edge.columns) {
+                        *value |= column + first;
+                    }
+                }
+                columns & !level.negative(values)
+            };
+            // Small primitives have few rows in a block.
+            for y in (by.max(area.y0 & !1)..area.y1.min(by + BLOCK)).step_by(2) {
+                let mask = u16::from_le_bytes([row(y), row(y + 1)]);
                 if mask != 0 {
                     each(Strip { x: bx as u32, y: y as u32, mask });
                 }
