@@ -10,6 +10,7 @@ use super::clip::{self, ClipVertex, Remains};
 use super::primitives::{BinnedPrimitive, SetupPrimitive};
 use super::raster_state::RasterState;
 use super::sbe::{About, Attributes};
+use super::screen_vertices::{ScreenVertices, Triangles};
 use super::sf::TriangleInfo;
 use super::state;
 use super::tiles;
@@ -34,7 +35,6 @@ use genxml::gen8::registers::{ClInvocationCount, ClPrimitivesCount, VsInvocation
 use genxml::gen8::render3d_raster::{ThreeDStateClip, ThreeDStateSf};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
-use triangles::{ScreenVertices, Triangles};
 
 mod triangles;
 

@@ -46,6 +46,7 @@ pub mod ps;
 pub mod raster_state;
 pub mod render_target;
 pub mod sbe;
+pub mod screen_vertices;
 pub mod sf;
 pub mod shader;
 pub mod sol;
