@@ -33,6 +33,13 @@ impl Flow {
         Flow { ip: 0, active: enabled, waiting: 0, places: [NOWHERE; 32], awaited: 0, broken: 0 }
     }
 
+    /// Becomes the flow of a new thread, as [`new`](Self::new).
+    pub fn restart(&mut self, enabled: u32) {
+        // The positions of channels that do not wait have no meaning.
+        (self.ip, self.active) = (0, enabled);
+        (self.waiting, self.awaited, self.broken) = (0, 0, 0);
+    }
+
     /// Moves all active channels to uop `index`. Channels that wait there become active.
     #[inline(always)]
     pub fn advance(&mut self, index: u32) {

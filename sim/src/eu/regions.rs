@@ -154,26 +154,18 @@ impl Registers {
         self.0[..bytes].fill(0);
     }
 
-    /// As [`clear`](Self::clear), if only the general registers of `written` (a bit each) can
-    /// differ from zero. Registers that only G45 has are left out.
+    /// Sets the general registers of `written` (a bit each) and all architecture registers to zero.
+    /// Registers that only G45 has are left out.
     pub fn clear_written(&mut self, written: u128) {
         if (written & !(written << 1)).count_ones() > FEW_RANGES {
             return self.clear(false);
         }
         let (registers, _) = self.0[..GRF_BYTES].as_chunks_mut::<REGISTER>();
-        let mut rest = written;
-        while rest != 0 {
-            let first = rest.trailing_zeros() as usize;
-            let count = (rest >> first).trailing_ones() as usize;
-            match &mut registers[first..first + count] {
-                [one] => *one = [0; REGISTER],
-                range => range.fill([0; REGISTER]),
-            }
-            // Adding the lowest bit clears the lowest range of ones, and sets the bit after it.
-            rest &= rest.wrapping_add(rest & rest.wrapping_neg());
-        }
+        // Halves, because the host shifts 64 bits faster than 128.
+        let (low, high) = registers.split_at_mut(u64::BITS as usize);
+        clear_ranges(low, written as u64);
+        clear_ranges(high, (written >> u64::BITS) as u64);
         self.0[GRF_BYTES..GEN8_BYTES].fill(0);
-        debug_assert!(self.0[..GEN8_BYTES].iter().all(|&byte| byte == 0), "a register is not zero");
     }
 
     /// The message registers of G45, as bytes.
@@ -215,6 +207,21 @@ impl Registers {
             *offset = wrap(base + i32::from(region.lanes[n]));
         }
         offsets
+    }
+}
+
+/// Sets the registers of `written`, a bit each, to zero.
+fn clear_ranges(registers: &mut [[u8; REGISTER]], written: u64) {
+    let mut rest = written;
+    while rest != 0 {
+        let first = rest.trailing_zeros() as usize;
+        let count = (rest >> first).trailing_ones() as usize;
+        match &mut registers[first..first + count] {
+            [one] => *one = [0; REGISTER],
+            range => range.fill([0; REGISTER]),
+        }
+        // Adding the lowest bit clears the lowest range of ones, and sets the bit after it.
+        rest &= rest.wrapping_add(rest & rest.wrapping_neg());
     }
 }
 

@@ -132,11 +132,12 @@ impl Thread {
                 self.pending.goto = None;
                 self.flow.arrive(index);
             }
-            let (offset, index) = (self.position(kernel), self.flow.ip);
+            let index = self.flow.ip;
             let breakpoint = kernel.behind_breakpoint(index).is_some();
             if !(self.pending.watch || breakpoint) || self.pending.again || self.passed {
                 return Ok(None);
             }
+            let offset = self.position(kernel);
             // Exceptions are raised between instructions, not between the parts of one (G45).
             if kernel.index(offset) != Some(index) {
                 return Ok(None);

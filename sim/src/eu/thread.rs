@@ -4,7 +4,7 @@ use super::acc::Accumulators;
 use super::flow::Flow;
 use super::kernel::Kernel;
 use super::modes::{Change, Modes};
-use super::regions::{CR0, GRF_BYTES, Registers, SR0, wrap};
+use super::regions::{CR0, GEN8_BYTES, GRF_BYTES, REGISTER, Registers, SR0, wrap};
 use super::stop::{Interrupt, Pending, Trap};
 use super::transfer::{Tally, Transfer};
 use super::uop::{PredicateControl, Uop};
@@ -140,9 +140,38 @@ pub struct Thread {
     pub(super) executed: u64,
     /// The last write to `cr0` that only changed modes. It stays when the thread ends.
     pub(super) change: Option<Change>,
+    /// The control register with which the thread, or the one before it, has started.
+    control: Option<Control>,
     /// The general registers that can differ from zero besides those that the kernel writes: those
     /// of the payload and of messages from other threads.
     filled: u128,
+}
+
+/// The control register at the start of a thread.
+#[derive(Clone, Copy)]
+struct Control {
+    /// The values of [`Launch`] for `cr0.0` and `cr0.1`.
+    given: [u32; 2],
+    stored: [u32; 4],
+    modes: Modes,
+    /// Vector Mask Enable.
+    vector_mask: bool,
+}
+
+impl Control {
+    fn new(given: [u32; 2]) -> Control {
+        let control = ControlRegister {
+            master_exception_state: false,
+            ..ControlRegister::unpack_lossy(&[given[0], given[1], 0, 0])
+        };
+        let stored = control.pack();
+        Control {
+            given,
+            stored,
+            modes: Modes::from_control(stored[0]),
+            vector_mask: control.vector_mask_enable,
+        }
+    }
 }
 
 impl Thread {
@@ -159,6 +188,7 @@ impl Thread {
             passed: false,
             executed: 0,
             change: None,
+            control: None,
             filled: 0,
         };
         thread.start(launch);
@@ -179,13 +209,22 @@ impl Thread {
     pub fn restart(&mut self, launch: &Launch) {
         match launch.generation.has_message_registers() {
             true => self.regs.clear(true),
-            false => self.regs.clear_written(self.filled),
+            false => {
+                // The payload replaces the first registers.
+                let kept = whole(launch);
+                self.regs.clear_written(self.filled & !kept);
+                let rest = kept.count_ones() as usize * REGISTER..GEN8_BYTES;
+                debug_assert!(
+                    self.regs.bytes()[rest].iter().all(|&byte| byte == 0),
+                    "a register is not zero"
+                );
+            }
         }
         self.acc.reset();
         self.start(launch);
     }
 
-    /// Sets the initial state. All registers must be zero.
+    /// Sets the initial state. All registers must be zero, except those that the payload fills.
     fn start(&mut self, launch: &Launch) {
         let payload = launch.payload.len().min(GRF_BYTES);
         self.regs.grf_mut()[..payload].copy_from_slice(&launch.payload[..payload]);
@@ -203,22 +242,26 @@ impl Thread {
         let state =
             StateRegister::unpack_lossy(&[state, ids, launch.dispatch_mask, launch.vector_mask]);
         self.regs.set_dwords(SR0, state.pack());
-        let control = ControlRegister {
-            master_exception_state: false,
-            ..ControlRegister::unpack_lossy(&[launch.control, launch.exceptions, 0, 0])
+        // Threads of the same kernel start with the same control register.
+        let given = [launch.control, launch.exceptions];
+        let control = match self.control {
+            Some(control) if control.given == given => control,
+            _ => *self.control.insert(Control::new(given)),
         };
-        self.regs.set_dwords(CR0, control.pack());
-        self.modes = Modes::from_control(self.regs.u32(CR0));
+        self.regs.set_dwords(CR0, control.stored);
+        self.modes = control.modes;
         // The mask is latched when the thread starts (assumptions::DISPATCH_MASK_IS_LATCHED).
-        let enabled =
-            if control.vector_mask_enable { launch.vector_mask } else { launch.dispatch_mask };
-        self.flow = Flow::new(enabled);
+        let enabled = match control.vector_mask {
+            true => launch.vector_mask,
+            false => launch.dispatch_mask,
+        };
+        self.flow.restart(enabled);
     }
 
     /// Enables these channels instead of those of the dispatch or vector mask. Call before the
     /// first instruction.
     pub fn begin_with(&mut self, channels: u32) {
-        self.flow = Flow::new(channels);
+        self.flow.restart(channels);
     }
 
     /// Instructions executed so far. One that waits counts once.
@@ -274,6 +317,11 @@ impl Thread {
         };
         if u.invert { !bits } else { bits }
     }
+}
+
+/// The registers, a bit each, that the payload of a thread fills completely.
+fn whole(launch: &Launch) -> u128 {
+    written::registers(0, launch.payload.len() / REGISTER * REGISTER)
 }
 
 /// The predicate of an instruction whose predicate control combines flag bits.

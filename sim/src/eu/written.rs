@@ -2,10 +2,26 @@
 //! cleared for the next thread.
 
 use super::regions::{GRF_BYTES, REGISTER};
-use super::uop::{Dst, Response, Target, Uop};
+use super::uop::{Dst, Response, SendInfo, Target, Uop};
+use genxml_eu::gen8::messages::MessageDescriptor;
+use genxml_eu::instruction::Descriptor;
 
 /// Maximum number of registers of a response.
 const MOST_OF_A_RESPONSE: usize = 32;
+
+/// The number of registers that the response of a message can have at most. On G45, the descriptor
+/// has other fields; all registers of its threads are cleared.
+fn responds(send: &SendInfo) -> usize {
+    match (send.transfer, send.descriptor) {
+        (Some(transfer), _) => transfer.responds(),
+        // A barrier may write a register although its response has none.
+        (None, Descriptor::Immediate(bits)) => {
+            let descriptor = MessageDescriptor::unpack_lossy(&[bits]);
+            (descriptor.response_length.get() as usize).max(1)
+        }
+        (None, Descriptor::Address(_)) => MOST_OF_A_RESPONSE,
+    }
+}
 
 /// The registers, a bit each, that contain the bytes from `from` up to but not including `end`.
 pub fn registers(from: usize, end: usize) -> u128 {
@@ -15,10 +31,9 @@ pub fn registers(from: usize, end: usize) -> u128 {
 
 /// The general registers, a bit each, that an instruction can write, whatever its operands are.
 pub fn by(u: &Uop) -> u128 {
-    let response = match u.send.map(|send| (send.response, send.transfer)) {
+    let response = match u.send.map(|send| (send.response, responds(&send))) {
         None | Some((Response::None, _)) => 0,
-        Some((Response::Register(at), transfer)) => {
-            let most = transfer.map_or(MOST_OF_A_RESPONSE, |transfer| transfer.responds());
+        Some((Response::Register(at), most)) => {
             registers(at.into(), usize::from(at) + most * REGISTER)
         }
         Some((Response::Indirect { .. }, _)) => u128::MAX,

@@ -36,6 +36,8 @@ pub struct Shader {
     pub start: usize,
     state: StageState,
     system_routine: Option<u32>,
+    /// The values of `cr0.0` and `cr0.1` with which threads start.
+    control: [u32; 2],
 }
 
 /// The fields of r0 that are the same in all stages (gen8_facts 3.1).
@@ -91,6 +93,7 @@ impl Shader {
             },
             start: state.start as usize,
             system_routine: exec.state.sip.map(|sip| sip.system_instruction_pointer.get() as u32),
+            control: control(&state),
             state,
         })
     }
@@ -131,35 +134,38 @@ impl Shader {
     pub fn launch(&self, launch: &mut Launch, mask: u32, vector_mask: u32, number: u32) {
         launch.dispatch_mask = mask;
         launch.vector_mask = vector_mask;
-        let state = &self.state;
-        let control = ControlRegister {
-            alternative_float_mode: state.alternative,
-            single_program_flow: state.single_flow,
-            vector_mask_enable: state.vector_mask,
-            single_precision_denorms: state.keep_subnormal,
-            ..ControlRegister::unpack_lossy(&[
-                (state.rounding << 4) as u32 | SUBNORMAL_BITS_AT_START,
-                0,
-                0,
-                0,
-            ])
-        };
-        launch.control = control.pack()[0];
-        launch.exceptions = ControlRegister {
-            illegal_opcode_enable: state.illegal_opcode,
-            software_exception_enable: state.software,
-            mask_stack_enable: state.mask_stack,
-            ..ControlRegister::new()
-        }
-        .pack()[1];
+        [launch.control, launch.exceptions] = self.control;
         launch.system_routine = self.system_routine;
         let register = StateRegister {
-            fixed_function_identifier: U::from_bits(FIXED_FUNCTION_IDS[state.stage as usize]),
+            fixed_function_identifier: U::from_bits(FIXED_FUNCTION_IDS[self.state.stage as usize]),
             ..place(number)
         };
         let [word, ids, ..] = register.pack();
         launch.state = [word, ids];
     }
+}
+
+/// The values of `cr0.0` and `cr0.1` with which the threads of a stage start.
+fn control(state: &StageState) -> [u32; 2] {
+    let modes = ControlRegister {
+        alternative_float_mode: state.alternative,
+        single_program_flow: state.single_flow,
+        vector_mask_enable: state.vector_mask,
+        single_precision_denorms: state.keep_subnormal,
+        ..ControlRegister::unpack_lossy(&[
+            (state.rounding << 4) as u32 | SUBNORMAL_BITS_AT_START,
+            0,
+            0,
+            0,
+        ])
+    };
+    let exceptions = ControlRegister {
+        illegal_opcode_enable: state.illegal_opcode,
+        software_exception_enable: state.software,
+        mask_stack_enable: state.mask_stack,
+        ..ControlRegister::new()
+    };
+    [modes.pack()[0], exceptions.pack()[1]]
 }
 
 /// Reads the push constants of a stage: its four buffers in order, each with its Read Length in

@@ -193,12 +193,14 @@ impl<B, L: Shared> Slots<B, L> {
                 let kernel = program.kernel.address;
                 let instructions = thread.executed();
                 exec.emit(&Event::ThreadEnd { kernel, thread: *number, instructions });
-                let Resident { mut thread, number, .. } = self.residents.remove(index);
+                let number = *number;
                 thread.ended(program.kernel.written());
                 let shared = self.local.shared();
                 shared.present.remove(index);
-                shared.gateways.retain(|gateway| gateway.thread != number);
-                self.spare.push(thread);
+                if !shared.gateways.is_empty() {
+                    shared.gateways.retain(|gateway| gateway.thread != number);
+                }
+                self.spare.push(self.residents.remove(index).thread);
                 Ok(Turn::Ended)
             }
             Ok(stop) => {
