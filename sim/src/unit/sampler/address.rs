@@ -6,7 +6,7 @@ use crate::eu::fast::lanes::map;
 
 /// 1.5 * 2^52. If it is added to an integer of 32 bits, the low 32 bits of the sum are the integer
 /// in two's complement.
-const INTEGER_IN_LOW_BITS: f64 = (3u64 << 51) as f64;
+pub(super) const INTEGER_IN_LOW_BITS: f64 = (3u64 << 51) as f64;
 
 /// Fraction bits of a texel coordinate, and so of the weights of the linear filter (gen8_facts 11:
 /// drivers report subTexelPrecisionBits 8).
@@ -85,8 +85,9 @@ impl Rule {
             _ => (scaled, offset),
         };
         let whole = map(moved, |moved| (moved + rounded).floor());
-        // The comparison is false for a NaN.
-        if !whole.iter().fold(true, |near, whole| near & (whole.abs() < FAR)) {
+        // The comparison is false for a NaN. From the last lane on: then the compiler combines whole
+        // rows without permuting them.
+        if !whole.iter().rev().fold(true, |near, whole| near & (whole.abs() < FAR)) {
             return None;
         }
         let places = map(whole, |whole| (whole + INTEGER_IN_LOW_BITS).to_bits() as i32);

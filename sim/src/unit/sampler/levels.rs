@@ -83,20 +83,16 @@ pub fn fixed(view: &View) -> Option<Choice> {
 }
 
 /// The levels that a group of lanes reads, for a view without an anisotropic filter. The levels are
-/// the same as those of [`details`]. `fixed` is the result of [`fixed`] for the view.
+/// the same as those of [`details`]. The caller has no [`fixed`] levels.
 #[inline(always)]
 pub fn choices(
     request: &Request<'_>,
     registers: &Registers,
     view: &View,
-    fixed: Option<Choice>,
     coordinates: &Coordinates,
     from: LodFrom,
     group: usize,
 ) -> Choices {
-    if let Some(choice) = fixed {
-        return Choices::Same(choice);
-    }
     let measure = |derivatives| (isotropic(view, derivatives), ());
     let lods = lods(request, registers, view, coordinates, from, group, measure);
     // The lanes of a subspan usually have the same level of detail, so the last choice is reused.

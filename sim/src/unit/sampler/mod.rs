@@ -3,7 +3,8 @@
 //! A message selects a surface by binding table index and a sampler by number. Both are resolved
 //! once, to a [`View`]. The modules in the order in which a sample passes through them:
 //!
-//! * [`payload`]: kinds of messages, the registers of their parameters, and their responses;
+//! * [`kinds`], [`payload`]: kinds of messages, the registers of their parameters, and their
+//!   responses;
 //! * [`samplers`], [`views`], [`view`], [`state`], [`border`], [`key`], [`palette`]: the resolved
 //!   surface and sampler;
 //! * [`point`], [`cube`]: coordinates, layer and face of a lane;
@@ -12,7 +13,7 @@
 //! * [`texels`]: reads texels from memory;
 //! * [`fast_path`], [`fast_sample`]: all these steps in one, for textures with 8 bits in each
 //!   channel;
-//! * [`vector`]: the same for all lanes of a group together, also for other textures;
+//! * [`rows`], [`plain`], [`vector`]: the same for all lanes of a group together, also for other textures;
 //! * [`mod@sample`], [`gather`], [`load`], [`info`], [`mono`]: the results of each kind of message;
 //! * [`media`]: the messages that sample a block of pixels.
 
@@ -25,6 +26,7 @@ pub mod footprint;
 pub mod gather;
 pub mod info;
 pub mod key;
+pub mod kinds;
 pub mod levels;
 pub mod load;
 pub mod lod;
@@ -32,7 +34,9 @@ pub mod media;
 pub mod mono;
 pub mod palette;
 pub mod payload;
+pub mod plain;
 pub mod point;
+pub mod rows;
 pub mod sample;
 pub mod samplers;
 pub mod state;
@@ -52,6 +56,7 @@ use crate::eu::Message;
 use crate::eu::regions::Registers;
 use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
+use crate::mem::PageFault;
 use crate::surface::SurfaceKind;
 use crate::surface::format::{Class, Codec};
 use crate::unit::bindings::FIRST_SPECIAL_INDEX;
@@ -62,7 +67,8 @@ use genxml::gen8::messages::{
     MessageDescriptorSamplingEngineMessageType as SamplerMessageType,
 };
 use genxml::gen8::state::RenderSurfaceStateView;
-use payload::{Action, Kind, Request, Simd};
+use payload::{Action, Kind, Request, Sample, Simd};
+use samplers::Known;
 
 /// The message type of a cache flush. In the modes SIMD32 and SIMD64, its number is the one that
 /// means `ld2dss` in the other modes (gen8_facts 4.2).
@@ -79,6 +85,14 @@ pub fn message(
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = MessageDescriptorSamplingEngine::unpack_lossy(&[message.descriptor]);
+    let entry = descriptor.binding_table_index.get() as usize;
+    if let Some(known) = port.bindings.samplers.known(entry, message.descriptor) {
+        let [sent, returned] = known.lengths;
+        let body = message.payload;
+        let request = Request::plain(message, known.kind, known.simd, body, sent, returned);
+        count(port, &request);
+        return filtered(port, registers, &request, known.sample, known.view);
+    }
     let Some(simd) = Simd::of(descriptor.simd_mode_1_0) else {
         if descriptor.message_type == CACHE_FLUSH {
             // Compilers use the response only to wait for the end of the flush.
@@ -105,17 +119,23 @@ pub fn message(
         _ => None,
     };
     if !matches!(kind.action, Action::Lod | Action::SurfaceInfo | Action::SampleInfo) {
-        let blocks = (0..4).filter(|block| request.mask >> (4 * block) & 0xf != 0).count();
-        port.exec.device.observed.add(Counter::Sampled, blocks as u64);
+        count(port, &request);
     }
-    let view = port.bindings.view(port.exec, index, sampler)?;
+    let number = port.bindings.view_number(port.exec, index, sampler)?;
+    let view = port.bindings.samplers.get(number);
     if let Some(why) = refused(view, kind.action) {
         return Err(request.illegal(port, &why));
     }
     let vm = &port.exec.vm;
     let bytes = match kind.action {
         Action::Sample(sample) => {
-            sample::sample(view, vm, registers, &request, sample).map(|done| done.bytes)
+            if !request.has_header() {
+                let lengths = request.lengths();
+                let descriptor = message.descriptor;
+                let known = Known { descriptor, kind, sample, simd, lengths, view: number };
+                port.bindings.samplers.remember(entry, known);
+            }
+            return filtered(port, registers, &request, sample, number);
         }
         Action::Gather { compares } => gather::gather(view, vm, registers, &request, compares),
         Action::Load | Action::LoadSample | Action::LoadStored => {
@@ -142,9 +162,40 @@ pub fn message(
             Ok(0)
         }
     };
+    finish(port, &request, bytes)
+}
+
+/// Counts the blocks of four lanes with an active lane.
+#[inline(always)]
+fn count(port: &mut Port<'_, '_>, request: &Request<'_>) {
+    let blocks = (0..4).filter(|block| request.mask >> (4 * block) & 0xf != 0).count();
+    port.exec.device.observed.add(Counter::Sampled, blocks as u64);
+}
+
+/// Executes a message that returns filtered texels of the view with number `view`.
+#[inline]
+fn filtered(
+    port: &mut Port<'_, '_>,
+    registers: &mut Registers,
+    request: &Request<'_>,
+    sample: Sample,
+    view: usize,
+) -> Result<(), Fault> {
+    let (view, vm) = (port.bindings.samplers.get(view), &port.exec.vm);
+    let done = sample::sample(view, vm, registers, request, sample);
+    finish(port, request, done.map(|done| done.bytes))
+}
+
+/// Ends a message that has read `bytes` bytes, or has caused a page fault.
+#[inline(always)]
+fn finish(
+    port: &mut Port<'_, '_>,
+    request: &Request<'_>,
+    bytes: Result<u64, PageFault>,
+) -> Result<(), Fault> {
     // Uncovered pixels of a quad may be beyond the edges of surfaces.
-    if let (Some(log), Some(covered)) = (vm.log(), port.local.covered) {
-        log.keep_outside(covered >> message.first);
+    if let (Some(log), Some(covered)) = (port.exec.vm.log(), port.local.covered) {
+        log.keep_outside(covered >> request.message().first);
     }
     request.read(port, bytes)
 }

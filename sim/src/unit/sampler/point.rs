@@ -30,6 +30,11 @@ pub struct Point {
 }
 
 impl Coordinates {
+    /// The coordinates U, V and R of a surface that is not an array of cubes.
+    pub fn flat(uvr: [[f32; GROUP]; 3]) -> Coordinates {
+        Coordinates { uvr, ai: [0.0; GROUP] }
+    }
+
     /// Reads the coordinates that the dimension of the surface needs.
     #[inline(always)]
     pub fn read(

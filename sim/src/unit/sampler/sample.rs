@@ -39,15 +39,16 @@ pub fn sample(
     sample: Sample,
 ) -> Result<Done, PageFault> {
     let mut done = Done::default();
+    // A view that samples nothing has no state of the vector path.
+    if let Some(bytes) = vector::sample(view, vm, registers, request, sample) {
+        return Ok(Done { bytes, ..done });
+    }
     if view.samples_nothing() {
         request.answer_all(registers, [0; 4]);
         if sample.kills {
             request.answer_mask(registers, 0);
         }
         return Ok(done);
-    }
-    if let Some(bytes) = vector::sample(view, vm, registers, request, sample) {
-        return Ok(Done { bytes, ..done });
     }
     if let Some(fast) = view.fast_path.filter(|_| sample.reduce == Reduce::Mean && !sample.compares)
     {

@@ -1,5 +1,6 @@
 //! The samplers of the threads of one packet, and the views that messages have used.
 
+use super::kinds::{Kind, Sample, Simd};
 use super::media::cache::MediaCache;
 use super::view::View;
 use crate::assumptions::SAMPLERS_PAST_DYNAMIC_STATE_ARE_ZERO;
@@ -25,7 +26,30 @@ pub struct Samplers {
     /// 0 if there is none.
     recent: [u16; 256],
     views: Vec<CachedView>,
+    /// Messages that were executed before. The low bits of the binding table index select the entry.
+    known: [Option<Known>; KNOWN],
     pub(super) media: MediaCache,
+}
+
+/// Number of entries of the cache of messages.
+const KNOWN: usize = 4;
+
+/// A message without a header that returns filtered texels. All of it depends on its descriptor, so
+/// the next message with the same descriptor needs neither checks nor a search for its view.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    /// The descriptor.
+    pub descriptor: u32,
+    /// The kind of message.
+    pub kind: &'static Kind,
+    /// What the kind does.
+    pub sample: Sample,
+    /// Number of lanes.
+    pub simd: Simd,
+    /// Number of registers of parameters, and of the response.
+    pub lengths: [usize; 2],
+    /// Number of the view.
+    pub view: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -45,7 +69,14 @@ impl Default for Samplers {
 impl Samplers {
     /// Sampler states at graphics address `table`. Offsets are relative to `base`.
     pub fn new(base: u64, table: u64) -> Samplers {
-        Samplers { base, table, recent: [0; 256], views: Vec::new(), media: MediaCache::default() }
+        Samplers {
+            base,
+            table,
+            recent: [0; 256],
+            views: Vec::new(),
+            known: [None; KNOWN],
+            media: MediaCache::default(),
+        }
     }
 
     /// Graphics address of sampler state `index`. With `offset`, the table at this offset from the
@@ -114,10 +145,22 @@ impl Samplers {
         if self.views.len() >= MOST_VIEWS {
             self.views.clear();
             self.recent = [0; 256];
+            self.known = [None; KNOWN];
         }
         self.views.push(CachedView { surface, sampler, view });
         self.recent[usize::from(surface)] = self.views.len() as u16;
         self.views.len() - 1
+    }
+
+    /// The message with this descriptor to the surface `index`, if one was executed before.
+    #[inline(always)]
+    pub(super) fn known(&self, index: usize, descriptor: u32) -> Option<Known> {
+        self.known[index % KNOWN].filter(|known| known.descriptor == descriptor)
+    }
+
+    /// Remembers a message to the surface `index`.
+    pub(super) fn remember(&mut self, index: usize, message: Known) {
+        self.known[index % KNOWN] = Some(message);
     }
 
     /// The view with this number.

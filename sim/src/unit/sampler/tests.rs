@@ -187,11 +187,11 @@ const MESSAGES: [Type; 9] = [
 
 /// Sends random messages for views that `plain` makes from views with all fast paths. Panics if a
 /// response, a fault, the number of bytes or the recorded accesses differ. Returns for how many
-/// messages the vector path was used.
-fn compare(seed: u64, count: u32, formats: &[SurfaceFormat], plain: fn(View) -> View) -> u32 {
+/// messages the vector path was used, and for how many of them its shortest way.
+fn compare(seed: u64, count: u32, formats: &[SurfaceFormat], plain: fn(View) -> View) -> [u32; 2] {
     let mut random = Random::new(seed);
     let (mut memory, mut space) = memory(&mut random);
-    let mut used = 0;
+    let mut used = [0; 2];
     for number in 0..count {
         let surface = surface(&mut random, formats);
         let sampler = sampler(&mut random);
@@ -258,7 +258,10 @@ fn compare(seed: u64, count: u32, formats: &[SurfaceFormat], plain: fn(View) -> 
             assert_eq!(lanes(&found.1), lanes(&expected.1), "{}", what());
         }
         let mut registers = before.clone();
-        used += u32::from(vector::sample(&view, &vm, &mut registers, &request, action).is_some());
+        let done = vector::sample(&view, &vm, &mut registers, &request, action).is_some();
+        let shortest = view.vector.is_some_and(|vector| vector.plain.is_some());
+        used[0] += u32::from(done);
+        used[1] += u32::from(done && shortest && request.offset == [0; 3] && !action.compares);
     }
     used
 }
@@ -286,8 +289,8 @@ fn bytes() {
         SurfaceFormat::R8G8B8X8_UNORM,
         SurfaceFormat::B8G8R8X8_UNORM,
     ];
-    let used = compare(1, 20_000, &formats, |view| View { vector: None, ..view });
-    assert!(used > 12_000, "{used}");
+    let [used, shortest] = compare(1, 20_000, &formats, |view| View { vector: None, ..view });
+    assert!(used > 12_000 && shortest > 300, "{used} {shortest}");
 }
 
 /// Oracle: the general path.
@@ -311,6 +314,7 @@ fn values() {
         SurfaceFormat::R32G32_UINT,
         SurfaceFormat::R16_SINT,
     ];
-    let used = compare(2, 20_000, &formats, |view| View { vector: None, fast_path: None, ..view });
+    let [used, _] =
+        compare(2, 20_000, &formats, |view| View { vector: None, fast_path: None, ..view });
     assert!(used > 8_000, "{used}");
 }

@@ -13,7 +13,9 @@ use super::fast_path::FastPath;
 use super::levels::{self, Choices};
 use super::lod::Choice;
 use super::payload::{GROUP, LANES, Reduce, Request, Sample, Simd};
+use super::plain;
 use super::point::Coordinates;
+use super::rows::{CORNERS, LANE_BITS, Row, Rows, SIZE, Texels, active, fetch, sum};
 use super::state::{MapFilter, Wrap};
 use super::texels::{Pages, flush};
 use super::vector_state::Vector;
@@ -21,16 +23,11 @@ use super::view::{Place, Source, View};
 use crate::eu::fast::Level;
 use crate::eu::fast::lanes::{blend, map, zip};
 use crate::eu::regions::Registers;
-use crate::mem::{PAGE, Page, Vm, lines};
+use crate::mem::{PAGE, Vm, lines};
 use crate::surface::format::Numeric;
 use crate::surface::format::value::Value;
 use crate::surface::{Codec, Dimension, SurfaceKind, TileMode};
 use genxml::gen8::state::ShaderChannelSelect;
-
-/// Values of the lanes of a group.
-type Row<T> = [T; GROUP];
-/// The four corners of a linear sample of each lane: (i0, j0), (i1, j0), (i0, j1), (i1, j1).
-const CORNERS: usize = 4;
 
 /// The view with the state of the vector path, unless this processor or the view excludes it.
 pub fn prepared(view: View) -> View {
@@ -78,6 +75,7 @@ fn state(view: &View) -> Option<Vector> {
         size: size as i32,
         page: surface.base & !(PAGE - 1),
         within: (surface.base % PAGE) as i32,
+        plain: plain::state(view, levels::fixed(view)),
     })
 }
 
@@ -91,19 +89,43 @@ pub fn sample(
     request: &Request<'_>,
     sample: Sample,
 ) -> Option<u64> {
-    let vector = view.vector?;
+    let vector = view.vector.as_ref()?;
     if sample.reduce != Reduce::Mean || sample.compares || request.simd == Simd::Pair {
         return None;
+    }
+    if let (Some(plain), Some(fast)) = (&vector.plain, &view.fast_path)
+        && request.offset == [0; 3]
+        && vm.log().is_none()
+    {
+        let bytes = fast.bytes(view.filters) * u64::from(request.mask.count_ones());
+        let done = vector.level.vectorize(
+            #[inline(always)]
+            || plain::answer(plain, vector, fast, vm, registers, request),
+        );
+        if done.is_some() {
+            if sample.kills {
+                request.answer_mask(registers, 0);
+            }
+            return Some(bytes);
+        }
     }
     vector.level.vectorize(
         #[inline(always)]
         || {
+            let rows = Rows::of(view, request);
             let mut pages = Pages::new(vm);
             let mut answers = [[[0; GROUP]; 4]; LANES / GROUP];
             let mut bytes = 0;
             for (group, mask) in request.active_groups() {
-                let lanes =
-                    Lanes::read(view, vector.fixed, registers, request, sample, group, mask);
+                let uvr = rows.read(registers, group);
+                let choices = match vector.fixed {
+                    Some(choice) => Choices::Same(choice),
+                    None => {
+                        let coordinates = Coordinates::flat(uvr);
+                        levels::choices(request, registers, view, &coordinates, sample.lod, group)
+                    }
+                };
+                let lanes = Lanes::new(view, request, uvr, choices, mask);
                 answers[group % 2] = match &view.fast_path {
                     Some(fast) => {
                         bytes += fast.bytes(view.filters) * u64::from(mask.count_ones());
@@ -130,34 +152,26 @@ struct Lanes<'v> {
     offset: [i32; 3],
     /// U and V.
     uv: [Row<f32>; 2],
-    /// Number of the first row of each lane's slice.
-    slices: Row<i32>,
+    /// Number of the first row of each lane's slice, if the surface has several.
+    slices: Option<Row<i32>>,
     choices: Choices,
 }
 
 impl<'v> Lanes<'v> {
     #[inline(always)]
-    fn read(
+    fn new(
         view: &'v View,
-        fixed: Option<Choice>,
-        registers: &Registers,
         request: &Request<'_>,
-        sample: Sample,
-        group: usize,
+        [u, v, r]: [Row<f32>; 3],
+        choices: Choices,
         mask: u32,
     ) -> Lanes<'v> {
-        let coordinates = Coordinates::read(request, registers, view, group);
-        let choices =
-            levels::choices(request, registers, view, fixed, &coordinates, sample.lod, group);
         let surface = &view.surface;
-        let [u, v, r] = &coordinates.uvr;
-        let uv = [active(u, mask), active(v, mask)];
-        let layers = match surface.array && view.layers > 1 {
-            true => map(active(r, mask), |r| layer(r, view.layers)),
-            false => [0; GROUP],
-        };
-        let qpitch = surface.layout.qpitch;
-        let slices = map(layers, |layer| ((surface.first_slice + layer) * qpitch) as i32);
+        let slices = (surface.array && view.layers > 1).then(|| {
+            let slice = |r| surface.first_slice + layer(r, view.layers);
+            map(active(&r, mask), |r| (slice(r) * surface.layout.qpitch) as i32)
+        });
+        let uv = [active(&u, mask), active(&v, mask)];
         Lanes { view, mask, offset: request.offset, uv, slices, choices }
     }
 
@@ -165,7 +179,7 @@ impl<'v> Lanes<'v> {
     #[inline(always)]
     fn sample(
         &self,
-        vector: Vector,
+        vector: &Vector,
         fast: &FastPath,
         pages: &mut Pages<'_, '_>,
     ) -> Option<[Row<u32>; 4]> {
@@ -209,7 +223,7 @@ impl<'v> Lanes<'v> {
     #[inline(always)]
     fn values(
         &self,
-        vector: Vector,
+        vector: &Vector,
         pages: &mut Pages<'_, '_>,
         bytes: &mut u64,
     ) -> Option<[Row<u32>; 4]> {
@@ -277,7 +291,7 @@ impl<'v> Lanes<'v> {
     #[inline(always)]
     fn decoded(
         &self,
-        vector: Vector,
+        vector: &Vector,
         pages: &mut Pages<'_, '_>,
         level: u8,
         magnified: bool,
@@ -307,7 +321,7 @@ impl<'v> Lanes<'v> {
     #[inline(always)]
     fn levels(
         &self,
-        vector: Vector,
+        vector: &Vector,
         fast: &FastPath,
         pages: &mut Pages<'_, '_>,
         choice: Choice,
@@ -316,14 +330,16 @@ impl<'v> Lanes<'v> {
     ) -> Option<[Row<u32>; 4]> {
         let own = self.level(vector, pages, choice.level, choice.magnified, lanes)?;
         if choice.level == choice.next {
-            return Some(
-                fast.respond(|low| map(own.sums(low), |sum| (sum / (255.0 * 65536.0)).to_bits())),
-            );
+            let one = |sum: u32| (sum as i32 as f32 / (255.0 * 65536.0)).to_bits();
+            let bytes = own.sums().map(|sums| map(sums, one));
+            return Some(fast.respond(|low| bytes[low as usize / 8 % 4]));
         }
         let second = if pages.recorded() { between_levels(shares) & lanes } else { 0 };
         let next = self.level(vector, pages, choice.next, choice.magnified, second)?;
+        let (own, next) = (own.sums(), next.sums());
         Some(fast.respond(|low| {
-            let sums = zip(own.sums(low), next.sums(low), |own, next| [own, next]);
+            let byte = low as usize / 8 % 4;
+            let sums = zip(own[byte], next[byte], |own, next| [own as i32, next as i32]);
             zip(sums, *shares, |[own, next], share| {
                 let share = f64::from(share);
                 let both = f64::from(own) * (256.0 - share) + f64::from(next) * share;
@@ -336,7 +352,7 @@ impl<'v> Lanes<'v> {
     #[inline(always)]
     fn level(
         &self,
-        vector: Vector,
+        vector: &Vector,
         pages: &mut Pages<'_, '_>,
         level: u8,
         magnified: bool,
@@ -356,13 +372,13 @@ impl<'v> Lanes<'v> {
 
     /// The texels that a level contributes.
     #[inline(always)]
-    fn places(&self, vector: Vector, level: u8, magnified: bool) -> Option<Places> {
+    fn places(&self, vector: &Vector, level: u8, magnified: bool) -> Option<Places> {
         let view = self.view;
         let place = view.place(level);
         let linear = view.filters[usize::from(magnified)] == MapFilter::Linear;
         let [u, v] = [0, 1].map(|n| view.rule(place, n, magnified, linear, self.offset[n]));
         let (x, y) = (u.axes(self.uv[0])?, v.axes(self.uv[1])?);
-        let grid = Grid::new(view, place, self.slices, vector);
+        let grid = Grid::new(view, place, &self.slices, vector);
         let (left, above) = (grid.columns(x.texels[0]), grid.lines(y.texels[0]));
         if !linear {
             return Some(Places::Nearest(sum(above, left)));
@@ -372,9 +388,6 @@ impl<'v> Lanes<'v> {
         Some(Places::Linear(corners, x.shares, y.shares))
     }
 }
-
-/// The bit of each lane in a mask.
-const LANE_BITS: Row<u32> = [1, 2, 4, 8, 16, 32, 64, 128];
 
 /// Offsets of the texels of a level from the page of the surface's first byte.
 enum Places {
@@ -388,7 +401,7 @@ impl Places {
     /// Records the reads of the lanes in a mask. If this path refuses the message after that, the
     /// other path records its reads again.
     #[inline(always)]
-    fn record(&self, vector: Vector, pages: &Pages<'_, '_>, lanes: u32) {
+    fn record(&self, vector: &Vector, pages: &Pages<'_, '_>, lanes: u32) {
         let corners = match self {
             Places::Nearest(offsets) => std::slice::from_ref(offsets),
             Places::Linear(offsets, ..) => offsets,
@@ -411,7 +424,7 @@ impl Places {
 /// Records the reads of texels, which are elements at offsets, of the lanes in a mask.
 #[cold]
 #[inline(never)]
-fn record_elements(vector: Vector, pages: &Pages<'_, '_>, corners: &[Row<u32>], lanes: u32) {
+fn record_elements(vector: &Vector, pages: &Pages<'_, '_>, corners: &[Row<u32>], lanes: u32) {
     let mut read = [0; CORNERS * GROUP];
     let mut count = 0;
     for offsets in corners {
@@ -471,7 +484,7 @@ const ELEMENT: usize = 16;
 fn decode(
     view: &View,
     pages: &mut Pages<'_, '_>,
-    vector: Vector,
+    vector: &Vector,
     offsets: &[u32],
     values: &mut [Value],
 ) -> Option<()> {
@@ -487,7 +500,7 @@ fn decode(
 fn elements<const N: usize>(
     view: &View,
     pages: &mut Pages<'_, '_>,
-    vector: Vector,
+    vector: &Vector,
     offsets: &[u32],
     values: &mut [Value],
 ) -> Option<()> {
@@ -509,45 +522,36 @@ fn elements<const N: usize>(
     Some(())
 }
 
-/// The coordinates of active lanes. An inactive lane gets that of the first active one, so that it
-/// samples the same texel and has no effect.
-#[inline(always)]
-fn active(row: &Row<f32>, mask: u32) -> Row<f32> {
-    match mask {
-        0xff => *row,
-        _ => blend(mask, *row, [row[mask.trailing_zeros() as usize % GROUP]; GROUP]),
-    }
-}
-
-#[inline(always)]
-fn sum(a: Row<i32>, b: Row<i32>) -> Row<u32> {
-    zip(a, b, |a, b| (a + b) as u32)
-}
-
 /// The position of a level's texels.
-struct Grid {
+struct Grid<'l> {
     mode: TileMode,
     pitch: i32,
     /// Offset in bytes of the level's first texel from the start of a row.
     left: i32,
-    /// First row of each lane's slice of the level.
-    top: Row<i32>,
+    /// First row of the level in the first slice, or in slice 0 if there are several.
+    top: i32,
+    /// First row of each lane's slice, if there are several.
+    slices: &'l Option<Row<i32>>,
     /// Bytes of an element.
     size: i32,
     /// Number of bytes that is added to all offsets.
     within: i32,
 }
 
-impl Grid {
+impl<'l> Grid<'l> {
     #[inline(always)]
-    fn new(view: &View, place: &Place, slices: Row<i32>, vector: Vector) -> Grid {
+    fn new(view: &View, place: &Place, slices: &'l Option<Row<i32>>, vector: &Vector) -> Grid<'l> {
         let surface = &view.surface;
-        let top = place.top as i32 + surface.top as i32;
+        let first = match slices {
+            Some(_) => 0,
+            None => (surface.first_slice * surface.layout.qpitch) as i32,
+        };
         Grid {
             mode: surface.tile_mode,
             pitch: surface.pitch as i32,
             left: place.left as i32 + surface.left as i32,
-            top: map(slices, |slice| slice + top),
+            top: first + place.top as i32 + surface.top as i32,
+            slices,
             size: vector.size,
             within: vector.within,
         }
@@ -570,7 +574,10 @@ impl Grid {
     #[inline(always)]
     fn lines(&self, texels: Row<i32>) -> Row<i32> {
         let pitch = self.pitch;
-        let lines = zip(self.top, texels, |top, texel| top + texel);
+        let mut lines = map(texels, |texel| self.top + texel);
+        if let Some(slices) = self.slices {
+            lines = zip(lines, *slices, |line, slice| line + slice);
+        }
         let offsets = match self.mode {
             TileMode::Linear => map(lines, |line| TileMode::Linear.near_offset(0, line, pitch)),
             TileMode::X => map(lines, |line| TileMode::X.near_offset(0, line, pitch)),
@@ -581,99 +588,5 @@ impl Grid {
     }
 }
 
-/// Reads the dwords at offsets from `base`, a page's address. The offsets are multiples of 4.
-/// `None` if there is a page fault.
-#[inline(always)]
-fn fetch<const N: usize>(
-    pages: &mut Pages<'_, '_>,
-    base: u64,
-    offsets: [Row<u32>; N],
-) -> Option<[Row<u32>; N]> {
-    let first = offsets[0][0];
-    let mut others = [0; GROUP];
-    for row in offsets {
-        others = zip(others, row, |others, offset| others | offset ^ first);
-    }
-    if !others.iter().fold(true, |same, &other| same & (other < SIZE)) {
-        return scattered(pages, base, offsets);
-    }
-    let page = pages.page(base.wrapping_add(first.into())).ok()?;
-    let mut dwords = [[0; GROUP]; N];
-    for (dwords, offsets) in dwords.iter_mut().zip(&offsets) {
-        *dwords = map(*offsets, |offset| dword(page, offset));
-    }
-    Some(dwords)
-}
-
-/// Bytes of a page.
-const SIZE: u32 = PAGE as u32;
 /// Bytes of a line.
 const LINE: u32 = lines::LINE as u32;
-
-/// The dword at `offset` modulo the page size.
-#[inline(always)]
-fn dword(page: &Page, offset: u32) -> u32 {
-    const DWORD: usize = size_of::<u32>();
-    let within = (offset % SIZE) as usize / DWORD * DWORD;
-    page.load(within).map_or(0, u32::from_le_bytes)
-}
-
-/// As [`fetch`], for dwords in several pages.
-#[inline(always)]
-fn scattered<const N: usize>(
-    pages: &mut Pages<'_, '_>,
-    base: u64,
-    offsets: [Row<u32>; N],
-) -> Option<[Row<u32>; N]> {
-    let mut dwords = [[0; GROUP]; N];
-    let mut number = offsets[0][0] / SIZE;
-    let mut page = pages.page(base.wrapping_add(offsets[0][0].into())).ok()?;
-    for (dwords, offsets) in dwords.iter_mut().zip(&offsets) {
-        for (to, &offset) in dwords.iter_mut().zip(offsets) {
-            if offset / SIZE != number {
-                number = offset / SIZE;
-                page = pages.page(base.wrapping_add(offset.into())).ok()?;
-            }
-            *to = dword(page, offset);
-        }
-    }
-    Some(dwords)
-}
-
-/// The texels of one level.
-enum Texels {
-    /// One texel of each lane.
-    Nearest(Row<u32>),
-    /// Four texels of each lane, and the weights of the second one along U and along V, in 1/256.
-    Linear([Row<u32>; CORNERS], Row<i32>, Row<i32>),
-}
-
-impl Texels {
-    /// Weighted sums of the bytes from bit `low` of the texels on. The weights add up to 65536, so
-    /// the sums are exact.
-    #[inline(always)]
-    fn sums(&self, low: u32) -> Row<f32> {
-        match self {
-            Texels::Nearest(texels) => map(bytes(*texels, low), |byte| byte * 65536.0),
-            Texels::Linear([a, b, c, d], x, y) => {
-                let above = between(bytes(*a, low), bytes(*b, low), *x);
-                let below = between(bytes(*c, low), bytes(*d, low), *x);
-                between(above, below, *y)
-            }
-        }
-    }
-}
-
-/// The byte of each texel that begins at bit `low`.
-#[inline(always)]
-fn bytes(texels: Row<u32>, low: u32) -> Row<f32> {
-    map(texels, |texel| i32::from((texel >> low) as u8) as f32)
-}
-
-/// Weighted sums of two values. `shares` are the weights of the second ones in 1/256.
-#[inline(always)]
-fn between(first: Row<f32>, second: Row<f32>, shares: Row<i32>) -> Row<f32> {
-    let first = zip(first, shares, |first, share| first * (256 - share) as f32);
-    let second = zip(second, shares, |second, share| second * share as f32);
-    zip(first, second, |first, second| first + second)
-}

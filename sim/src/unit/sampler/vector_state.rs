@@ -2,6 +2,7 @@
 
 use super::lod::Choice;
 use crate::eu::fast::Level;
+use crate::surface::TileMode;
 
 /// The values that the vector path computes once for a view.
 #[derive(Clone, Copy, Debug)]
@@ -16,4 +17,36 @@ pub struct Vector {
     pub(super) page: u64,
     /// Offset of the surface's first byte in the page.
     pub(super) within: i32,
+    /// The state of [`super::plain`], if the view allows it.
+    pub(super) plain: Option<Plain>,
+}
+
+/// State of [`super::plain`].
+#[derive(Clone, Copy, Debug)]
+pub struct Plain {
+    /// Along U and along V.
+    pub(super) axes: [PlainAxis; 2],
+    pub(super) mode: TileMode,
+    pub(super) pitch: i32,
+    /// Offset in bytes of the level's first texel from the start of a row.
+    pub(super) left: i32,
+    /// First row of the level.
+    pub(super) top: i32,
+    /// True for the linear filter, false for the nearest texel.
+    pub(super) linear: bool,
+}
+
+/// How coordinates along one axis are mapped to texels.
+#[derive(Clone, Copy, Debug)]
+pub struct PlainAxis {
+    /// Positions for one unit of the coordinate. The unit of positions is 1/256 texel.
+    pub(super) scale: f64,
+    /// Added to a position before it is rounded down.
+    pub(super) rounded: f64,
+    /// Added to a position afterwards.
+    pub(super) offset: i32,
+    /// The bits of a texel's number that remain: all, or those below the size if the map repeats.
+    pub(super) repeats: i32,
+    /// The last texel.
+    pub(super) last: i32,
 }

@@ -37,11 +37,25 @@ impl Bindings {
         index: u8,
         sampler: Option<u64>,
     ) -> Result<&View, Fault> {
-        let number = match self.samplers.recent(index, sampler) {
-            Some(number) => number,
-            None => self.look_up(exec, index, sampler)?,
-        };
+        let number = self.view_number(exec, index, sampler)?;
         Ok(self.samplers.get(number))
+    }
+
+    /// As [`view`](Self::view), but returns the number of the view in [`Bindings::samplers`].
+    ///
+    /// # Errors
+    /// As [`view`](Self::view).
+    #[inline]
+    pub fn view_number(
+        &mut self,
+        exec: &Exec<'_>,
+        index: u8,
+        sampler: Option<u64>,
+    ) -> Result<usize, Fault> {
+        match self.samplers.recent(index, sampler) {
+            Some(number) => Ok(number),
+            None => self.look_up(exec, index, sampler),
+        }
     }
 
     #[cold]
