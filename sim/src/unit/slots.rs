@@ -196,11 +196,11 @@ impl<B, L: Shared> Slots<B, L> {
                 let number = *number;
                 thread.ended(program.kernel.written());
                 let shared = self.local.shared();
-                shared.present.remove(index);
+                take(&mut shared.present, index);
                 if !shared.gateways.is_empty() {
                     shared.gateways.retain(|gateway| gateway.thread != number);
                 }
-                self.spare.push(self.residents.remove(index).thread);
+                self.spare.extend(take(&mut self.residents, index).map(|ended| ended.thread));
                 Ok(Turn::Ended)
             }
             Ok(stop) => {
@@ -279,4 +279,10 @@ impl<B, L: Shared> Slots<B, L> {
             })
             .collect()
     }
+}
+
+/// Removes element `index`. The threads of most stages run one after the other, so it is usually the
+/// last one, for which nothing has to move.
+fn take<T>(list: &mut Vec<T>, index: usize) -> Option<T> {
+    if index + 1 == list.len() { list.pop() } else { Some(list.remove(index)) }
 }

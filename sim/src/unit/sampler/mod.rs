@@ -85,8 +85,7 @@ pub fn message(
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = MessageDescriptorSamplingEngine::unpack_lossy(&[message.descriptor]);
-    let entry = descriptor.binding_table_index.get() as usize;
-    if let Some(known) = port.bindings.samplers.known(entry, message.descriptor) {
+    if let Some(known) = port.bindings.samplers.known(message.descriptor) {
         let [sent, returned] = known.lengths;
         let body = message.payload;
         let request = Request::plain(message, known.kind, known.simd, body, sent, returned);
@@ -133,7 +132,7 @@ pub fn message(
                 let lengths = request.lengths();
                 let descriptor = message.descriptor;
                 let known = Known { descriptor, kind, sample, simd, lengths, view: number };
-                port.bindings.samplers.remember(entry, known);
+                port.bindings.samplers.remember(known);
             }
             return filtered(port, registers, &request, sample, number);
         }

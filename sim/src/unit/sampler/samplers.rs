@@ -26,13 +26,13 @@ pub struct Samplers {
     /// 0 if there is none.
     recent: [u16; 256],
     views: Vec<CachedView>,
-    /// Messages that were executed before. The low bits of the binding table index select the entry.
-    known: [Option<Known>; KNOWN],
+    /// Messages that were executed before, at most [`KNOWN`].
+    known: Vec<Known>,
     pub(super) media: MediaCache,
 }
 
-/// Number of entries of the cache of messages.
-const KNOWN: usize = 4;
+/// Maximum number of entries of the cache of messages.
+const KNOWN: usize = 8;
 
 /// A message without a header that returns filtered texels. All of it depends on its descriptor, so
 /// the next message with the same descriptor needs neither checks nor a search for its view.
@@ -74,7 +74,7 @@ impl Samplers {
             table,
             recent: [0; 256],
             views: Vec::new(),
-            known: [None; KNOWN],
+            known: Vec::new(),
             media: MediaCache::default(),
         }
     }
@@ -145,22 +145,25 @@ impl Samplers {
         if self.views.len() >= MOST_VIEWS {
             self.views.clear();
             self.recent = [0; 256];
-            self.known = [None; KNOWN];
+            self.known.clear();
         }
         self.views.push(CachedView { surface, sampler, view });
         self.recent[usize::from(surface)] = self.views.len() as u16;
         self.views.len() - 1
     }
 
-    /// The message with this descriptor to the surface `index`, if one was executed before.
+    /// The message with this descriptor, if one was executed before.
     #[inline(always)]
-    pub(super) fn known(&self, index: usize, descriptor: u32) -> Option<Known> {
-        self.known[index % KNOWN].filter(|known| known.descriptor == descriptor)
+    pub(super) fn known(&self, descriptor: u32) -> Option<Known> {
+        self.known.iter().find(|known| known.descriptor == descriptor).copied()
     }
 
-    /// Remembers a message to the surface `index`.
-    pub(super) fn remember(&mut self, index: usize, message: Known) {
-        self.known[index % KNOWN] = Some(message);
+    /// Remembers a message. If the cache is full, it replaces the others.
+    pub(super) fn remember(&mut self, message: Known) {
+        if self.known.len() >= KNOWN {
+            self.known.clear();
+        }
+        self.known.push(message);
     }
 
     /// The view with this number.
