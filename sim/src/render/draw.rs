@@ -121,7 +121,7 @@ impl Draw {
         };
         let Draw { front, pipeline: Pipeline { setup, windower, pixels }, .. } = self;
         front.finish(exec, setup);
-        pixels.count(exec, windower);
+        pixels.finish(exec, windower);
         result
     }
 

@@ -510,13 +510,16 @@ impl FrontWorker {
         FrontWorker { spare: Mutex::new(spare), ..FrontWorker::with(vertex, state, bins) }
     }
 
-    /// Adds the counts of the draw to the statistics registers, and keeps the memory of the bins
-    /// for the next draw. Call once, at the end of the draw.
+    /// Adds the counts of the draw to the statistics registers, and keeps the memory of bins and
+    /// threads for the next draw. Call once, at the end of the draw.
     pub fn finish(&mut self, exec: &mut Exec<'_>, state: &SetupState) {
         self.setup.count(exec, state, self.vertex.as_deref());
         let spare = self.spare.get_mut().unwrap_or_else(PoisonError::into_inner);
         spare.put(&mut self.setup.bins);
         *exec.device.scratch.get_mut::<Spare>() = std::mem::take(spare);
+        if let Some(vertex) = &mut self.vertex {
+            vertex.release(exec);
+        }
     }
 
     /// Removes all primitives from the bins.

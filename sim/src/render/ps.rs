@@ -266,6 +266,11 @@ impl PixelShader {
         }
     }
 
+    /// Keeps the memory of the threads for the next draw.
+    pub(super) fn release(&mut self, exec: &mut Exec<'_>) {
+        self.variants.iter_mut().for_each(|variant| variant.threads.slots.release(exec));
+    }
+
     /// Number of enabled channels of the thread that ran last.
     pub(super) fn invocations(&self) -> u64 {
         self.invocations

@@ -116,6 +116,11 @@ impl VertexShader {
         self.threads.slots.programs.clone_from(&other.threads.slots.programs);
     }
 
+    /// Keeps the memory of the threads for the next draw.
+    pub(super) fn release(&mut self, exec: &mut Exec<'_>) {
+        self.threads.slots.release(exec);
+    }
+
     /// Takes the cached surfaces and kernel out of the shader. Its caches are empty afterwards.
     pub fn take_programs(&mut self) -> Vec<Program> {
         std::mem::take(&mut self.threads.slots.programs)

@@ -350,12 +350,16 @@ impl PixelPipe {
         self.shader.is_none()
     }
 
-    /// Clears the counts; first adds them to the statistics registers if statistics are enabled.
-    pub(super) fn count(&mut self, exec: &mut Exec<'_>, windower: &Windower) {
+    /// Ends a draw: clears the counts, and keeps the memory of the threads for the next draw. First
+    /// adds the counts to the statistics registers if statistics are enabled.
+    pub(super) fn finish(&mut self, exec: &mut Exec<'_>, windower: &Windower) {
         let Counts { invocations, passed } = std::mem::take(&mut self.counts);
         if windower.counted {
             state::count(exec, PsInvocationCount::OFFSET, PS_INVOCATIONS_OF_A_PIXEL * invocations);
             state::count(exec, PsDepthCount::OFFSET, passed);
+        }
+        if let Some(shader) = &mut self.shader {
+            shader.release(exec);
         }
     }
 

@@ -10,6 +10,7 @@ use crate::eu::{Launch, Stop, Thread};
 use crate::machine::events::Event;
 use crate::machine::exec::Exec;
 use crate::machine::fault::{Fault, InKernel, Place, Waiting};
+use crate::machine::slots::UnitState;
 use crate::machine::watchdog::INSTRUCTION;
 use crate::unit::bindings::Bindings;
 use crate::unit::dispatch::Receive;
@@ -31,6 +32,31 @@ pub struct Resident {
     /// The packet that started the thread.
     at: Place,
 }
+
+/// Ended threads whose memory later draws use: a thread has several kilobytes, and most draws of
+/// applications are small. A clone has no threads.
+#[derive(Default)]
+#[expect(clippy::vec_box, reason = "threads are large and move to and from slots")]
+struct Pool(Vec<Box<Thread>>);
+
+impl Pool {
+    /// Maximum number of threads.
+    const CAPACITY: usize = 16;
+}
+
+impl Clone for Pool {
+    fn clone(&self) -> Self {
+        Pool::default()
+    }
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} threads", self.0.len())
+    }
+}
+
+impl UnitState for Pool {}
 
 /// How a turn ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -105,13 +131,27 @@ impl<B, L: Shared> Slots<B, L> {
                 thread.restart(launch);
                 thread
             }
-            None => Box::new(Thread::new(launch)),
+            None => match exec.device.scratch.get_mut::<Pool>().0.pop() {
+                Some(mut thread) => {
+                    thread.restart(launch);
+                    thread
+                }
+                None => Box::new(Thread::new(launch)),
+            },
         };
         let at = exec.at;
         let index = self.residents.len();
         self.residents.push(Resident { thread, number, waits: None, program, at });
         self.local.shared().present.push(number);
         &mut self.residents[index].thread
+    }
+
+    /// Keeps the memory of ended threads for the next draws or walkers. Call at the end of the draw
+    /// or walker.
+    pub fn release(&mut self, exec: &mut Exec<'_>) {
+        let pool = &mut exec.device.scratch.get_mut::<Pool>().0;
+        let room = Pool::CAPACITY.saturating_sub(pool.len());
+        pool.extend(self.spare.drain(..).take(room));
     }
 
     /// Gives one turn to each thread that does not wait. Messages are delivered before the first
