@@ -394,7 +394,8 @@ impl Work for Screen<'_> {
     }
 
     fn estimate(&self, exec: &Exec<'_>, pipe: &PixelPipe) -> Estimate {
-        pipe.estimate(exec, &self.state, self.bins.area())
+        // Most primitives are triangles, which cover at most half of the rectangle around them.
+        pipe.estimate(exec, &self.state, self.bins.area() / 2)
     }
 
     /// Draws a range of the tiles, which are in order from the upper left to the lower right.
