@@ -118,7 +118,7 @@ const MAX_WAVE_LENGTH: u64 = 4;
 const MIN_PARALLEL_WORK: u64 = 1_000_000;
 /// Minimum remaining time in nanoseconds for which host threads are started, if the time was
 /// estimated. A host thread needs about 50 microseconds to start.
-const MIN_PARALLEL_TIME: u64 = 300_000;
+const MIN_PARALLEL_TIME: u64 = 450_000;
 /// A part is aborted if its work is more than this many times the expected work and more than
 /// [`MIN_WORK_LIMIT`].
 const MAX_WORK_RATIO: u64 = 32;

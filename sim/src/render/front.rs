@@ -47,7 +47,7 @@ type Spare = tiles::Spare<BinnedPrimitive, [Attribute; 4]>;
 impl UnitState for Spare {}
 
 /// Time to fetch a vertex, in nanoseconds, for estimates.
-const VERTEX_TIME: u64 = 60;
+const VERTEX_TIME: u64 = 30;
 /// Time to clip and set up a primitive, in nanoseconds, for estimates.
 const PRIMITIVE_TIME: u64 = 150;
 
