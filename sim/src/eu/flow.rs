@@ -33,7 +33,7 @@ impl Flow {
         Flow { ip: 0, active: enabled, waiting: 0, places: [NOWHERE; 32], awaited: 0, broken: 0 }
     }
 
-    /// Becomes the flow of a new thread, as [`new`](Self::new).
+    /// Resets the flow for a new thread. It then works like a [`new`](Self::new) one.
     pub fn restart(&mut self, enabled: u32) {
         // The positions of channels that do not wait have no meaning.
         (self.ip, self.active) = (0, enabled);

@@ -140,14 +140,15 @@ pub struct Thread {
     pub(super) executed: u64,
     /// The last write to `cr0` that only changed modes. It stays when the thread ends.
     pub(super) change: Option<Change>,
-    /// The control register with which the thread, or the one before it, has started.
+    /// The control register with which the latest thread of Gen8 started; `None` before the first
+    /// one.
     control: Option<Control>,
     /// The general registers that can differ from zero besides those that the kernel writes: those
     /// of the payload and of messages from other threads.
     filled: u128,
 }
 
-/// The control register at the start of a thread.
+/// The control register at the start of a thread, with the values that follow from it.
 #[derive(Clone, Copy)]
 struct Control {
     /// The values of [`Launch`] for `cr0.0` and `cr0.1`.
@@ -210,7 +211,7 @@ impl Thread {
         match launch.generation.has_message_registers() {
             true => self.regs.clear(true),
             false => {
-                // The payload replaces the first registers.
+                // The new payload overwrites these registers completely.
                 let kept = whole(launch);
                 self.regs.clear_written(self.filled & !kept);
                 let rest = kept.count_ones() as usize * REGISTER..GEN8_BYTES;

@@ -9,8 +9,8 @@ use genxml_eu::instruction::Descriptor;
 /// Maximum number of registers of a response.
 const MOST_OF_A_RESPONSE: usize = 32;
 
-/// The number of registers that the response of a message can have at most. On G45, the descriptor
-/// has other fields; all registers of its threads are cleared.
+/// Maximum number of registers that the response of a message can write. The result is not used on
+/// G45, where descriptors have other fields: threads of G45 clear all registers.
 fn responds(send: &SendInfo) -> usize {
     match (send.transfer, send.descriptor) {
         (Some(transfer), _) => transfer.responds(),

@@ -206,8 +206,8 @@ impl Planes {
         self.z.value(x, y) as f32
     }
 
-    /// Depths of eight pixels of row `y` from column `x` on, and of those below them, before
-    /// clamping. `offset` is the position in a pixel, in 1/16 pixels.
+    /// Depths of eight pixels of row `y` from column `x` on, and of the eight pixels below them.
+    /// They are not clamped yet. `offset` is the position in a pixel, in 1/16 pixels.
     ///
     /// Code for vector instructions should inline this function.
     #[inline(always)]

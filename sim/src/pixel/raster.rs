@@ -134,8 +134,9 @@ impl Convex {
     }
 }
 
-/// The pixels that can have a sample in a shape between its upper left corner and its lower right
-/// one, with the [`extent`] of the samples.
+/// The pixels that can have a sample in a shape. `min` and `max` are the upper left and the lower
+/// right corner of a rectangle around the shape. The last argument is the [`extent`] of the
+/// samples.
 #[inline]
 #[must_use]
 pub fn pixels_between(min: Point, max: Point, [left, top, right, bottom]: [i32; 4]) -> Rect {

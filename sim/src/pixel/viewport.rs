@@ -124,8 +124,8 @@ pub struct ScreenLanes<const N: usize> {
 }
 
 impl Transform {
-    /// Does what [`apply`](Self::apply) does, for several positions: an array for each of x, y, z
-    /// and w. For positions that are not drawn, the other lanes have any values.
+    /// Does what [`apply`](Self::apply) does, for several positions. The argument has an array for
+    /// each of x, y, z and w. If `drawn` is false for a position, its other values have no meaning.
     #[inline(always)]
     #[must_use]
     pub fn apply_lanes<const N: usize>(
@@ -146,8 +146,8 @@ impl Transform {
             }
         }
         let [x, y, z] = p;
-        // A sum beyond `MAX_COORDINATE` is clamped in any case, so the origin need not be larger
-        // than twice that, and the sum does not wrap.
+        // The sums below are clamped to `MAX_COORDINATE`. Therefore the origin can be clamped to
+        // twice that without a change of the result, and the sums do not wrap.
         let origin = self.origin.map(|origin| {
             origin
                 .saturating_mul(1 << SUBPIXEL_BITS)
@@ -169,19 +169,19 @@ impl Transform {
     }
 }
 
-/// Does what [`snap`] does, for a coordinate that is a number. `precision` is at most
+/// Does what [`snap`] does. For a NaN, the result has no meaning. `precision` is at most
 /// [`SUBPIXEL_BITS`].
 #[inline(always)]
 fn snap_number(coordinate: f32, precision: u32) -> i32 {
     if !SNAPPING_TIES_GO_TO_EVEN {
         return snap(coordinate, precision);
     }
-    // The sum is rounded to an integer, ties to even. Its low bits are that integer.
+    // The addition rounds to an integer, ties to even. The low bits of the sum are that integer.
     let integer = (scaled(coordinate, precision) + INTEGERS).to_bits() as i32;
     integer << (SUBPIXEL_BITS - precision)
 }
 
-/// A sum that is near this number is rounded to an integer, ties to even.
+/// Adding this number to a small one rounds to an integer, ties to even.
 const INTEGERS: f64 = (3_u64 << 51) as f64;
 
 /// A coordinate in units of 1 / 2^`precision` pixels, clamped to [`MAX_COORDINATE`].

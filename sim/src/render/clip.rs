@@ -73,15 +73,16 @@ impl ClipState {
     }
 }
 
-/// Bits of [`ClipState::codes`]: the sides of the planes that a vertex is on.
+/// Bits of [`ClipState::codes`]: what is wrong with the position of a vertex.
 pub mod code {
-    /// The vertex is not [visible](super::ClipState::accepts_visible).
+    /// The vertex is not [visible](super::ClipState::accepts_visible), or it has no position on the
+    /// screen.
     pub const HIDDEN: u32 = 1;
     /// w is too small.
     pub const W: u32 = 1 << 1;
-    /// Outside of the left or right edge of the viewport, or of its lower or upper edge.
+    /// Beyond the left, the right, the lower or the upper edge of the viewport, in this order.
     pub const XY: [u32; 4] = [1 << 2, 1 << 3, 1 << 4, 1 << 5];
-    /// Outside of the near or the far plane.
+    /// Beyond the near or the far plane.
     pub const Z: [u32; 2] = [1 << 6, 1 << 7];
 }
 
@@ -94,8 +95,9 @@ impl ClipState {
             && self.contains_viewport()
     }
 
-    /// The bits of [`code`] for which [`clip`] rejects a primitive if all its vertices have the
-    /// bit. Only for states that [accept visible primitives](Self::accepts_visible).
+    /// A mask of bits of [`code`]. If all vertices of a primitive have one of these bits in common,
+    /// [`clip`] rejects the primitive. Call this only for states that
+    /// [accept visible primitives](Self::accepts_visible).
     pub fn rejecting_codes(&self) -> u32 {
         let all = |codes: &[u32]| codes.iter().fold(0, |all, code| all | code);
         let xy = if self.viewport_xy { all(&code::XY) } else { 0 };
@@ -103,7 +105,8 @@ impl ClipState {
         code::W | xy | z
     }
 
-    /// The bits of [`code`] of several vertices, from an array for each of x, y, z and w.
+    /// The bits of [`code`] of several vertices. The argument has an array for each of x, y, z and
+    /// w.
     #[inline(always)]
     pub fn codes<const N: usize>(&self, [x, y, z, w]: [[f32; N]; 4]) -> [u32; N] {
         let bit = |set: bool, bit: u32| if set { bit } else { 0 };
@@ -490,7 +493,7 @@ mod tests {
     }
 
     proptest! {
-        /// Oracle: `clip`. Codes decide only what it decides.
+        /// Oracle: `clip`. If the codes accept or reject a primitive, `clip` does the same.
         #[test]
         fn codes_decide_as_clipping_does(
             state in state(),

@@ -44,7 +44,7 @@ pub struct Draw {
     counted: bool,
     /// Items that wait for the front end.
     items: Vec<Item<ClipPrimitive>>,
-    /// The numbers of the items so far.
+    /// Numbers of threads and primitives of the items so far.
     before: Before,
     /// Vertices of the items that wait.
     waiting: usize,
@@ -137,7 +137,7 @@ impl Draw {
         self.pipeline.draw(exec, &mut self.front)
     }
 
-    /// Makes items of all vertices and primitives, and hands them to `take`.
+    /// Makes items of all vertices and primitives of the draw, and passes each item to `take`.
     fn assemble<P: ItemPrimitive>(
         &mut self,
         exec: &mut Exec<'_>,
@@ -183,10 +183,10 @@ impl Draw {
         Ok(())
     }
 
-    /// Makes items of the complete primitives of a list whose vertices are not indexed: each vertex
-    /// is part of one primitive only. Returns the number of vertices that it took; the general path
-    /// takes the others. These are all if the topology is not a list, and those for which the
-    /// budget may not suffice.
+    /// Makes items of the complete primitives of a list whose vertices are not indexed. Each vertex
+    /// of such a list belongs to one primitive only. Returns the number of vertices that it used;
+    /// the caller must process the others. It uses no vertex if the topology is not a list, and it
+    /// stops if the budget does not suffice for the next primitive.
     fn list<P: ItemPrimitive>(
         &mut self,
         exec: &mut Exec<'_>,
@@ -212,7 +212,8 @@ impl Draw {
         Ok(first.into())
     }
 
-    /// Makes an item of the vertices and primitives of a batch, and hands it to `take`.
+    /// Makes an item of the vertices and primitives of a batch, and passes it to `take`. Does
+    /// nothing if the batch has no vertices.
     fn take<P>(
         &mut self,
         exec: &mut Exec<'_>,
@@ -237,8 +238,8 @@ impl Draw {
         take(self, exec, item)
     }
 
-    /// Adds an item that goes from the vertex shader to the clipper. It waits until there is work
-    /// for several host threads.
+    /// Queues an item that goes directly from the vertex shader to the clipper. Items wait until
+    /// there is work for several host threads.
     fn queue(&mut self, exec: &mut Exec<'_>, item: Item<ClipPrimitive>) -> Result<(), Fault> {
         let more = item.primitives.len() as u32;
         self.before.primitives = self.before.primitives.wrapping_add(more);

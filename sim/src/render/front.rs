@@ -148,7 +148,7 @@ pub struct ClipPrimitive {
 
 /// A primitive of an [`Item`].
 pub trait ItemPrimitive: Sized {
-    /// The primitive, with `index` applied to each of its vertices.
+    /// Converts a primitive, and replaces each vertex that it keeps by the result of `index`.
     fn of(primitive: &Primitive, selects: ProvokingSelects, index: impl FnMut(u32) -> u32) -> Self;
 }
 
@@ -204,7 +204,7 @@ impl<'a> ClipInput<'a> {
     }
 }
 
-/// A primitive that is set up, with what the bins need besides.
+/// What the bins need of a primitive besides the result of setup.
 #[derive(Clone, Copy, Debug)]
 struct BinEntry<'a> {
     primitive: &'a ClipPrimitive,
@@ -215,7 +215,7 @@ struct BinEntry<'a> {
 }
 
 impl BinEntry<'_> {
-    /// Puts a setup primitive, which can cover `pixels`, into the bins.
+    /// Puts the result of setup into the bins. It can cover only `pixels`.
     #[inline]
     fn push(
         &self,
@@ -439,16 +439,17 @@ pub struct Item<P> {
     pub primitives: Vec<P>,
     /// The instance.
     pub instance: u32,
-    /// What the items before this one have.
+    /// Numbers of threads and primitives of the items before this one.
     pub before: Before,
 }
 
-/// Numbers of a draw before an item.
+/// Numbers of threads and primitives of the items of a draw that come before an item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Before {
-    /// Number of vertex shader threads that the draw needs for the earlier items.
+    /// Number of vertex shader threads that the earlier items need.
     pub threads: u64,
-    /// Number of primitives in the earlier items.
+    /// Number of primitives in the earlier items. It stays 0 if the draw has stages between vertex
+    /// shader and clipper.
     pub primitives: u32,
 }
 

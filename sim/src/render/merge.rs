@@ -121,8 +121,9 @@ impl Output {
         Ok(passed)
     }
 
-    /// Executes the most common writes: of pixels with one sample, without oMask and tests after
-    /// the shader, to simple targets. Returns false if [`merge`](Self::merge) must go on.
+    /// Executes the most common writes: pixels with one sample, no oMask, no tests after the
+    /// shader, no removed pixels, and a simple target. Returns false if [`merge`](Self::merge) must
+    /// execute the write.
     #[inline(always)]
     fn packed(
         &self,
@@ -138,7 +139,7 @@ impl Output {
         }
         let live = gather(&slots.live, 0) as u16;
         let mask = live & write.mask;
-        // Removed pixels are counted.
+        // The general path counts quads whose pixels are removed.
         mask == live && !self.coverage.removes() && target.write_packed(exec, write, mask)
     }
 

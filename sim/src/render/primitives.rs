@@ -18,7 +18,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// Calls `each` for every quad with a covered sample in `window`, always in the same order.
+    /// Calls `each` for every quad with a covered sample in `window`. The order is always the same.
     pub fn rasterise(&self, samples: &Samples, window: Rect, each: &mut impl FnMut(Quad)) {
         match self {
             Shape::Convex(convex) => convex.rasterise(samples, window, each),

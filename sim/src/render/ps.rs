@@ -57,13 +57,13 @@ impl Span {
     #[inline(always)]
     pub fn lanes(&self) -> u32 {
         let live = u32::from_le_bytes(self.live);
-        // The highest bit of each byte is set if the pixel is shaded.
+        // In `shaded`, the highest bit of each byte is set if the pixel is shaded.
         const LOW: u32 = u32::from_le_bytes([0x7f; 4]);
         let shaded = match self.sample {
             Some(sample) => live << (7 - sample.min(7)),
             None => live | ((live & LOW) + LOW),
         };
-        // Each product of bits has its own position, so nothing is carried.
+        // All products of two bits have different positions, so the multiplication has no carries.
         let bits = shaded >> 7 & u32::from_le_bytes([1; 4]);
         bits.wrapping_mul(0x1020_4080) >> 28
     }
@@ -347,7 +347,7 @@ impl PixelShader {
             dispatched.back = input.back;
             dispatched.mask = mask;
             dispatched.subspans = subspans;
-            // Written in place, because the planes are large.
+            // The old value is overwritten and not replaced, because the planes are large.
             let pixels = variant.threads.slots.local.pixels.get_or_insert_with(|| Pixels {
                 planes: *input.planes,
                 multisample: self.multisample,
@@ -364,7 +364,8 @@ impl PixelShader {
         Ok(taken)
     }
 
-    /// The render target writes of the thread that ran last, in order. The caller must clear them.
+    /// The render target writes of the thread that ran last, in order. The caller must clear the
+    /// list before the next thread runs.
     pub fn writes(&mut self) -> &mut Writes {
         &mut self.variants[self.newest].threads.slots.local.writes
     }
@@ -436,7 +437,8 @@ impl PixelShader {
         }
     }
 
-    /// Appends the enabled values of one or two `rows` of 8 channels, from subspan `first` on.
+    /// Appends the enabled values of 8 channels if `rows` is 1, of 16 channels if it is 2. The
+    /// first channel is that of subspan `first`.
     fn values(
         &self,
         input: &PsInput<'_>,
@@ -523,7 +525,8 @@ impl PixelShader {
         }
     }
 
-    /// Offset of the centroid in the pixel of a slot, counted from subspan `first` on.
+    /// Position of the centroid in a pixel, in 1/16 pixels. Slot 0 is the first pixel of subspan
+    /// `first`.
     fn centroid(&self, shaded: &Shaded<'_>, first: usize, slot: usize) -> [u8; 2] {
         let covered = shaded.span(first + slot / 4).coverage[slot % 4].into();
         self.multisample.samples.centroid(covered, self.multisample.location.position())
@@ -545,7 +548,7 @@ fn vectorized<R>(f: impl Fn() -> R) -> R {
     }
 }
 
-/// What a thread shades.
+/// The pixels that a thread shades.
 struct Shaded<'s> {
     spans: &'s [Span],
     /// Column and row of the upper left pixel of each subspan; 0 for subspans that do not exist.
@@ -568,8 +571,8 @@ impl Shaded<'_> {
     }
 }
 
-/// A position in each pixel of four subspans. `offset` gives its offset in the pixel of a slot, in
-/// 1/16 pixels.
+/// A position in each pixel of four subspans. For the number of a slot, `offset` returns the offset
+/// of the position from the corner of the pixel, in 1/16 pixels.
 #[inline(always)]
 fn positions(subspans: &[[u32; 2]; 4], offset: impl Fn(usize) -> [u8; 2]) -> Positions<16> {
     let mut at = Positions { x: [0; 16], y: [0; 16] };

@@ -75,7 +75,7 @@ pub struct RasterState {
     pub viewports: Vec<Viewport>,
     /// The depth range of each viewport; empty if no depth buffer is tested or written.
     pub ranges: Vec<CcViewport>,
-    /// The pixels that primitives of each viewport may draw.
+    /// For each viewport, the pixels that its primitives may draw.
     windows: Vec<Rect>,
     /// All primitives are drawn to slice 0.
     pub zero_array_index: bool,
@@ -164,7 +164,7 @@ impl RasterState {
         if index < self.viewports.len() { index } else { 0 }
     }
 
-    /// Setup of primitives of a viewport.
+    /// The setup stage for primitives of a viewport.
     #[inline]
     pub fn setup_of(&self, viewport: usize) -> Setup<'_> {
         Setup {
@@ -180,7 +180,7 @@ impl RasterState {
         if self.zero_array_index { 0 } else { dword(leader, place::ARRAY_INDEX) }
     }
 
-    /// The pixels that primitives of each viewport may draw.
+    /// For each viewport, the pixels that its primitives may draw.
     pub fn windows(&self) -> &[Rect] {
         &self.windows
     }

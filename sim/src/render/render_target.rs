@@ -84,7 +84,7 @@ pub struct RenderTarget {
     dither: Option<[f32; 4]>,
     packed: Option<Packed>,
     turn: Option<Turn>,
-    /// The target has what [`packed`] needs.
+    /// True if [`packed`] can write to this target.
     simple: bool,
 }
 

@@ -208,8 +208,8 @@ impl Rule {
         slot * SLOT + source
     }
 
-    /// The setup data of an attribute that is interpolated between the slots of three vertices, as
-    /// most are; `None` for other attributes.
+    /// The setup data of an attribute whose four components are interpolated between one slot of
+    /// three vertices. Most attributes are like this. `None` for other attributes.
     #[inline(always)]
     fn plain(&self, vertices: [&[u32]; 3], about: &About) -> Option<[Attribute; 4]> {
         let Rule { slot, swizzle, overridden, primitive_id, flat, wrap, .. } = *self;

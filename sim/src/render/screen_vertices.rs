@@ -1,5 +1,5 @@
-//! Vertices on the screen, for triangles that are not cut: eight at a time are transformed, and
-//! compared with the planes of the clipper.
+//! Vertices on the screen, for triangles that are not cut. Eight vertices at a time are transformed
+//! to the screen, and compared with the planes of the clipper.
 
 use super::clip::{ClipState, code};
 use super::raster_state::RasterState;
@@ -13,7 +13,7 @@ use crate::pixel::viewport::{ScreenLanes, ScreenVertex};
 /// Vertices that are transformed at once.
 const LANES: usize = 8;
 
-/// What the fast path needs of the state of a draw.
+/// The state of a draw for the fast path of triangles.
 #[derive(Clone, Copy, Debug)]
 pub struct Triangles {
     level: Level,
@@ -35,7 +35,8 @@ struct Block {
 }
 
 impl ScreenVertices {
-    /// A vertex, with its bits of [`code`]. Without [`code::HIDDEN`], it is on the screen.
+    /// The bits of [`code`] of a vertex, and the vertex on the screen. If [`code::HIDDEN`] is set,
+    /// the screen position may have no meaning.
     #[inline]
     pub fn get(&self, vertex: u32) -> Option<(u32, ScreenVertex)> {
         let (block, n) = (self.0.get(vertex as usize / LANES)?, vertex as usize % LANES);
@@ -63,8 +64,8 @@ impl Triangles {
         })
     }
 
-    /// Transforms all vertices to the screen. `raster` is the state that the fast path was made for.
-    /// `out` is empty if vertices have no position.
+    /// Transforms all vertices to the screen. `raster` is the state that [`of`](Self::of) got.
+    /// `out` is empty if the vertices are too short to have a position.
     pub fn transform(&self, raster: &RasterState, vertices: &Vertices, out: &mut ScreenVertices) {
         out.0.clear();
         let (dwords, viewport) = (vertices.dwords, &raster.viewports[0]);
@@ -85,7 +86,7 @@ impl Triangles {
                     let screen = raster.transform.apply_lanes(viewport, positions);
                     let mut codes = self.clip.codes(positions);
                     for (code, drawn) in codes.iter_mut().zip(screen.drawn) {
-                        // The general path drops the primitive.
+                        // The general path drops primitives with such a vertex.
                         *code |= if drawn { 0 } else { code::HIDDEN };
                     }
                     out.0.push(Block { screen, codes });

@@ -1,5 +1,6 @@
-//! The elements of a strip (8x2 pixels) in memory: at most two contiguous parts of 32 bytes, which
-//! are read and written as a whole. Masks have the bits of [`Strip`](crate::pixel::raster::strips::Strip).
+//! The elements of a strip (8x2 pixels) in memory. They are one or two contiguous parts of 32
+//! bytes. A part is read and written as a whole. Masks have the bits of
+//! [`Strip::mask`](crate::pixel::raster::strips::Strip::mask).
 
 use crate::eu::fast::lanes::map;
 use crate::mem::Vm;
@@ -12,9 +13,9 @@ pub const LANES: usize = 2 * COLUMNS;
 /// Bytes of a part.
 const PART: usize = 32;
 
-/// The lanes of the slots of a message whose four quads are a strip. Both masks have a bit for each
-/// pixel. The four slots of a quad are its upper left, upper right, lower left and lower right
-/// pixel.
+/// Converts a mask of slots to a mask of lanes. The slots are those of a message whose four quads
+/// are a strip. The four slots of a quad are its upper left, upper right, lower left and lower
+/// right pixel. The lanes are the pixels of the upper row, then those of the lower row.
 #[inline(always)]
 pub fn lanes(slots: u16) -> u16 {
     let row = |slots: u16| {
@@ -25,13 +26,13 @@ pub fn lanes(slots: u16) -> u16 {
     u16::from_le_bytes([row(slots), row(slots >> 2)])
 }
 
-/// The lane of a slot.
+/// The lane that [`lanes`] has for a slot.
 #[inline(always)]
 pub const fn lane(slot: usize) -> usize {
     slot / 4 * 2 + slot % 2 + slot / 2 % 2 * COLUMNS
 }
 
-/// Where the elements of a strip are.
+/// The addresses of the elements of a strip.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Parts {
     /// Graphics addresses of the left four columns and of the right four columns, both rows of
@@ -44,9 +45,9 @@ pub enum Parts {
 }
 
 impl Parts {
-    /// The parts of the strip at column `x` and row `y` of a level and slice that start at `origin`
-    /// (byte and row, as [`Surface::origin`] returns them). `None` if the strip is not contiguous
-    /// enough, or if elements have another size.
+    /// The parts of the strip at column `x` and row `y` of a level and slice. `origin` is the byte
+    /// and the row where they start, as [`Surface::origin`] returns them. `None` if the strip does
+    /// not consist of whole, aligned parts.
     #[inline(always)]
     pub fn of(surface: &Surface, origin: (i64, i64), x: u32, y: u32) -> Option<Parts> {
         let bytes = surface.element_bytes;
@@ -74,7 +75,7 @@ impl Parts {
         }
     }
 
-    /// The parts that have lanes in `mask`.
+    /// For each part, true if it has a lane in `mask`.
     #[inline(always)]
     fn used(&self, mask: u16) -> [bool; 2] {
         match self {
@@ -84,8 +85,7 @@ impl Parts {
         }
     }
 
-    /// True if `mask` has all lanes of each part that has a lane in it. Then a write replaces all
-    /// bytes of these parts.
+    /// True if `mask` has all lanes or no lane of each part. Then a write needs no old elements.
     #[inline(always)]
     pub fn covers(&self, mask: u16) -> bool {
         let parts = match self {
@@ -96,7 +96,7 @@ impl Parts {
         parts.iter().all(|part| mask & part == 0 || mask & part == *part)
     }
 
-    /// Reads the parts that have lanes in `mask`. Lanes of other parts are 0. `None` if a part
+    /// Reads each part that has a lane in `mask`. The lanes of other parts are 0. `None` if a part
     /// cannot be read.
     #[inline(always)]
     pub fn read(&self, vm: &Vm<'_>, mask: u16) -> Option<[u32; LANES]> {
@@ -130,8 +130,8 @@ impl Parts {
         Some(lanes)
     }
 
-    /// Writes the parts that have lanes in `mask`, with all of their lanes. `None` if a part cannot
-    /// be written.
+    /// Writes each part that has a lane in `mask`. All lanes of such a part are written. `None` if
+    /// a part cannot be written; the first part may have been written then.
     #[inline(always)]
     pub fn write(&self, vm: &mut Vm<'_>, mask: u16, lanes: &[u32; LANES]) -> Option<()> {
         let used = self.used(mask);

@@ -455,8 +455,8 @@ impl Assembler {
         }
     }
 
-    /// Number of vertices of each primitive, if the topology is a list without adjacent vertices
-    /// and patches.
+    /// Number of vertices of each primitive, if the topology is a list of points, lines, triangles
+    /// or rectangles without adjacent vertices.
     pub fn list_length(&self) -> Option<u32> {
         match self.topology.kind {
             Kind::Points => Some(1),
@@ -466,8 +466,8 @@ impl Assembler {
         }
     }
 
-    /// Takes all vertices of a primitive of a list at once: `first` and those with the next
-    /// numbers. The primitive before must be complete. Does nothing if
+    /// Takes all vertices of one primitive of a list at once. Their numbers are consecutive, from
+    /// `first` on. The previous primitive must be complete. Does nothing if
     /// [`list_length`](Self::list_length) is `None`.
     ///
     /// # Errors

@@ -11,8 +11,8 @@ const PRIMITIVES: usize = 4096;
 /// number are the index.
 const FOUND: usize = 1024;
 
-/// The table that finds a vertex again in a batch. It is kept, so that later batches reuse its
-/// memory.
+/// The table in which a batch looks up its vertices. Later batches reuse its memory. A clone is
+/// empty.
 #[derive(Debug, Default)]
 pub struct Table {
     /// Table indexed by the low bits of a vertex number. An entry has the number of the batch that
@@ -38,7 +38,7 @@ pub struct Batch<P> {
     pub vertices: Vec<u32>,
     /// Primitives; their vertices are indices into `vertices`.
     pub primitives: Vec<P>,
-    /// As [`Table`].
+    /// The table of the batch, as in [`Table`].
     found: Box<[(u32, u32); FOUND]>,
     number: u32,
 }
@@ -62,7 +62,8 @@ impl<P> Batch<P> {
         batch
     }
 
-    /// Makes room for a batch of `vertices` vertices and as many primitives, up to a full batch.
+    /// Reserves memory for `vertices` vertices and as many primitives, but at most for a full
+    /// batch.
     pub fn reserve(&mut self, vertices: u32) {
         let vertices = BATCH.min(vertices as usize);
         self.vertices.reserve(vertices + 2);
@@ -100,8 +101,8 @@ impl<P> Batch<P> {
         *place
     }
 
-    /// The index of a vertex that is not in the batch yet; adds the vertex. [`place`](Self::place)
-    /// does not find it later.
+    /// Adds a vertex that is not in the batch yet, and returns its index.
+    /// [`place`](Self::place) does not find this vertex later.
     #[inline]
     pub fn push_new(&mut self, vertex: u32) -> u32 {
         self.vertices.push(vertex);

@@ -347,7 +347,8 @@ impl Fetch {
         Ok(value[0] != 0)
     }
 
-    /// The entry of the vertex buffers that has the vertex with a number.
+    /// The entry of the vertex buffers for a vertex. `index` is the number that
+    /// [`index`](Self::index) returned.
     #[inline]
     fn entry(&self, index: u32) -> u32 {
         match self.indices {

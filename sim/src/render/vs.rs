@@ -26,7 +26,7 @@ pub struct VertexShader {
     /// The number of slots of each vertex that the thread payload contains.
     slots: usize,
     entries: Entries,
-    /// The payload of every thread up to the vertices.
+    /// The first part of the payload, up to the vertices. It is the same for all threads.
     start: Vec<u8>,
     /// Statistics Enable: VS_INVOCATION_COUNT counts.
     pub counted: bool,
@@ -142,7 +142,7 @@ impl VertexShader {
     }
 }
 
-/// The payload of every thread up to the vertices: header, handles and constants.
+/// The first part of the payload of all threads, up to the vertices: header, handles and constants.
 fn start(shader: &Shader, entries: &Entries, wide: bool) -> Vec<u8> {
     let handles: [_; 8] = std::array::from_fn(|n| U::from_bits(entries.handle(n)));
     let header = shader.header(0);
@@ -215,7 +215,7 @@ pub fn push_vertices(
     }
 }
 
-/// The slots of eight vertices as four registers, one for each component.
+/// One slot of eight vertices as four registers, one for each component.
 #[inline(always)]
 fn turned(values: &[[u32; SLOT]; 8]) -> [[u32; 8]; SLOT] {
     let mut rows = [[0; 8]; SLOT];

@@ -84,8 +84,8 @@ impl Vertices {
         &mut self.data[from..]
     }
 
-    /// Replaces all vertices by `count` vertices of `dwords` dwords, which have any values, and
-    /// returns their dwords.
+    /// Replaces all vertices by `count` vertices of `dwords` dwords, and returns their dwords. The
+    /// values of the dwords are not defined.
     pub fn replace_with_any(&mut self, dwords: usize, count: usize) -> &mut [u32] {
         (self.dwords, self.count) = (dwords, count);
         self.data.resize(count * dwords, 0);

@@ -350,8 +350,8 @@ impl PixelPipe {
         self.shader.is_none()
     }
 
-    /// Ends a draw: clears the counts, and keeps the memory of the threads for the next draw. First
-    /// adds the counts to the statistics registers if statistics are enabled.
+    /// Ends a draw. Adds the counts to the statistics registers if statistics are enabled, clears
+    /// the counts, and keeps the memory of the threads for the next draw.
     pub(super) fn finish(&mut self, exec: &mut Exec<'_>, windower: &Windower) {
         let Counts { invocations, passed } = std::mem::take(&mut self.counts);
         if windower.counted {
@@ -513,8 +513,8 @@ impl PixelPipe {
         result
     }
 
-    /// Runs one thread with as many of the subspans as it takes, and sends its writes to the
-    /// targets. Returns the number of these subspans.
+    /// Runs one thread with as many of the waiting subspans as it can shade, and sends its writes
+    /// to the targets. Returns the number of subspans that it shaded.
     fn thread(
         &mut self,
         exec: &mut Exec<'_>,

@@ -41,10 +41,11 @@ pub struct Dispatched {
 
 /// The render target writes of a thread, in order.
 ///
-/// A write has several hundred bytes, so the memory of earlier writes is used again.
+/// A write has several hundred bytes, so the list keeps the memory of earlier writes for later
+/// ones.
 #[derive(Clone, Debug, Default)]
 pub struct Writes {
-    /// Writes of this thread, then writes of earlier threads.
+    /// The `count` writes of this thread. Old writes follow, whose memory is reused.
     list: Vec<Write>,
     count: usize,
 }
@@ -240,13 +241,13 @@ pub fn is_constant(ending: &Ending) -> bool {
     }
 }
 
-/// Decodes a render target write into `write`. A slot of the message is written if the header's pixel mask
-/// includes it and the `send` enables its channel. Without a header, the mask of the dispatched
-/// slots replaces the header's mask (gen8_facts 4.3).
+/// Decodes a render target write into `write`, whose old values have no effect. A slot of the
+/// message is written if the header's pixel mask includes it and the `send` enables its channel.
+/// Without a header, the mask of the dispatched slots replaces the header's mask (gen8_facts 4.3).
 ///
 /// # Errors
 /// [`Refusal`] for message types that do not exist or that the model does not implement, and for a
-/// wrong number of registers. The content of `write` is not defined then.
+/// wrong number of registers. Then the contents of `write` are not defined.
 pub fn parse(
     registers: &Registers,
     message: &Message,

@@ -33,8 +33,8 @@ pub struct Resident {
     at: Place,
 }
 
-/// Ended threads whose memory later draws use: a thread has several kilobytes, and most draws of
-/// applications are small. A clone has no threads.
+/// Ended threads whose memory later draws reuse. A thread has several kilobytes, and most draws of
+/// applications are small, so allocating threads for each draw takes time. A clone has no threads.
 #[derive(Default)]
 #[expect(clippy::vec_box, reason = "threads are large and move to and from slots")]
 struct Pool(Vec<Box<Thread>>);
@@ -146,8 +146,8 @@ impl<B, L: Shared> Slots<B, L> {
         &mut self.residents[index].thread
     }
 
-    /// Keeps the memory of ended threads for the next draws or walkers. Call at the end of the draw
-    /// or walker.
+    /// Keeps the memory of ended threads for later draws and walkers. Call this at the end of a
+    /// draw.
     pub fn release(&mut self, exec: &mut Exec<'_>) {
         let pool = &mut exec.device.scratch.get_mut::<Pool>().0;
         let room = Pool::CAPACITY.saturating_sub(pool.len());
@@ -321,8 +321,8 @@ impl<B, L: Shared> Slots<B, L> {
     }
 }
 
-/// Removes element `index`. The threads of most stages run one after the other, so it is usually the
-/// last one, for which nothing has to move.
+/// Removes element `index`. The threads of most stages run one after the other, so the element is
+/// usually the last one. Then no other element has to move.
 fn take<T>(list: &mut Vec<T>, index: usize) -> Option<T> {
     if index + 1 == list.len() { list.pop() } else { Some(list.remove(index)) }
 }

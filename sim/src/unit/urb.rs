@@ -101,10 +101,11 @@ impl Urb {
         Ok(())
     }
 
-    /// Writes the first `length` bytes of each row of `rows`, which has rows of `dwords` dwords.
-    /// The first row goes to `offset`, each other one `stride` bytes after the one before it.
-    /// Returns false and changes nothing if a row goes beyond the buffer, if rows overlap, or if
-    /// they are not whole dwords.
+    /// Writes the first `length` bytes of each row of `rows`. A row has `dwords` dwords. The first
+    /// row goes to `offset`, and each other row goes `stride` bytes after the one before it.
+    /// Returns false and changes nothing if a row goes beyond the buffer, if rows overlap, if
+    /// `length` is 0 or more than a row has, or if `offset`, `stride` and `length` are not all
+    /// whole dwords.
     pub fn write_rows(
         &mut self,
         offset: usize,
@@ -130,10 +131,11 @@ impl Urb {
         true
     }
 
-    /// Writes `count` registers from byte `first` of the registers on: those of each channel of
-    /// `mask` one after the other, from the channel's offset in `places` on. Returns false and
-    /// changes nothing if a dword is outside the buffer or not at a multiple of its size, or if the
-    /// data of two channels overlap.
+    /// Writes `count` registers from byte `first` of the registers on. The dwords of each channel
+    /// in `mask` are written one after the other, from the channel's offset in `places` on. Returns
+    /// false and changes nothing if `count` is 0, if a register does not exist, if a dword is
+    /// outside the buffer, or if the offsets of all eight channels are not multiples of 4 that
+    /// ascend by at least the size of a channel's data.
     #[inline]
     fn write_columns(
         &mut self,
@@ -178,7 +180,7 @@ impl Urb {
         true
     }
 
-    /// Records a write of whole dwords that the buffer contains, before it is done.
+    /// Records a write of whole dwords. Call this before the write. The buffer must contain them.
     fn record_dwords(&mut self, offset: usize, length: usize) {
         if let Some(record) = &mut self.record {
             let dwords = offset / DWORD..(offset + length) / DWORD;
@@ -186,7 +188,7 @@ impl Urb {
         }
     }
 
-    /// Makes the buffer contain the bytes up to `end`.
+    /// Extends the buffer with zeros, so that it contains all bytes before `end`.
     #[inline]
     fn grow(&mut self, end: usize) {
         if self.bytes.len() < end {

@@ -20,12 +20,12 @@ pub struct Strip {
     /// Row of the upper pixels, even.
     pub y: u32,
     /// A bit for each pixel: bits 0 to 7 are the upper row from left to right, bits 8 to 15 the
-    /// lower row. Not all bits are 0.
+    /// lower row. The rasteriser makes no strips with a mask of 0.
     pub mask: u16,
 }
 
 impl Strip {
-    /// A mask of the quads that have a covered pixel, as [`quads`] returns it.
+    /// A mask of the quads that have a covered pixel. It has the format of [`quads`].
     #[inline(always)]
     #[must_use]
     pub fn quads(&self) -> u8 {
@@ -40,8 +40,9 @@ impl Strip {
         Quad { x: self.x + 2 * n as u32, y: self.y, mask: [a.into(), b.into(), c.into(), d.into()] }
     }
 
-    /// The part with those quads whose numbers are in `range`. Only quads with a covered pixel have
-    /// numbers. The first number is `number`, which is increased by the number of quads.
+    /// The strip with only those quads whose numbers are in `range`. Its mask can be 0. The quads
+    /// with a covered pixel are numbered from left to right, and the first one has number `number`.
+    /// The function adds the number of these quads to `number`.
     #[inline(always)]
     #[must_use]
     pub fn within(&self, number: &mut usize, range: &Range<usize>) -> Strip {
@@ -62,8 +63,8 @@ impl Strip {
     }
 }
 
-/// A mask of the quads that have a pixel in a mask of [`Strip`]. Bit 2 n is quad n, from left to
-/// right; the other bits are 0.
+/// A mask of the quads that have a pixel in `mask`, which is the mask of a [`Strip`]. Bit 2 n is
+/// quad n, from left to right. The other bits are 0.
 #[inline(always)]
 #[must_use]
 pub fn quads(mask: u16) -> u8 {
@@ -71,8 +72,8 @@ pub fn quads(mask: u16) -> u8 {
     (columns | columns >> 1) & 0x55
 }
 
-/// The pixels of quad `n` of a mask of [`Strip`], each 0 or 1: upper left, upper right, lower left,
-/// lower right.
+/// The pixels of quad `n` in `mask`, which is the mask of a [`Strip`]. Each is 0 or 1. The order is
+/// upper left, upper right, lower left, lower right.
 #[inline(always)]
 #[must_use]
 pub fn pixels(mask: u16, n: usize) -> [u8; 4] {
@@ -82,7 +83,7 @@ pub fn pixels(mask: u16, n: usize) -> [u8; 4] {
     (quad.wrapping_mul(0x0020_4081) & 0x0101_0101).to_le_bytes()
 }
 
-/// The pixels of the strip at column `x` and row `y` that are inside of an area.
+/// A mask of the pixels of the strip at column `x` and row `y` that are inside of an area.
 #[inline(always)]
 #[must_use]
 pub fn inside(x: i32, y: i32, area: Rect) -> u16 {
@@ -94,7 +95,7 @@ pub fn inside(x: i32, y: i32, area: Rect) -> u16 {
 /// Eight columns from `x` on: a bit for each that is inside of an area.
 #[inline(always)]
 fn columns(x: i32, area: Rect) -> u8 {
-    // The columns left of another one.
+    // The columns to the left of column `end`.
     let below = |end: i32| ((1u32 << (end - x).clamp(0, 8)) - 1) as u8;
     below(area.x1) & !below(area.x0)
 }
@@ -111,8 +112,9 @@ impl Collector {
         Collector { strip: Strip::default() }
     }
 
-    /// Adds a quad. If it does not continue the strip, `each` gets the strip first. The quads of a
-    /// strip are in order, so a quad left of the one before it starts a new strip.
+    /// Adds a quad. If the quad does not continue the strip, the strip is passed to `each` first.
+    /// The quads of a strip go from left to right, so a quad to the left of the last one starts a
+    /// new strip.
     pub fn add(&mut self, quad: &Quad, each: &mut impl FnMut(Strip)) {
         let (x, first) = (quad.x & !7, quad.x & 7);
         let [a, b, c, d] = quad.mask.map(|mask| mask & 1);
@@ -139,7 +141,7 @@ impl Default for Collector {
     }
 }
 
-/// An edge, divided by 16 as in [`super::Walked`], for one sample of each pixel.
+/// An edge, for one sample of each pixel. Its values are divided by 16, as in [`super::Walked`].
 #[derive(Clone, Copy, Default)]
 struct Walked {
     /// Change of the value from a pixel to the next one on the right.
@@ -186,11 +188,12 @@ impl Convex {
     }
 }
 
-/// A value for edges that do not cross a block. With the change inside of a block, which is less
-/// than 2^30, it stays positive.
+/// The value at the first pixel of a block, for edges that do not cross the block. The value of an
+/// edge changes by less than 2^30 inside of a block, so the sum stays positive.
 const INSIDE: i32 = 1 << 30;
 
-/// Walks the blocks of `area`. Unused edges have the value 0 everywhere, so all pixels are inside.
+/// Calls `each` for the strips in `area`, block by block. The sample of each pixel is at column `x`
+/// and row `y` in the pixel, in 1/16 pixels.
 #[inline(always)]
 fn walk<const N: usize>(
     edges: &[Edge; N],
@@ -254,7 +257,7 @@ fn walk<const N: usize>(
                 }
                 columns & !level.negative(values)
             };
-            // Small primitives have few rows in a block.
+            // Only the rows in `area`: small primitives have few rows in a block.
             for y in (by.max(area.y0 & !1)..area.y1.min(by + BLOCK)).step_by(2) {
                 let mask = u16::from_le_bytes([row(y), row(y + 1)]);
                 if mask != 0 {
@@ -286,7 +289,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
-        /// Oracle: the walk over quads, which exact arithmetic checks.
+        /// Oracle: `rasterise`, which other tests compare with exact arithmetic.
         #[test]
         fn strips_are_the_quads(
             corners in [tests::corner(), tests::corner(), tests::corner(), tests::corner()],

@@ -1,5 +1,5 @@
-//! Depth tests of strips: 8x2 pixels with one sample, in vector instructions. The results are those
-//! of the tests of the strip's quads.
+//! Depth tests of strips, which are 8x2 pixels with one sample, in vector instructions. The results
+//! are the same as if each quad of the strip is tested separately.
 
 use super::{DepthFormat, DepthStencil, Plane};
 use crate::assumptions::PIXELS_OUTSIDE_OF_THE_DEPTH_BUFFER_PASS;
@@ -20,14 +20,14 @@ pub struct StripTests<'s> {
     origin: (i64, i64),
     /// Least and greatest depth.
     range: [f32; 2],
-    /// Passed depths are written.
+    /// True if the depths of pixels that pass are written.
     write: bool,
 }
 
 impl DepthStencil {
-    /// The depth test of strips; `None` if their quads must be tested one by one, because there is
-    /// a stencil test or no depth buffer. `slice` is the render target array index, and `viewport`
-    /// the index of the viewport. With `write`, passed depths are written.
+    /// The depth test of strips. `None` if there is a stencil test or no depth buffer; then their
+    /// quads must be tested one by one. `slice` is the render target array index, and `viewport`
+    /// the index of the viewport. If `write` is true, the depths of pixels that pass are written.
     #[inline(always)]
     pub fn strips(&self, slice: u32, viewport: u8, write: bool) -> Option<StripTests<'_>> {
         let plane = self.depth.as_ref().filter(|_| self.faces.is_none())?;
@@ -42,9 +42,10 @@ impl DepthStencil {
 }
 
 impl StripTests<'_> {
-    /// Tests the pixels of a strip. `z` computes the depths of its upper and lower row; it should
-    /// be inlined. Returns the pixels that pass, as a mask of [`Strip`]. `None` if its quads must
-    /// be tested one by one: the strip is not contiguous in memory, or memory cannot be accessed.
+    /// Tests the pixels of a strip. `z` computes the depths of its upper and lower row, and should
+    /// be inlined. Returns the pixels that pass, with the bits of [`Strip::mask`]. `None` if the
+    /// elements of the strip are not whole parts in memory, or if memory cannot be accessed; then
+    /// its quads must be tested one by one.
     #[inline(always)]
     pub fn run(
         &self,
@@ -67,7 +68,7 @@ impl StripTests<'_> {
             true => mask & !inside,
             false => 0,
         };
-        // The bits of a depth are a constant of the code, so that each format has its own loops.
+        // The number of bits of a depth is a constant, so the compiler makes code for each format.
         let passed = match self.state.format {
             DepthFormat::Float32 => self.test::<32>(vm, level, &parts, inside, z),
             DepthFormat::Unorm24 => self.test::<24>(vm, level, &parts, inside, z),

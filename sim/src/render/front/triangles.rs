@@ -1,8 +1,8 @@
 //! The fast path of clipper and setup, for filled triangles that are not cut.
 //!
-//! With the vertices on the screen ([`screen_vertices`](crate::render::screen_vertices)), most
-//! triangles need no more to be rejected, or culled, or set up. The results are those of
-//! [`ClipSetup::primitive`], which sets up all other primitives.
+//! [`screen_vertices`](crate::render::screen_vertices) computes the positions of vertices on the
+//! screen and their clip codes. From these, most triangles can be rejected, culled or set up. The
+//! results are those of [`ClipSetup::primitive`], which sets up all other primitives.
 
 use super::{BinEntry, ClipPrimitive, ClipSetup, SetupState};
 use crate::machine::exec::Exec;
@@ -18,9 +18,9 @@ use crate::render::topology::Shape;
 use crate::render::vue::Vertices;
 
 impl ClipSetup {
-    /// Does what [`primitive`](Self::primitive) does for a triangle of an item, if the triangle is
-    /// not cut. Returns false and does nothing if the general path has to do it. `screen` has the
-    /// transformed `vertices`.
+    /// Does what [`primitive`](Self::primitive) does for a primitive of an item, if it is a
+    /// triangle that the fast path can set up or reject. Otherwise does nothing and returns false;
+    /// then the caller must call `primitive`. `screen` has the transformed `vertices`.
     ///
     /// # Errors
     /// [`Fault::Hang`] if the budget is used up.
@@ -52,7 +52,7 @@ impl ClipSetup {
         Ok(true)
     }
 
-    /// Sets up a triangle that is not cut, with these corners.
+    /// Sets up a triangle that the clipper accepts. `corners` are its vertices on the screen.
     fn accepted(
         &mut self,
         exec: &mut Exec<'_>,

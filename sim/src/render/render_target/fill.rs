@@ -20,7 +20,8 @@ pub struct Area {
 }
 
 impl Area {
-    /// The covered pixels of a range of the quads of strips; `None` if they are not in one square.
+    /// The covered pixels of the quads whose numbers are in `range`; `None` if the strips are not
+    /// all in one square. The quads are numbered as in [`Strip::within`], from 0 on.
     #[must_use]
     pub fn of(strips: &[Strip], range: Range<usize>) -> Option<Area> {
         let corner = |strip: &Strip| [strip.x, strip.y].map(|at| at / SIDE as u32 * SIDE as u32);

@@ -12,8 +12,9 @@ use crate::unit::render_cache::{SLOTS, Source, Write};
 
 impl RenderTarget {
     /// Writes the colours of the slots in `mask`. Returns false if
-    /// [`write`](RenderTarget::write) must write them: for other targets, for pixels outside of the
-    /// surface, and if memory cannot be accessed.
+    /// [`write`](RenderTarget::write) must write them: for other targets, for quads that are not
+    /// completely inside of the surface, if memory cannot be accessed, and on processors without
+    /// the vector instructions.
     #[inline(always)]
     pub fn write_packed(&self, exec: &mut Exec<'_>, write: &Write, mask: u16) -> bool {
         let _client = exec.vm.client(Client::RenderTarget);
@@ -26,7 +27,7 @@ impl RenderTarget {
         written
     }
 
-    /// As [`write_packed`](Self::write_packed), but takes only the memory.
+    /// As [`write_packed`](Self::write_packed), but takes only the memory, and counts nothing.
     #[inline(always)]
     pub(super) fn pack(&self, vm: &mut Vm<'_>, write: &Write, mask: u16) -> bool {
         let Some(level) = Level::detect().filter(|_| self.simple) else { return false };
@@ -41,7 +42,7 @@ impl RenderTarget {
         let origin = self.surface.origin(&self.level, slice, 0);
         let [x, y] = write.subspans[0];
         let strip = [[x, y], [x + 2, y], [x + 4, y], [x + 6, y]];
-        // A log sees only the accesses of the written pixels.
+        // With parts, pixels that are not written would be accessed, too. A log must not have them.
         let parts = match write.subspans == strip && x % 8 == 0 && vm.log().is_none() {
             true => Parts::of(&self.surface, origin, x, y),
             false => None,
@@ -86,7 +87,7 @@ impl RenderTarget {
         parts.write(vm, pixels, &new)
     }
 
-    /// Writes the pixels of quads that are not one strip.
+    /// Writes the pixels of quads that are not a strip, or whose strip does not have [`Parts`].
     #[inline(never)]
     fn write_quads(
         &self,
@@ -115,7 +116,7 @@ impl RenderTarget {
         places.store(vm, origin, mask.into(), &elements).ok()
     }
 
-    /// The new elements of the slots.
+    /// The new elements of the slots. `old` are the elements before the write.
     #[inline(always)]
     fn elements(&self, color: &Source, second: Option<&Source>, old: [u32; SLOTS]) -> [u32; SLOTS] {
         let Some(packed) = self.packed else { return old };

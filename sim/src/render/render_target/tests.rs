@@ -539,8 +539,8 @@ fn bits_are_gathered() {
     }
 }
 
-/// Oracle: the general path. Every combination of format, tile mode and random blending; slots that
-/// are one strip, and slots that are not.
+/// Oracle: the general path. Six formats, each with one tile mode, and random blending. The slots
+/// are one strip, or they are not.
 #[test]
 fn packed_writes_equal_general_ones() {
     if Level::detect().is_none() {

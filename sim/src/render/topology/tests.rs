@@ -299,7 +299,8 @@ fn codes() {
     assert!(!of(Code::_3DPRIM_TRIFAN_NOSTIPPLE).stippled);
 }
 
-/// Oracle: lists vertex by vertex. Primitives made at once are the same, before and between others.
+/// Oracle: lists vertex by vertex. Every second primitive is made at once, the others vertex by
+/// vertex.
 #[test]
 fn consecutive_vertices_of_lists() {
     for kind in [Kind::Points, Kind::Lines, Kind::Triangles, Kind::Rectangles] {

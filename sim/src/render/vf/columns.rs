@@ -1,7 +1,7 @@
 //! Vertex fetch of many vertices, one element after the other.
 //!
-//! What is the same for all vertices is decided once for each element, and a page of the vertex
-//! buffer is looked up once for all vertices that follow each other in it. The result is that of
+//! Decisions that are the same for all vertices are made once for each element. A page of the
+//! vertex buffer is looked up once for all successive vertices in it. The result is that of
 //! [`Fetch::vertex`] for each vertex.
 
 use super::{Buffer, Element, Fetch, SLOT};
@@ -13,11 +13,11 @@ use crate::render::vue::Vertices;
 use genxml::gen8::enums::ThreeDVertexComponentControl as Control;
 
 impl Fetch {
-    /// Replaces the vertices in `out` by those with the numbers `numbers` in instance `instance`.
-    /// The numbers are those that [`index`](Self::index) returned.
+    /// Replaces the vertices in `out` by the vertices `numbers` of instance `instance`. The numbers
+    /// are those that [`index`](Self::index) returned.
     ///
     /// # Errors
-    /// A page fault. `out` then has the vertices up to the one with the fault.
+    /// A page fault. Then `out` ends with the vertex that has the fault.
     pub fn vertices(
         &self,
         exec: &mut Exec<'_>,
@@ -25,7 +25,7 @@ impl Fetch {
         instance: u32,
         out: &mut Vertices,
     ) -> Result<(), Fault> {
-        // An observer gets the accesses in the order of the vertices.
+        // An observer must get the accesses vertex by vertex, so it excludes the fast path.
         if exec.vm.log().is_none() {
             let bytes_read = exec.stats.bytes_read;
             if self.columns(exec, numbers, instance, out).is_ok() {
@@ -44,7 +44,7 @@ impl Fetch {
     /// Does what [`vertices`](Self::vertices) does, element by element.
     ///
     /// # Errors
-    /// A page fault, maybe of another element or vertex than the first one with a fault.
+    /// A page fault. It may be a later one than the first fault in the order of the vertices.
     fn columns(
         &self,
         exec: &mut Exec<'_>,
@@ -145,17 +145,17 @@ impl Slots<'_> {
     }
 }
 
-/// How the dwords of an element get from the buffer to the vertices.
+/// A copy of the dwords of an element from the buffer to its slot in the vertices.
 struct Copy {
     buffer: Buffer,
     /// The entry of the vertex with number 0.
     zero: u32,
     offset: u64,
-    /// All bits of the dwords that come from the buffer.
+    /// All bits are set in dwords that come from the buffer. Other dwords are 0.
     mask: [u32; SLOT],
-    /// The other dwords of a vertex inside the buffer.
+    /// The values of the other dwords. Dwords that come from the buffer are 0.
     rest: [u32; SLOT],
-    /// The dwords of a vertex that is not wholly inside the buffer.
+    /// The whole slot of a vertex whose element is not completely inside of the buffer.
     outside: [u32; SLOT],
 }
 
@@ -229,9 +229,9 @@ impl Copy {
         Ok(read)
     }
 
-    /// The number of vertices, at least 1 and at most `count`, that are in the buffer and in a page
-    /// if their numbers are consecutive. The first one is inside both, at `start` in the buffer and
-    /// `at` in the page.
+    /// The number of vertices with consecutive numbers that are inside of the buffer and of a page,
+    /// at least 1 and at most `count`. The first one is inside of both: `start` is its offset in
+    /// the buffer, and `at` its offset in the page.
     #[inline(always)]
     fn run_length<const BYTES: usize>(&self, count: usize, start: u64, at: u64) -> usize {
         let left = |from: u64, end: u64| end.saturating_sub(from + BYTES as u64);
@@ -240,7 +240,7 @@ impl Copy {
     }
 }
 
-/// True if each number is the one before it plus 1.
+/// True if each number is one more than the number before it.
 fn are_consecutive(numbers: &[u32]) -> bool {
     let Some((first, last)) = numbers.first().zip(numbers.last()) else { return true };
     let differs = |n: usize, number: u32| number ^ first.wrapping_add(n as u32);

@@ -81,8 +81,8 @@ fn element(random: &mut Random) -> Element {
     }
 }
 
-/// All vertices at once have the dwords, and the count of bytes, of one vertex after the other. If
-/// a page cannot be read, the fault and the vertices before it are the same, too.
+/// Fetching all vertices at once gives the same dwords, and the same count of bytes, as fetching
+/// them one by one. If a page cannot be read, the fault and the vertices up to it are the same.
 #[test]
 fn vertices_at_once() {
     let mut random = Random::new(11);

@@ -96,7 +96,8 @@ impl PixelPipe {
         self.one_by_one(exec, draw, primitive, attributes, strips, rest..count)
     }
 
-    /// Draws a range of the quads of strips.
+    /// Draws the quads whose numbers are in `range`, one by one. They are numbered as in
+    /// [`Strip::within`], from 0 on.
     fn one_by_one(
         &mut self,
         exec: &mut Exec<'_>,
@@ -119,9 +120,8 @@ impl PixelPipe {
         Ok(())
     }
 
-    /// Stores what the threads of a range of the quads would write. Each thread has `each` quads.
-    /// `write` is the write of a thread that has run. Returns false if the threads must run one by
-    /// one.
+    /// Stores the colours that the threads for a range of quads would write. Each thread has `each`
+    /// quads. `write` is the write of a thread that has run. Returns false if the threads must run.
     fn repeat(
         &mut self,
         exec: &mut Exec<'_>,

@@ -1,5 +1,5 @@
-//! The path for pixels with one sample: strips of four quads go through the early tests together.
-//! The results are those of [`PixelPipe::quad`], which is called for other pixels.
+//! The path for pixels with one sample: the four quads of a strip go through the early tests
+//! together. The results are those of [`PixelPipe::quad`], which draws all other pixels.
 
 use super::{PixelPipe, PixelState};
 use crate::eu::fast::Level;
@@ -15,8 +15,9 @@ use crate::render::ps::Span;
 use crate::render::raster_state::RasterState;
 
 impl PixelPipe {
-    /// The level of the host, if the primitive can be drawn in strips. Observers of memory see the
-    /// accesses of each quad, so they exclude strips.
+    /// The vector instructions of the host, if the state of the draw allows strips. The caller must
+    /// exclude smooth primitives. An observer of memory must get the accesses of each quad, so it
+    /// excludes strips.
     #[inline(always)]
     pub(super) fn strips(&self, exec: &Exec<'_>, draw: &PixelState<'_>) -> Option<Level> {
         let PixelState { raster, .. } = draw;
@@ -30,7 +31,7 @@ impl PixelPipe {
         if single { Level::detect() } else { None }
     }
 
-    /// Draws the pixels of a primitive in `window`.
+    /// Draws the pixels of a primitive in `window`, strip by strip.
     ///
     /// # Errors
     /// As [`primitive`](Self::primitive).
@@ -149,7 +150,8 @@ impl PixelPipe {
     }
 }
 
-/// Replaces `strips` by the strips of a primitive in `window`. Pixels have one sample.
+/// Replaces the contents of `strips` by the strips of a primitive in `window`. Pixels must have one
+/// sample.
 pub(super) fn rasterise(
     raster: &RasterState,
     primitive: &BinnedPrimitive,

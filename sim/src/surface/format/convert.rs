@@ -102,7 +102,8 @@ fn quotient(raw: u64, most: u64) -> f32 {
 /// The step nearest to `value`, which is clamped to 0..=1; a NaN becomes 0.
 #[inline(always)]
 pub fn to_unorm(value: f32, bits: u32) -> u64 {
-    // The first comparison is false for a NaN. Each line is one vector instruction, without branch.
+    // The first comparison is false for a NaN. The compiler makes one vector instruction of each
+    // line, without a branch.
     let value = if value > 0.0 { value } else { 0.0 };
     let value = if value < 1.0 { value } else { 1.0 };
     steps(value, ones(bits))

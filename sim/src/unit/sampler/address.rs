@@ -85,8 +85,8 @@ impl Rule {
             _ => (scaled, offset),
         };
         let whole = map(moved, |moved| (moved + rounded).floor());
-        // The comparison is false for a NaN. From the last lane on: then the compiler combines whole
-        // rows without permuting them.
+        // The comparison is false for a NaN. The loop starts at the last lane, because then the
+        // compiler combines whole rows and does not permute them.
         if !whole.iter().rev().fold(true, |near, whole| near & (whole.abs() < FAR)) {
             return None;
         }

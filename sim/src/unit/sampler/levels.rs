@@ -83,7 +83,7 @@ pub fn fixed(view: &View) -> Option<Choice> {
 }
 
 /// The levels that a group of lanes reads, for a view without an anisotropic filter. The levels are
-/// the same as those of [`details`]. The caller has no [`fixed`] levels.
+/// the same as those of [`details`]. Call this only for a view for which [`fixed`] is `None`.
 #[inline(always)]
 pub fn choices(
     request: &Request<'_>,

@@ -13,7 +13,8 @@
 //! * [`texels`]: reads texels from memory;
 //! * [`fast_path`], [`fast_sample`]: all these steps in one, for textures with 8 bits in each
 //!   channel;
-//! * [`rows`], [`plain`], [`vector`]: the same for all lanes of a group together, also for other textures;
+//! * [`rows`], [`plain`], [`vector`]: the same for all lanes of a group together, also for other
+//!   textures;
 //! * [`mod@sample`], [`gather`], [`load`], [`info`], [`mono`]: the results of each kind of message;
 //! * [`media`]: the messages that sample a block of pixels.
 
@@ -171,7 +172,7 @@ fn count(port: &mut Port<'_, '_>, request: &Request<'_>) {
     port.exec.device.observed.add(Counter::Sampled, blocks as u64);
 }
 
-/// Executes a message that returns filtered texels of the view with number `view`.
+/// Executes a message that returns filtered texels. `view` is the number of its view.
 #[inline]
 fn filtered(
     port: &mut Port<'_, '_>,
@@ -185,7 +186,8 @@ fn filtered(
     finish(port, request, done.map(|done| done.bytes))
 }
 
-/// Ends a message that has read `bytes` bytes, or has caused a page fault.
+/// Ends a message. `bytes` is the number of bytes that it has read, or the page fault that it has
+/// caused.
 #[inline(always)]
 fn finish(
     port: &mut Port<'_, '_>,

@@ -1,9 +1,10 @@
-//! The shortest way through the vector path: a level that does not depend on the level of detail,
-//! of one slice, whose texels have four unsigned normalized bytes, with coordinates that are clamped
-//! or that repeat after a power of two.
+//! The fastest variant of the vector path. All lanes sample one mip level and one slice. A texel
+//! has four unsigned normalized bytes. Coordinates are clamped, or the map repeats and its size is
+//! a power of two.
 //!
-//! The steps are those of the general vector path. Here they have no branches between them, so that
-//! the compiler keeps whole rows in registers: half of the instructions of the general path.
+//! The steps are those of the general vector path. Here there are no branches between the steps, so
+//! the compiler keeps whole rows in registers. This takes half of the instructions of the general
+//! path.
 
 use super::address::{FRACTION_BITS, INTEGER_IN_LOW_BITS, TEXEL};
 use super::fast_path::FastPath;
@@ -24,8 +25,8 @@ const FAR: f64 = (1 << 30) as f64;
 /// One texel in positions.
 const UNIT: i32 = TEXEL as i32;
 
-/// The state for a view whose lanes all read the levels of `choice`; `None` if the view needs the
-/// general vector path.
+/// The state for a view. `choice` has the levels that all lanes read, if they do not depend on the
+/// level of detail. `None` if the view needs the general vector path.
 pub fn state(view: &View, choice: Option<Choice>) -> Option<Plain> {
     let choice = choice.filter(|choice| choice.level == choice.next)?;
     let surface = &view.surface;
@@ -61,8 +62,9 @@ pub fn state(view: &View, choice: Option<Choice>) -> Option<Plain> {
     })
 }
 
-/// Samples all lanes of a message and writes the response. `None` if the message needs another path,
-/// for a coordinate far outside of the map or a page fault; then nothing is changed.
+/// Samples all active lanes of a message and writes the response. `None` if a coordinate is a NaN
+/// or far outside of the map, or if there is a page fault. Then nothing is changed, and the message
+/// needs another path.
 #[inline(always)]
 pub fn answer(
     plain: &Plain,
@@ -92,7 +94,7 @@ pub fn answer(
     Some(())
 }
 
-/// The four bytes of the lanes of a group, as floats from 0 to 1.
+/// The four filtered bytes of each lane of a group, as floats from 0 to 1.
 #[inline(always)]
 fn sample(
     plain: &Plain,
@@ -115,7 +117,7 @@ fn sample(
     Some([map(a, one), map(b, one), map(c, one), map(d, one)])
 }
 
-/// Weighted sums of the four bytes, with weights that add up to 65536.
+/// Weighted sums of each of the four bytes of the texels. The weights add up to 65536.
 #[inline(always)]
 fn sums(
     plain: &Plain,
@@ -156,7 +158,8 @@ fn sums(
 /// True if a value is not 0.
 #[inline(always)]
 fn any(far: &Row<u64>) -> bool {
-    // From the last lane on: then the compiler combines whole rows without permuting them.
+    // The loop starts at the last lane, because then the compiler combines whole rows and does not
+    // permute them.
     far.iter().rev().fold(0, |all, far| all | far) != 0
 }
 
@@ -179,8 +182,8 @@ impl Plain {
 }
 
 impl PlainAxis {
-    /// The positions of the first texels, in 1/256 texel. Sets `far` of the lanes whose coordinate
-    /// is a NaN or far outside of the map. Their positions have no meaning.
+    /// The positions of the first texels, in 1/256 texel. If the coordinate of a lane is a NaN or
+    /// far outside of the map, sets `far` of the lane to 1; its position has no meaning then.
     #[inline(always)]
     fn positions(&self, coordinates: Row<f32>, far: &mut Row<u64>) -> Row<i32> {
         let position = |coordinate| (f64::from(coordinate) * self.scale + self.rounded).floor();
@@ -192,7 +195,7 @@ impl PlainAxis {
         map(whole, |whole| integer(whole).wrapping_add(self.offset))
     }
 
-    /// The texels of the map for texel numbers, which may be outside of it.
+    /// Clamps texel numbers to the map, or repeats the map.
     #[inline(always)]
     fn inside(&self, texels: Row<i32>) -> Row<i32> {
         map(texels, |texel| (texel & self.repeats).max(0).min(self.last))

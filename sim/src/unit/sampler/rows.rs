@@ -1,4 +1,4 @@
-//! Rows of lanes, and the texels that they read: what the parts of the vector path share.
+//! Rows of lanes, and the texels that they read. Both variants of the vector path use them.
 
 use super::payload::{GROUP, Parameter, Request};
 use super::texels::Pages;
@@ -18,13 +18,13 @@ pub const LANE_BITS: Row<u32> = [1, 2, 4, 8, 16, 32, 64, 128];
 /// Bytes of a page.
 pub const SIZE: u32 = PAGE as u32;
 
-/// The positions of the coordinates that a surface needs, in the registers of a message: those of
-/// the first group, for U, V and R. `None` stands for a coordinate that is 0.
+/// Byte offsets in the registers of the coordinates U, V and R of the first group of lanes. `None`
+/// stands for a coordinate that is 0.
 #[derive(Clone, Copy)]
 pub struct Rows([Option<usize>; 3]);
 
 impl Rows {
-    /// Those of a two-dimensional surface.
+    /// The offsets for a two-dimensional surface, or for an array of them.
     #[inline(always)]
     pub fn of(view: &View, request: &Request<'_>) -> Rows {
         let layer = if view.surface.array { request.row(Parameter::R) } else { None };
@@ -79,7 +79,8 @@ pub fn fetch<const N: usize>(
     for row in offsets {
         others = zip(others, row, |others, offset| others | offset ^ first);
     }
-    // From the last lane on: then the compiler combines whole rows without permuting them.
+    // The loop starts at the last lane, because then the compiler combines whole rows and does not
+    // permute them.
     if others.iter().rev().fold(0, |all, other| all | other) >= SIZE {
         return scattered(pages, base, offsets);
     }
@@ -121,8 +122,8 @@ fn scattered<const N: usize>(
     Some(dwords)
 }
 
-/// The page of an address; `None` if there is a page fault. Not inlined: as a part of the unrolled
-/// loop it would be compiled once for each texel.
+/// The page of an address; `None` if there is a page fault. Not inlined, because the loop over
+/// texels is unrolled and would contain a copy of this function for each texel.
 #[inline(never)]
 fn find<'v>(pages: &mut Pages<'v, '_>, address: u64) -> Option<&'v Page> {
     pages.page(address).ok()
@@ -137,8 +138,8 @@ pub enum Texels {
 }
 
 impl Texels {
-    /// Weighted sums of each of the four bytes of the texels. The weights add up to 65536, so the
-    /// sums are exact, and have 24 bits.
+    /// Weighted sums of each of the four bytes of the texels. The weights add up to 65536. The sums
+    /// are exact integers of 24 bits.
     #[inline(always)]
     pub fn sums(&self) -> [Row<u32>; 4] {
         match self {
@@ -158,8 +159,8 @@ impl Texels {
     }
 }
 
-/// Weighted sums of the bytes of two texels. A sum has 16 bits, so each result has two of them: the
-/// first those of bytes 0 and 2, the second those of bytes 1 and 3.
+/// Weighted sums of the bytes of two texels. A sum has 16 bits, so a dword has two sums. The dwords
+/// of the first row have the sums of bytes 0 and 2, those of the second row have bytes 1 and 3.
 #[inline(always)]
 fn across(first: Row<u32>, second: Row<u32>, shares: Row<i32>) -> [Row<u32>; 2] {
     const EVEN: u32 = 0x00ff_00ff;

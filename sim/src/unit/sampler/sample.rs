@@ -39,7 +39,7 @@ pub fn sample(
     sample: Sample,
 ) -> Result<Done, PageFault> {
     let mut done = Done::default();
-    // A view that samples nothing has no state of the vector path.
+    // The vector path comes first: it returns `None` for a view that samples nothing.
     if let Some(bytes) = vector::sample(view, vm, registers, request, sample) {
         return Ok(Done { bytes, ..done });
     }

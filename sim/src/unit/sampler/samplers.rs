@@ -26,7 +26,7 @@ pub struct Samplers {
     /// 0 if there is none.
     recent: [u16; 256],
     views: Vec<CachedView>,
-    /// Messages that were executed before, at most [`KNOWN`].
+    /// Cache of messages that were executed before. It has at most [`KNOWN`] entries.
     known: Vec<Known>,
     pub(super) media: MediaCache,
 }
@@ -34,8 +34,9 @@ pub struct Samplers {
 /// Maximum number of entries of the cache of messages.
 const KNOWN: usize = 8;
 
-/// A message without a header that returns filtered texels. All of it depends on its descriptor, so
-/// the next message with the same descriptor needs neither checks nor a search for its view.
+/// A decoded message without a header that returns filtered texels. For the threads of one packet,
+/// these values depend only on the descriptor, so the next message with the same descriptor needs
+/// neither checks nor a search for its view.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     /// The descriptor.
@@ -158,7 +159,7 @@ impl Samplers {
         self.known.iter().find(|known| known.descriptor == descriptor).copied()
     }
 
-    /// Remembers a message. If the cache is full, it replaces the others.
+    /// Adds a message to the cache. If the cache is full, all other entries are removed first.
     pub(super) fn remember(&mut self, message: Known) {
         if self.known.len() >= KNOWN {
             self.known.clear();

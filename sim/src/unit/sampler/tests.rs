@@ -186,8 +186,9 @@ const MESSAGES: [Type; 9] = [
 ];
 
 /// Sends random messages for views that `plain` makes from views with all fast paths. Panics if a
-/// response, a fault, the number of bytes or the recorded accesses differ. Returns for how many
-/// messages the vector path was used, and for how many of them its shortest way.
+/// response, a fault, the number of bytes or the recorded accesses differ. Returns the number of
+/// messages for which the vector path was used. The second number counts those of them for which
+/// the vector path tried its fastest variant, [`plain`](super::plain), first.
 fn compare(seed: u64, count: u32, formats: &[SurfaceFormat], plain: fn(View) -> View) -> [u32; 2] {
     let mut random = Random::new(seed);
     let (mut memory, mut space) = memory(&mut random);

@@ -152,7 +152,7 @@ struct Lanes<'v> {
     offset: [i32; 3],
     /// U and V.
     uv: [Row<f32>; 2],
-    /// Number of the first row of each lane's slice, if the surface has several.
+    /// First row of each lane's slice; `None` if the surface has only one.
     slices: Option<Row<i32>>,
     choices: Choices,
 }
@@ -528,9 +528,9 @@ struct Grid<'l> {
     pitch: i32,
     /// Offset in bytes of the level's first texel from the start of a row.
     left: i32,
-    /// First row of the level in the first slice, or in slice 0 if there are several.
+    /// First row of the level in the first slice of the surface; in slice 0 if `slices` has values.
     top: i32,
-    /// First row of each lane's slice, if there are several.
+    /// First row of each lane's slice; `None` if all lanes read the first slice.
     slices: &'l Option<Row<i32>>,
     /// Bytes of an element.
     size: i32,

@@ -17,7 +17,7 @@ pub struct Vector {
     pub(super) page: u64,
     /// Offset of the surface's first byte in the page.
     pub(super) within: i32,
-    /// The state of [`super::plain`], if the view allows it.
+    /// The state of [`super::plain`]; `None` if the view needs the general vector path.
     pub(super) plain: Option<Plain>,
 }
 
@@ -39,14 +39,14 @@ pub struct Plain {
 /// How coordinates along one axis are mapped to texels.
 #[derive(Clone, Copy, Debug)]
 pub struct PlainAxis {
-    /// Positions for one unit of the coordinate. The unit of positions is 1/256 texel.
+    /// Factor from coordinates to positions. The unit of positions is 1/256 texel.
     pub(super) scale: f64,
-    /// Added to a position before it is rounded down.
+    /// Number that is added to a position before the position is rounded down.
     pub(super) rounded: f64,
-    /// Added to a position afterwards.
+    /// Number that is added to a position after it is rounded down.
     pub(super) offset: i32,
-    /// The bits of a texel's number that remain: all, or those below the size if the map repeats.
+    /// Mask for texel numbers: all bits, or the size minus 1 if the map repeats.
     pub(super) repeats: i32,
-    /// The last texel.
+    /// Number of the last texel.
     pub(super) last: i32,
 }

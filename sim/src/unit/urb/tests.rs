@@ -3,7 +3,7 @@
 use super::*;
 use genxml_testkit::Random;
 
-/// All rows at once leave the buffer as one row after the other does, or nothing is changed.
+/// Writing all rows at once has the result of writing them one by one, or changes nothing.
 #[test]
 fn rows_at_once() {
     let mut random = Random::new(3);
@@ -36,7 +36,7 @@ fn rows_at_once() {
     }
 }
 
-/// All channels at once leave the buffer as one dword after the other does, or nothing is changed.
+/// Writing all channels at once has the result of writing dword by dword, or changes nothing.
 #[test]
 fn columns_at_once() {
     let mut random = Random::new(4);
