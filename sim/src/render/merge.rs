@@ -104,7 +104,7 @@ impl Output {
         slots: &mut Slots,
         write: &Write,
     ) -> Result<u32, Fault> {
-        if self.packed(exec, target, slots, write) {
+        if self.packed(exec, target, slots, write)? {
             return Ok(0);
         }
         let shaded = Output::shaded(slots, write);
@@ -131,16 +131,19 @@ impl Output {
         target: &RenderTarget,
         slots: &Slots,
         write: &Write,
-    ) -> bool {
+    ) -> Result<bool, Fault> {
         const FIRST_SAMPLES: u128 = u128::from_le_bytes([1; SLOTS]);
         let single = u128::from_le_bytes(slots.live) & !FIRST_SAMPLES == 0;
         if self.timing != Timing::Early || write.omask.is_some() || !single {
-            return false;
+            return Ok(false);
         }
         let live = gather(&slots.live, 0) as u16;
         let mask = live & write.mask;
         // The general path counts quads whose pixels are removed.
-        mask == live && !self.coverage.removes() && target.write_packed(exec, write, mask)
+        if mask != live || self.coverage.removes() {
+            return Ok(false);
+        }
+        target.write_packed(exec, write, mask)
     }
 
     /// The samples of the slots that are left after discards and the shader's own mask.

@@ -348,16 +348,22 @@ impl PixelShader {
             dispatched.mask = mask;
             dispatched.subspans = subspans;
             // The old value is overwritten and not replaced, because the planes are large.
-            let pixels = variant.threads.slots.local.pixels.get_or_insert_with(|| Pixels {
-                planes: *input.planes,
-                multisample: self.multisample,
-                subspans,
-                coverage: [[0; 4]; MAX_SPANS],
-            });
-            pixels.planes = *input.planes;
-            pixels.subspans = subspans;
-            for (n, to) in pixels.coverage.iter_mut().enumerate() {
-                *to = spans.get(n).map_or([0; 4], |span| span.coverage);
+            // An old value is overwritten, not replaced, because the planes are large.
+            let pixels = &mut variant.threads.slots.local.pixels;
+            match pixels {
+                None => {
+                    *pixels = Some(Pixels {
+                        planes: *input.planes,
+                        multisample: self.multisample,
+                        subspans,
+                        coverage: coverage(spans),
+                    });
+                }
+                Some(pixels) => {
+                    pixels.planes = *input.planes;
+                    pixels.subspans = subspans;
+                    pixels.coverage = coverage(spans);
+                }
             }
         }
         variant.threads.run(exec, &variant.shader, mask, vector, "pixel shader")?;
@@ -569,6 +575,16 @@ impl Shaded<'_> {
         let [a, b, c, d, e, f, g, h] = self.subspans;
         if first == 0 { [a, b, c, d] } else { [e, f, g, h] }
     }
+}
+
+/// The coverage of each subspan; 0 for subspans that do not exist.
+#[inline(always)]
+fn coverage(spans: &[Span]) -> [[u8; 4]; MAX_SPANS] {
+    let mut coverage = [[0; 4]; MAX_SPANS];
+    for (to, span) in coverage.iter_mut().zip(spans) {
+        *to = span.coverage;
+    }
+    coverage
 }
 
 /// A position in each pixel of four subspans. For the number of a slot, `offset` returns the offset

@@ -3,8 +3,8 @@
 //! [`Strip::mask`](crate::pixel::raster::strips::Strip::mask).
 
 use crate::eu::fast::lanes::map;
-use crate::mem::Vm;
-use crate::surface::{Surface, TileMode};
+use crate::mem::{PAGE, Vm};
+use crate::surface::{Level, Surface, TileMode};
 
 /// Pixels of a row of a strip.
 pub const COLUMNS: usize = 8;
@@ -47,9 +47,19 @@ pub enum Parts {
 impl Parts {
     /// The parts of the strip at column `x` and row `y` of a level and slice. `origin` is the byte
     /// and the row where they start, as [`Surface::origin`] returns them. `None` if the strip does
-    /// not consist of whole, aligned parts.
+    /// not consist of whole, aligned parts, or if a pixel is outside of the level: memory beside the
+    /// level belongs to others.
     #[inline(always)]
-    pub fn of(surface: &Surface, origin: (i64, i64), x: u32, y: u32) -> Option<Parts> {
+    pub fn of(
+        surface: &Surface,
+        level: &Level,
+        origin: (i64, i64),
+        x: u32,
+        y: u32,
+    ) -> Option<Parts> {
+        if x + COLUMNS as u32 > level.width || y + 2 > level.height {
+            return None;
+        }
         let bytes = surface.element_bytes;
         let (x, y) = (origin.0 + i64::from(x) * i64::from(bytes), origin.1 + i64::from(y));
         let (left, top) = (x + i64::from(surface.left), y + i64::from(surface.top));
@@ -131,10 +141,16 @@ impl Parts {
     }
 
     /// Writes each part that has a lane in `mask`. All lanes of such a part are written. `None` if
-    /// a part cannot be written; the first part may have been written then.
+    /// a part cannot be written; then none is.
     #[inline(always)]
     pub fn write(&self, vm: &mut Vm<'_>, mask: u16, lanes: &[u32; LANES]) -> Option<()> {
         let used = self.used(mask);
+        if let (Parts::Columns([first, second]) | Parts::Rows([first, second]), [true, true]) =
+            (self, used)
+            && first / PAGE != second / PAGE
+        {
+            vm.probe(*second, PART as u64, true).ok()?;
+        }
         match self {
             Parts::Whole(at) => {
                 let words = map(*lanes, |lane| (lane as u16).to_le());

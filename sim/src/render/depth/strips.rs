@@ -2,12 +2,10 @@
 //! are the same as if each quad of the strip is tested separately.
 
 use super::{DepthFormat, DepthStencil, Plane};
-use crate::assumptions::PIXELS_OUTSIDE_OF_THE_DEPTH_BUFFER_PASS;
 use crate::eu::fast::Level;
 use crate::eu::fast::lanes::{blend, map};
 use crate::mem::Vm;
-use crate::pixel::coordinates::Rect;
-use crate::pixel::raster::strips::{self, Strip};
+use crate::pixel::raster::strips::Strip;
 use crate::render::compare::Compare;
 use crate::render::strip::{COLUMNS, LANES, Parts};
 
@@ -55,26 +53,13 @@ impl StripTests<'_> {
         z: impl Fn() -> [[f32; COLUMNS]; 2],
     ) -> Option<u16> {
         let Strip { x, y, mask } = *strip;
-        let parts = Parts::of(&self.plane.surface, self.origin, x, y)?;
-        let (width, height) = (self.plane.level.width, self.plane.level.height);
-        let inside = match x + 8 <= width && y + 2 <= height {
-            true => mask,
-            false => {
-                let area = Rect { x0: 0, y0: 0, x1: width as i32, y1: height as i32 };
-                mask & strips::inside(x as i32, y as i32, area)
-            }
-        };
-        let outside = match PIXELS_OUTSIDE_OF_THE_DEPTH_BUFFER_PASS {
-            true => mask & !inside,
-            false => 0,
-        };
+        let parts = Parts::of(&self.plane.surface, &self.plane.level, self.origin, x, y)?;
         // The number of bits of a depth is a constant, so the compiler makes code for each format.
-        let passed = match self.state.format {
-            DepthFormat::Float32 => self.test::<32>(vm, level, &parts, inside, z),
-            DepthFormat::Unorm24 => self.test::<24>(vm, level, &parts, inside, z),
-            DepthFormat::Unorm16 => self.test::<16>(vm, level, &parts, inside, z),
-        };
-        Some(passed? | outside)
+        match self.state.format {
+            DepthFormat::Float32 => self.test::<32>(vm, level, &parts, mask, z),
+            DepthFormat::Unorm24 => self.test::<24>(vm, level, &parts, mask, z),
+            DepthFormat::Unorm16 => self.test::<16>(vm, level, &parts, mask, z),
+        }
     }
 
     /// Tests the pixels, and writes the depths of those that pass. Returns these pixels.
@@ -84,7 +69,7 @@ impl StripTests<'_> {
         vm: &mut Vm<'_>,
         level: Level,
         parts: &Parts,
-        inside: u16,
+        mask: u16,
         z: impl Fn() -> [[f32; COLUMNS]; 2],
     ) -> Option<u16> {
         let format = const {
@@ -95,7 +80,7 @@ impl StripTests<'_> {
             }
         };
         let function = self.state.function.unwrap_or(Compare::ALWAYS);
-        let candidates = if function.equal || function.looks() { inside } else { 0 };
+        let candidates = if function.equal || function.looks() { mask } else { 0 };
         if candidates == 0 {
             return Some(0);
         }

@@ -467,7 +467,7 @@ fn when_depth_is_tested() {
 }
 
 /// Oracle: the tests of the quads one by one, which have their own oracle. All formats and
-/// functions, strips at the border of the buffer, depths outside of the range and NaN.
+/// functions, depths outside of the range and NaN. Strips at the border of the level are refused.
 #[test]
 fn strips_equal_their_quads() {
     let Some(level) = Level::detect() else {
@@ -498,6 +498,12 @@ fn strips_equal_their_quads() {
             let vm = &mut one.0.vm(one.1);
             let tests = state.strips(slice, viewport, write);
             let passed = tests.map(|tests| tests.run(vm, level, &strip, || depths));
+            // The level has 45 columns and 37 rows. Strips at its border are refused.
+            let whole = x + 8 <= 45 && y + 2 <= 37;
+            if !whole {
+                assert!(matches!(passed, None | Some(None)), "{strip:?}");
+                continue;
+            }
             let mut expected = 0;
             for n in 0..4 {
                 let mut mask = strip.quad(n).mask.map(|mask| mask as u8);

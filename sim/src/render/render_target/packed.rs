@@ -5,7 +5,8 @@ use super::{RenderTarget, floats};
 use crate::eu::fast::Level;
 use crate::eu::fast::lanes::{blend, map, zip};
 use crate::machine::exec::Exec;
-use crate::mem::{Client, Vm};
+use crate::machine::fault::Fault;
+use crate::mem::{Client, PageFault, Vm};
 use crate::render::elements::{Elements, MOST_BYTES, Places};
 use crate::render::strip::{Parts, lane, lanes};
 use crate::unit::render_cache::{SLOTS, Source, Write};
@@ -15,26 +16,40 @@ impl RenderTarget {
     /// [`write`](RenderTarget::write) must write them: for other targets, for quads that are not
     /// completely inside of the surface, if memory cannot be accessed, and on processors without
     /// the vector instructions.
+    ///
+    /// # Errors
+    /// A page fault of the surface. The same pixels have been written as by `write`.
     #[inline(always)]
-    pub fn write_packed(&self, exec: &mut Exec<'_>, write: &Write, mask: u16) -> bool {
+    pub fn write_packed(
+        &self,
+        exec: &mut Exec<'_>,
+        write: &Write,
+        mask: u16,
+    ) -> Result<bool, Fault> {
         let _client = exec.vm.client(Client::RenderTarget);
         let written = self.pack(&mut exec.vm, write, mask);
+        let written = written.map_err(|fault| exec.page(fault, "a render target"))?;
         if written {
             let pairs = mask | mask >> 1;
             let quads = (pairs | pairs >> 2) & 0x1111;
             self.count(exec, [mask.count_ones(), mask.count_ones(), quads.count_ones()]);
         }
-        written
+        Ok(written)
     }
 
     /// As [`write_packed`](Self::write_packed), but takes only the memory, and counts nothing.
     #[inline(always)]
-    pub(super) fn pack(&self, vm: &mut Vm<'_>, write: &Write, mask: u16) -> bool {
-        let Some(level) = Level::detect().filter(|_| self.simple) else { return false };
+    pub(super) fn pack(
+        &self,
+        vm: &mut Vm<'_>,
+        write: &Write,
+        mask: u16,
+    ) -> Result<bool, PageFault> {
+        let Some(level) = Level::detect().filter(|_| self.simple) else { return Ok(false) };
         for (n, [x, y]) in write.subspans.iter().enumerate() {
             let inside = x + 1 < self.level.width && y + 1 < self.level.height;
             if !inside && mask >> (4 * n) & 0xf != 0 {
-                return false;
+                return Ok(false);
             }
         }
         let slice =
@@ -44,14 +59,13 @@ impl RenderTarget {
         let strip = [[x, y], [x + 2, y], [x + 4, y], [x + 6, y]];
         // With parts, pixels that are not written would be accessed, too. A log must not have them.
         let parts = match write.subspans == strip && x % 8 == 0 && vm.log().is_none() {
-            true => Parts::of(&self.surface, origin, x, y),
+            true => Parts::of(&self.surface, &self.level, origin, x, y),
             false => None,
         };
-        let written = match parts {
-            Some(parts) => self.write_parts(vm, level, write, mask, &parts),
+        match parts {
+            Some(parts) => Ok(self.write_parts(vm, level, write, mask, &parts).is_some()),
             None => self.write_quads(vm, level, write, mask, origin),
-        };
-        written.is_some()
+        }
     }
 
     /// Writes the pixels of a strip.
@@ -96,11 +110,11 @@ impl RenderTarget {
         write: &Write,
         mask: u16,
         origin: (i64, i64),
-    ) -> Option<()> {
+    ) -> Result<bool, PageFault> {
         let places = Places { surface: &self.surface, subspans: &write.subspans };
         let mut elements: Elements = [0; SLOTS * MOST_BYTES];
-        if self.reads {
-            places.load(vm, origin, mask.into(), &mut elements).ok()?;
+        if self.reads && places.load(vm, origin, mask.into(), &mut elements).is_err() {
+            return Ok(false);
         }
         let mut old = [0; SLOTS];
         for (dword, bytes) in old.iter_mut().zip(elements.as_chunks().0) {
@@ -113,7 +127,8 @@ impl RenderTarget {
         for (bytes, dword) in elements.as_chunks_mut().0.iter_mut().zip(new) {
             *bytes = dword.to_le_bytes();
         }
-        places.store(vm, origin, mask.into(), &elements).ok()
+        places.store(vm, origin, mask.into(), &elements)?;
+        Ok(true)
     }
 
     /// The new elements of the slots. `old` are the elements before the write.

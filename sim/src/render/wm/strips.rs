@@ -1,5 +1,6 @@
 //! The path for pixels with one sample: the four quads of a strip go through the early tests
-//! together. The results are those of [`PixelPipe::quad`], which draws all other pixels.
+//! together. The results are those of [`PixelPipe::quad`], which draws all other pixels. After a
+//! fault or at the limit of the watchdog, fewer quads of the last strip may have been drawn.
 
 use super::{PixelPipe, PixelState};
 use crate::eu::fast::Level;
