@@ -47,8 +47,8 @@ pub enum Parts {
 impl Parts {
     /// The parts of the strip at column `x` and row `y` of a level and slice. `origin` is the byte
     /// and the row where they start, as [`Surface::origin`] returns them. `None` if the strip does
-    /// not consist of whole, aligned parts, or if a pixel is outside of the level: memory beside the
-    /// level belongs to others.
+    /// not consist of whole, aligned parts, or if a pixel is outside of the level, because memory
+    /// beside the level belongs to others.
     #[inline(always)]
     pub fn of(
         surface: &Surface,
