@@ -353,3 +353,30 @@ impl Exec<'_> {
         Fault::BadPacket { field, value, why: why.into(), at: self.at }
     }
 }
+
+/// What tests of units need.
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    /// Runs `work` with the state at the start of a context, in memory `vm`, for a packet of the
+    /// render engine. Returns its result and the statistics.
+    pub fn with_exec<R>(vm: Vm<'_>, work: impl FnOnce(&mut Exec<'_>) -> R) -> (R, Stats) {
+        let (mut state, mut ggtt, mut stats) =
+            (State::default(), AddressSpace::global(), Stats::default());
+        let mut exec = Exec {
+            engine: EngineId::Render,
+            ggtt: &mut ggtt,
+            vm,
+            state: &mut state,
+            stats: &mut stats,
+            budget: &mut Budget::new(1 << 20, 0),
+            listener: Default::default(),
+            at: Place::new(EngineId::Render, "3DPRIMITIVE", 0, 0),
+            device: &mut Device::default(),
+            mode: Mode::default(),
+        };
+        let result = work(&mut exec);
+        (result, stats)
+    }
+}

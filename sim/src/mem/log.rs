@@ -55,6 +55,15 @@ impl AccessLog {
         !list.is_empty()
     }
 
+    /// Drains the log. Returns each byte that was accessed, and true if it was written.
+    #[cfg(test)]
+    pub fn drain_bytes(&self) -> std::collections::BTreeSet<(u64, bool)> {
+        let mut list = Vec::new();
+        self.drain(&mut list);
+        let bytes = |access: &Access| access.address..access.address + u64::from(access.bytes);
+        list.iter().flat_map(|access| bytes(access).map(|byte| (byte, access.write))).collect()
+    }
+
     /// Takes back the memory of a drained list, for the next accesses.
     pub fn reuse(&self, list: Vec<Access>) {
         let mut own = self.list.borrow_mut();

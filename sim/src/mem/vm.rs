@@ -142,6 +142,13 @@ impl<'a> Vm<'a> {
         Vm { target, space: self.space }
     }
 
+    /// The same memory and page tables. Every access is recorded in `log`.
+    #[cfg(test)]
+    pub fn with_log<'b>(&'b mut self, log: &'b AccessLog) -> Vm<'b> {
+        let (mem, space) = self.memory().expect("memory without an overlay");
+        Vm::logged(mem, log, space)
+    }
+
     /// The frames, with the page tables; `None` over an [`Overlay`].
     pub fn memory(&mut self) -> Option<(&mut Memory, &mut AddressSpace)> {
         match &mut self.target {

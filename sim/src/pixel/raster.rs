@@ -188,7 +188,7 @@ impl Lane for i64 {
 /// a sample is c plus a multiple of 16. So c can be divided by 16 (rounded down) without changing a
 /// sign.
 #[derive(Clone, Copy, Default)]
-struct Walked<T> {
+struct BlockEdge {
     /// Change of the value from a pixel to the next one on the right.
     dx: i64,
     /// Change of the value from a pixel to the next one below.
@@ -199,6 +199,47 @@ struct Walked<T> {
     largest: i64,
     /// Smallest value over all samples of a block, minus the value at the block's corner.
     smallest: i64,
+}
+
+/// The pixels of a block, as an edge divides them. The value is that at the block's corner.
+enum Division {
+    Outside,
+    Crossed(i64),
+    Inside,
+}
+
+impl BlockEdge {
+    /// `extent` is the [`extent`] of the samples, in 1/16 pixels.
+    #[inline(always)]
+    fn new(edge: &Edge, [left, top, right, bottom]: [i64; 4]) -> BlockEdge {
+        let last = i64::from((BLOCK - 1) << 4);
+        let (low, high) = (edge.a * left, edge.a * (last + right));
+        let (up, down) = (edge.b * top, edge.b * (last + bottom));
+        BlockEdge {
+            dx: edge.a << 4,
+            dy: edge.b << 4,
+            origin: edge.c >> SAMPLE_SHIFT,
+            largest: low.max(high) + up.max(down),
+            smallest: low.min(high) + up.min(down),
+        }
+    }
+
+    /// Divides the block whose upper-left pixel is at column `x` and row `y`.
+    #[inline(always)]
+    fn divide(&self, x: i32, y: i32) -> Division {
+        let corner = self.origin + self.dx * i64::from(x) + self.dy * i64::from(y);
+        match (corner + self.largest < 0, corner + self.smallest < 0) {
+            (true, _) => Division::Outside,
+            (false, true) => Division::Crossed(corner),
+            (false, false) => Division::Inside,
+        }
+    }
+}
+
+/// An edge, with its values at the samples of a pixel.
+#[derive(Clone, Copy, Default)]
+struct Walked<T> {
+    edge: BlockEdge,
     /// For each sample, its value minus the value at the pixel's upper-left corner.
     samples: [T; MAX_SAMPLES],
 }
@@ -215,20 +256,10 @@ struct Crossing<'a, T> {
 
 fn walk<T: Lane>(edges: &[Edge], samples: &Samples, area: Rect, each: &mut impl FnMut(Quad)) {
     let count = samples.count();
-    let [left, top, right, bottom] = extent(samples).map(|end| i64::from(end >> SAMPLE_SHIFT));
-    let last = i64::from((BLOCK - 1) << 4);
+    let extent = extent(samples).map(|end| i64::from(end >> SAMPLE_SHIFT));
     let mut walked = [Walked::<T>::default(); 4];
     for (w, e) in walked.iter_mut().zip(edges) {
-        let (low, high) = (e.a * left, e.a * (last + right));
-        let (up, down) = (e.b * top, e.b * (last + bottom));
-        *w = Walked {
-            dx: e.a << 4,
-            dy: e.b << 4,
-            origin: e.c >> SAMPLE_SHIFT,
-            largest: low.max(high) + up.max(down),
-            smallest: low.min(high) + up.min(down),
-            samples: [T::default(); MAX_SAMPLES],
-        };
+        w.edge = BlockEdge::new(e, extent);
         for (step, &[x, y]) in w.samples.iter_mut().zip(samples.positions()) {
             *step = T::of(e.a * i64::from(x) + e.b * i64::from(y));
         }
@@ -246,18 +277,18 @@ fn walk<T: Lane>(edges: &[Edge], samples: &Samples, area: Rect, each: &mut impl 
             let mut crossings = [Crossing::<T>::default(); 4];
             let mut crossed = 0;
             for w in walked {
-                let corner = w.origin + w.dx * i64::from(bx) + w.dy * i64::from(by);
-                if corner + w.largest < 0 {
-                    continue 'block;
-                }
-                if corner + w.smallest < 0 {
-                    crossings[crossed] = Crossing {
-                        corner: T::of(corner),
-                        dx: T::of(w.dx),
-                        dy: T::of(w.dy),
-                        samples: &w.samples[..count],
-                    };
-                    crossed += 1;
+                match w.edge.divide(bx, by) {
+                    Division::Outside => continue 'block,
+                    Division::Inside => {}
+                    Division::Crossed(corner) => {
+                        crossings[crossed] = Crossing {
+                            corner: T::of(corner),
+                            dx: T::of(w.edge.dx),
+                            dy: T::of(w.edge.dy),
+                            samples: &w.samples[..count],
+                        };
+                        crossed += 1;
+                    }
                 }
             }
             let block = Rect { x0: bx, y0: by, x1: bx + BLOCK, y1: by + BLOCK };

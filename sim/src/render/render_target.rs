@@ -84,7 +84,9 @@ pub struct RenderTarget {
     dither: Option<[f32; 4]>,
     packed: Option<Packed>,
     turn: Option<Turn>,
-    /// True if [`packed`] can write to this target.
+    /// Each pixel writes its colour to one element: nothing is cleared or resolved; there is no
+    /// auxiliary surface, rotation, dithering or logic operation, and only one sample; a channel is
+    /// written.
     simple: bool,
 }
 
@@ -244,15 +246,15 @@ impl RenderTarget {
             _ => surface.slices,
         };
         let packed = Packed::of(surface.format).filter(|_| swizzle.is_none());
-        let simple = packed.is_some()
-            && codec.is_some()
+        let dither = dither(&blend, format, swizzle);
+        let simple = codec.is_some()
             && purpose == Purpose::Draw
             && auxiliary.is_none()
             && turn.is_none()
+            && dither.is_none()
             && surface.layout.samples == 1
             && blend.logic.is_none()
             && blend.channels != 0;
-        let dither = dither(&blend, format, swizzle);
         Ok(RenderTarget {
             surface: *surface,
             level,
@@ -264,7 +266,7 @@ impl RenderTarget {
             mask,
             partial,
             reads: blend.reads_destination() || logic || partial,
-            simple: simple && dither.is_none(),
+            simple,
             dither,
             packed,
             blend,
@@ -329,8 +331,7 @@ impl RenderTarget {
         second: Option<&Source>,
     ) -> Result<[u32; 3], PageFault> {
         let Some(codec) = self.codec else { return Ok([0; 3]) };
-        let slice =
-            self.surface.first_slice + if pixels.slice < self.slices { pixels.slice } else { 0 };
+        let slice = self.slice(pixels.slice);
         if self.purpose != Purpose::Draw {
             self.whole_blocks(vm, pixels, slice)?;
             return Ok([0; 3]);
@@ -347,6 +348,22 @@ impl RenderTarget {
         let pixels = samples.iter().map(|&mask| u32::from(mask != 0)).sum();
         let blocks = samples.as_chunks::<4>().0.iter().map(|&quad| u32::from(quad != [0; 4])).sum();
         Ok([pixels, count, blocks])
+    }
+
+    /// The slice of a render target array index. An index that is too large selects the first one
+    /// (2d p.356).
+    #[inline(always)]
+    fn slice(&self, index: u32) -> u32 {
+        self.surface.first_slice + if index < self.slices { index } else { 0 }
+    }
+
+    /// The source colours of floats, blended with the destination.
+    #[inline(always)]
+    fn blend_all(&self, color: &Source, second: Option<&Source>, destination: &Colors) -> Colors {
+        let mut colors = floats(color);
+        let second = second.filter(|_| self.reads_second()).map(floats);
+        self.blend.apply(&mut colors, second.as_ref(), destination);
+        colors
     }
 
     /// The samples of the slots that lie inside the level.
@@ -683,7 +700,6 @@ impl Work<'_> {
         elements: &mut Elements,
     ) {
         let target = self.target;
-        let mut colors = floats(color);
         let mut destination = [[0.0; SLOTS]; 4];
         if target.reads && target.blend.reads_destination() {
             match target.packed {
@@ -691,12 +707,7 @@ impl Work<'_> {
                 None => self.decode(old, &mut destination),
             }
         }
-        match second {
-            Some(second) if target.reads_second() => {
-                target.blend.apply(&mut colors, Some(&floats(second)), &destination);
-            }
-            _ => target.blend.apply(&mut colors, None, &destination),
-        }
+        let mut colors = target.blend_all(color, second, &destination);
         if let Some(steps) = &target.dither {
             self.dither(steps, &mut colors);
         }

@@ -140,8 +140,38 @@ impl Parts {
         Some(lanes)
     }
 
-    /// Writes each part that has a lane in `mask`. All lanes of such a part are written. `None` if
-    /// a part cannot be written; then none is.
+    /// Graphics address and bytes of a lane.
+    #[inline]
+    fn element(&self, lane: usize) -> (u64, usize) {
+        let (row, column) = (lane / COLUMNS, lane % COLUMNS);
+        let (part, offset, bytes) = match self {
+            Parts::Columns(parts) => (parts[column / 4], 16 * row + 4 * (column % 4), 4),
+            Parts::Rows(parts) => (parts[row], 4 * column, 4),
+            Parts::Whole(at) => (*at, 16 * row + 2 * column, 2),
+        };
+        (part.wrapping_add(offset as u64), bytes)
+    }
+
+    /// True if the strip can be drawn by its parts. An observer of memory must get only the
+    /// accesses of the pixels in `mask`, so then each part must have all of its lanes in it.
+    #[inline(always)]
+    pub fn admits(&self, vm: &Vm<'_>, mask: u16) -> bool {
+        vm.log().is_none() || self.covers(mask)
+    }
+
+    /// Writes the lanes in `mask` one by one, for observers of memory. `None` if one of them cannot
+    /// be written; those before it are.
+    #[cold]
+    fn write_each(&self, vm: &mut Vm<'_>, mask: u16, lanes: &[u32; LANES]) -> Option<()> {
+        for (lane, value) in lanes.iter().enumerate().filter(|(lane, _)| mask >> lane & 1 == 1) {
+            let (at, bytes) = self.element(lane);
+            vm.write(at, &value.to_le_bytes()[..bytes]).ok()?;
+        }
+        Some(())
+    }
+
+    /// Writes each part that has a lane in `mask`. All lanes of such a part are written; with an
+    /// observer of memory, only those in `mask`. `None` if a part cannot be written; then none is.
     #[inline(always)]
     pub fn write(&self, vm: &mut Vm<'_>, mask: u16, lanes: &[u32; LANES]) -> Option<()> {
         let used = self.used(mask);
@@ -150,6 +180,9 @@ impl Parts {
             && first / PAGE != second / PAGE
         {
             vm.probe(*second, PART as u64, true).ok()?;
+        }
+        if !self.admits(vm, mask) {
+            return self.write_each(vm, mask, lanes);
         }
         match self {
             Parts::Whole(at) => {

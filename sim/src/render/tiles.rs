@@ -6,7 +6,7 @@
 //! threads. So pixel shader threads, their channels and all counts are always the same.
 
 use super::primitives::BinnedPrimitive;
-use super::wm::{Counts, PixelPipe, PixelState};
+use super::wm::{Counts, Object, PixelPipe, PixelState};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::parallel::{Estimate, Work};
@@ -376,9 +376,10 @@ impl Screen<'_> {
         let watched = pipe.watches(tile.pixels);
         for (primitive, attributes) in bins.primitives(tile) {
             let window = state.raster.window(primitive.viewport, tile.pixels);
+            let object = Object { draw: *state, primitive, attributes };
             match watched {
-                false => pipe.primitive(exec, state, primitive, attributes, window)?,
-                true => pipe.watched_primitive(exec, state, primitive, attributes, window)?,
+                false => pipe.primitive(exec, &object, window)?,
+                true => pipe.watched_primitive(exec, &object, window)?,
             }
         }
         Ok(())

@@ -5,6 +5,7 @@ use super::shader::{Shader, Threads};
 use super::stage::{Dispatch, entries};
 use super::state;
 use super::vue::{Entries, SLOT, SLOTS, Vertices, dword};
+use crate::eu::fast::lanes::turned;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::unit::Program;
@@ -213,16 +214,4 @@ pub fn push_vertices(
             payload.extend_from_slice(bytemuck::cast_slice(&row));
         }
     }
-}
-
-/// One slot of eight vertices as four registers, one for each component.
-#[inline(always)]
-fn turned(values: &[[u32; SLOT]; 8]) -> [[u32; 8]; SLOT] {
-    let mut rows = [[0; 8]; SLOT];
-    for (n, value) in values.iter().enumerate() {
-        for (row, component) in rows.iter_mut().zip(value) {
-            row[n] = *component;
-        }
-    }
-    rows
 }

@@ -77,6 +77,17 @@ pub struct PixelState<'a> {
     pub windower: &'a Windower,
 }
 
+/// A primitive of a draw, with everything that its pixels need.
+#[derive(Clone, Copy, Debug)]
+pub struct Object<'a> {
+    /// State of the draw.
+    pub draw: PixelState<'a>,
+    /// The primitive.
+    pub primitive: &'a BinnedPrimitive,
+    /// The setup data of its attributes.
+    pub attributes: &'a [[Attribute; 4]],
+}
+
 impl PixelState<'_> {
     /// The samples of a quad that the primitive covers, after stipple and sample mask.
     #[inline(always)]
@@ -371,45 +382,43 @@ impl PixelPipe {
     pub fn primitive(
         &mut self,
         exec: &mut Exec<'_>,
-        draw: &PixelState<'_>,
-        primitive: &BinnedPrimitive,
-        attributes: &[[Attribute; 4]],
+        object: &Object<'_>,
         window: Rect,
     ) -> Result<(), Fault> {
-        if self.has_one_color(exec, draw, primitive, window) {
-            return self.one_color(exec, draw, primitive, attributes, window);
+        let Object { draw, primitive, .. } = *object;
+        if self.has_one_color(exec, object, window) {
+            return self.one_color(exec, object, window);
         }
-        if let Some(level) = self.strips(exec, draw).filter(|_| primitive.setup.smooth.is_none()) {
-            return self.in_strips(exec, draw, primitive, attributes, window, level);
+        if let Some(level) = self.strips(&draw).filter(|_| primitive.setup.smooth.is_none()) {
+            return self.in_strips(exec, object, window, level);
         }
         let mut result = Ok(());
         primitive.setup.rasterise(&draw.raster.multisample.samples, window, &mut |quad| {
             if result.is_ok() {
-                result = self.quad(exec, draw, primitive, attributes, quad);
+                result = self.quad(exec, object, quad);
             }
         });
         result?;
-        self.flush(exec, draw, primitive, attributes, 1)
+        self.flush(exec, object, 1)
     }
 
     /// Tests a quad of the rasteriser, and queues it for the pixel shader.
     fn quad(
         &mut self,
         exec: &mut Exec<'_>,
-        draw: &PixelState<'_>,
-        primitive: &BinnedPrimitive,
-        attributes: &[[Attribute; 4]],
+        object: &Object<'_>,
         quad: raster::Quad,
     ) -> Result<(), Fault> {
+        let Object { draw, primitive, .. } = *object;
         exec.spend(4 * watchdog::PIXEL)?;
         let coverage = draw.coverage(primitive, quad);
         if coverage == [0; 4] {
             return Ok(());
         }
         exec.device.observed.add(Counter::Rasterized, 1);
-        let Some(live) = self.test(exec, draw, primitive, &quad, &coverage)? else { return Ok(()) };
+        let Some(live) = self.test(exec, object, &quad, &coverage)? else { return Ok(()) };
         let span = Span { x: quad.x, y: quad.y, coverage, live, sample: None };
-        self.shade(exec, draw, primitive, attributes, span)
+        self.shade(exec, object, span)
     }
 
     /// Runs the tests before the pixel shader. Returns the samples that are left, for each pixel;
@@ -418,12 +427,12 @@ impl PixelPipe {
     fn test(
         &mut self,
         exec: &mut Exec<'_>,
-        draw: &PixelState<'_>,
-        primitive: &BinnedPrimitive,
+        object: &Object<'_>,
         quad: &raster::Quad,
         coverage: &[u8; 4],
     ) -> Result<Option<[u8; 4]>, Fault> {
-        let PixelState { raster, windower } = *draw;
+        let Object { draw, primitive, .. } = *object;
+        let PixelState { raster, windower } = draw;
         // The shader gets the coverage of the primitive before the early tests: tests behave as if
         // they ran after the shader (2a p.276), and OpenGL's gl_SampleMaskIn does not contain their
         // result even if the shader asks for early tests.
@@ -461,14 +470,7 @@ impl PixelPipe {
 
     /// Queues a quad for the pixel shader, and runs threads that are full.
     #[inline(always)]
-    fn shade(
-        &mut self,
-        exec: &mut Exec<'_>,
-        draw: &PixelState<'_>,
-        primitive: &BinnedPrimitive,
-        attributes: &[[Attribute; 4]],
-        span: Span,
-    ) -> Result<(), Fault> {
+    fn shade(&mut self, exec: &mut Exec<'_>, object: &Object<'_>, span: Span) -> Result<(), Fault> {
         let Some(shader) = &self.shader else { return Ok(()) };
         let wanted = shader.wanted();
         if shader.per_sample {
@@ -483,7 +485,7 @@ impl PixelPipe {
         }
         match self.waiting.len() < wanted {
             true => Ok(()),
-            false => self.flush(exec, draw, primitive, attributes, wanted),
+            false => self.flush(exec, object, wanted),
         }
     }
 
@@ -491,16 +493,14 @@ impl PixelPipe {
     fn flush(
         &mut self,
         exec: &mut Exec<'_>,
-        draw: &PixelState<'_>,
-        primitive: &BinnedPrimitive,
-        attributes: &[[Attribute; 4]],
+        object: &Object<'_>,
         least: usize,
     ) -> Result<(), Fault> {
         let mut waiting = std::mem::take(&mut self.waiting);
         let mut first = 0;
         let mut result = Ok(());
         while result.is_ok() && first < waiting.len() && waiting.len() - first >= least {
-            match self.thread(exec, draw, primitive, attributes, &waiting[first..]) {
+            match self.thread(exec, object, &waiting[first..]) {
                 Ok(taken) => first += taken,
                 Err(fault) => result = Err(fault),
             }
@@ -518,11 +518,10 @@ impl PixelPipe {
     fn thread(
         &mut self,
         exec: &mut Exec<'_>,
-        draw: &PixelState<'_>,
-        primitive: &BinnedPrimitive,
-        attributes: &[[Attribute; 4]],
+        object: &Object<'_>,
         waiting: &[Span],
     ) -> Result<usize, Fault> {
+        let Object { primitive, attributes, .. } = *object;
         let Some(shader) = &mut self.shader else { return Ok(waiting.len()) };
         let part = PsInput {
             shape: primitive.shape,
@@ -542,7 +541,7 @@ impl PixelPipe {
         }
         exec.spend(4 * taken as u64 * watchdog::SHADED_PIXEL)?;
         self.counts.invocations += shader.invocations();
-        self.outputs(exec, draw, primitive, &waiting[..taken])?;
+        self.outputs(exec, object, &waiting[..taken])?;
         Ok(taken)
     }
 
@@ -551,11 +550,11 @@ impl PixelPipe {
     fn outputs(
         &mut self,
         exec: &mut Exec<'_>,
-        draw: &PixelState<'_>,
-        primitive: &BinnedPrimitive,
+        object: &Object<'_>,
         spans: &[Span],
     ) -> Result<(), Fault> {
-        let PixelState { raster, windower } = *draw;
+        let Object { draw, primitive, .. } = *object;
+        let PixelState { raster, windower } = draw;
         let Some(shader) = &mut self.shader else { return Ok(()) };
         let mut writes = std::mem::take(shader.writes());
         if shader.constant().is_some() {

@@ -4,6 +4,7 @@
 use super::port::Port;
 use crate::assumptions::{URB_BYTES, URB_HANDLE_BYTES};
 use crate::eu::Message;
+use crate::eu::fast::lanes::turned;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
@@ -161,9 +162,11 @@ impl Urb {
             channels().for_each(|channel| self.record_dwords(places[channel], length));
         }
         let bytes = self.bytes.as_mut_slice();
-        let (blocks, rest) = from.as_chunks::<REGISTER>().0.as_chunks();
+        let (blocks, rest) = from.as_chunks::<REGISTER>().0.as_chunks::<{ OWORD / DWORD }>();
         for (n, block) in blocks.iter().enumerate() {
-            let rows = turned(block);
+            // Four registers as eight rows, one for each channel.
+            let registers: [[u32; 8]; OWORD / DWORD] = bytemuck::cast(*block);
+            let rows = turned(&registers);
             for channel in channels() {
                 if let Some(to) = bytes[places[channel] + n * OWORD..].first_chunk_mut() {
                     *to = bytemuck::cast::<_, [u8; OWORD]>(rows[channel]);
@@ -256,19 +259,6 @@ impl Urb {
         self.read(offset, &mut bytes)?;
         Ok(u32::from_le_bytes(bytes))
     }
-}
-
-/// Four registers as eight rows, one for each channel.
-#[inline(always)]
-fn turned(registers: &[[u8; REGISTER]; OWORD / DWORD]) -> [[u32; OWORD / DWORD]; 8] {
-    let mut rows = [[0; OWORD / DWORD]; 8];
-    for (component, register) in registers.iter().enumerate() {
-        let dwords: [u32; 8] = bytemuck::cast(*register);
-        for (row, dword) in rows.iter_mut().zip(dwords) {
-            row[component] = dword;
-        }
-    }
-    rows
 }
 
 /// The value of a dword; 0 after the end of the bytes.

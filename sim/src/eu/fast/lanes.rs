@@ -45,6 +45,20 @@ pub fn blend<T: Copy + Default, const N: usize>(mask: u32, a: [T; N], b: [T; N])
     lanes
 }
 
+/// The rows as columns: element n of row m becomes element m of row n.
+#[inline(always)]
+pub fn turned<T: Copy + Default, const C: usize, const R: usize>(
+    rows: &[[T; C]; R],
+) -> [[T; R]; C] {
+    let mut columns = [[T::default(); R]; C];
+    for (n, row) in rows.iter().enumerate() {
+        for (column, value) in columns.iter_mut().zip(row) {
+            column[n] = *value;
+        }
+    }
+    columns
+}
+
 /// A mask: bit n is set if lane n is true.
 #[inline(always)]
 fn bits<const N: usize>(found: [bool; N]) -> u32 {

@@ -1,7 +1,7 @@
 //! Strips: rows of four quads, for pixels with one sample. Pixel shaders with 16 channels, the
 //! depth buffer and render targets work on a whole strip at once.
 
-use super::{BLOCK, Convex, Edge, Quad, SAMPLE_SHIFT};
+use super::{BLOCK, BlockEdge, Convex, Division, Edge, Quad};
 use crate::eu::fast::Level;
 use crate::pixel::coordinates::Rect;
 use crate::pixel::multisample::Samples;
@@ -132,20 +132,12 @@ impl Default for Collector {
     }
 }
 
-/// An edge, for one sample of each pixel. Its values are divided by 16, as in [`super::Walked`].
+/// An edge, for one sample of each pixel.
 #[derive(Clone, Copy, Default)]
 struct Walked {
-    /// Change of the value from a pixel to the next one on the right.
-    dx: i64,
-    /// Change of the value from a pixel to the next one below.
-    dy: i64,
-    /// Value at the sample of pixel (0, 0).
-    origin: i64,
-    /// Largest value in a block, minus the value at its first pixel.
-    largest: i64,
-    /// Smallest value in a block, minus the value at its first pixel.
-    smallest: i64,
-    /// For each pixel of a row, its value minus the value at the first pixel.
+    edge: BlockEdge,
+    /// For each pixel of a row, the value at its sample minus the value at the upper-left corner of
+    /// the first pixel.
     columns: [i32; COLUMNS],
 }
 
@@ -179,7 +171,7 @@ impl Convex {
     }
 }
 
-/// The value at the first pixel of a block, for edges that do not cross the block. The value of an
+/// The value at the corner of a block, for edges that do not cross the block. The value of an
 /// edge changes by less than 2^30 inside of a block, so the sum stays positive.
 const INSIDE: i32 = 1 << 30;
 
@@ -193,23 +185,14 @@ fn walk<const N: usize>(
     level: Level,
     each: &mut impl FnMut(Strip),
 ) {
-    const LAST: i64 = (BLOCK - 1) as i64;
+    let [left, top] = [x, y].map(i64::from);
     let mut walked = [Walked::default(); N];
-    for (walked, Edge { a, b, c }) in walked.iter_mut().zip(edges) {
-        let (dx, dy) = (a << 4, b << 4);
-        let (right, down) = (LAST * dx, LAST * dy);
-        let mut columns = [0; COLUMNS];
-        for (column, n) in columns.iter_mut().zip(0..) {
-            *column = dx as i32 * n;
+    for (walked, edge) in walked.iter_mut().zip(edges) {
+        walked.edge = BlockEdge::new(edge, [left, top, left, top]);
+        let first = (edge.a * left + edge.b * top) as i32;
+        for (column, n) in walked.columns.iter_mut().zip(0..) {
+            *column = first + walked.edge.dx as i32 * n;
         }
-        *walked = Walked {
-            dx,
-            dy,
-            origin: (c >> SAMPLE_SHIFT) + a * i64::from(x) + b * i64::from(y),
-            largest: right.max(0) + down.max(0),
-            smallest: right.min(0) + down.min(0),
-            columns,
-        };
     }
     let start = |at: i32| at & !(BLOCK - 1);
     let mut y = start(area.y0);
@@ -220,14 +203,11 @@ fn walk<const N: usize>(
             x += BLOCK;
             let mut corners = [INSIDE; N];
             let mut crossed = false;
-            for (corner, edge) in corners.iter_mut().zip(&walked) {
-                let value = edge.origin + edge.dx * i64::from(bx) + edge.dy * i64::from(by);
-                if value + edge.largest < 0 {
-                    continue 'block;
-                }
-                if value + edge.smallest < 0 {
-                    *corner = value as i32;
-                    crossed = true;
+            for (corner, walked) in corners.iter_mut().zip(&walked) {
+                match walked.edge.divide(bx, by) {
+                    Division::Outside => continue 'block,
+                    Division::Inside => {}
+                    Division::Crossed(value) => (*corner, crossed) = (value as i32, true),
                 }
             }
             let columns = columns(bx, area);
@@ -240,9 +220,9 @@ fn walk<const N: usize>(
                 }
                 // The bitwise OR of the values of all edges is negative if one of them is.
                 let mut values = [0; COLUMNS];
-                for (corner, edge) in corners.iter().zip(&walked) {
-                    let first = corner + (y - by) * edge.dy as i32;
-                    for (value, column) in values.iter_mut().zip(&edge.columns) {
+                for (corner, walked) in corners.iter().zip(&walked) {
+                    let first = corner + (y - by) * walked.edge.dy as i32;
+                    for (value, column) in values.iter_mut().zip(&walked.columns) {
                         *value |= column + first;
                     }
                 }

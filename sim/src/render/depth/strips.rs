@@ -54,6 +54,9 @@ impl StripTests<'_> {
     ) -> Option<u16> {
         let Strip { x, y, mask } = *strip;
         let parts = Parts::of(&self.plane.surface, &self.plane.level, self.origin, x, y)?;
+        if !parts.admits(vm, mask) {
+            return None;
+        }
         // The number of bits of a depth is a constant, so the compiler makes code for each format.
         match self.state.format {
             DepthFormat::Float32 => self.test::<32>(vm, level, &parts, mask, z),

@@ -4,6 +4,7 @@
 use super::*;
 use crate::eu::fast::Level;
 use crate::gpu::Gpu;
+use crate::mem::AccessLog;
 use crate::pixel::raster::strips::Strip;
 use genxml::core::{Address, MinusOne, Shifted, U};
 use genxml::gen8::enums::{ThreeDCompareFunction, ThreeDStencilOperation};
@@ -484,7 +485,8 @@ fn strips_equal_their_quads() {
         let [mut one, mut other] = [memory(), memory()];
         for _ in 0..12 {
             let (x, y) = (8 * random.below(6) as u32, 2 * random.below(19) as u32);
-            let strip = Strip { x, y, mask: (random.next() | 1) as u16 };
+            let masks = [random.next() as u16 | 1, u16::MAX, 0x0f0f, 0xf0f0, 0x00ff];
+            let strip = Strip { x, y, mask: masks[random.below(5) as usize] };
             let (slice, viewport) = (random.below(4) as u32, random.below(3) as u8);
             let depths: [[f32; 8]; 2] = std::array::from_fn(|_| {
                 std::array::from_fn(|_| match random.below(12) {
@@ -495,13 +497,22 @@ fn strips_equal_their_quads() {
                 })
             });
             let write = random.below(4) != 0;
+            let [own, quads] = [AccessLog::default(), AccessLog::default()];
+            let observed = random.below(2) == 0;
             let vm = &mut one.0.vm(one.1);
+            let vm = &mut if observed { vm.with_log(&own) } else { vm.reborrow() };
             let tests = state.strips(slice, viewport, write);
             let passed = tests.map(|tests| tests.run(vm, level, &strip, || depths));
             // The level has 45 columns and 37 rows. Strips at its border are refused.
             let whole = x + 8 <= 45 && y + 2 <= 37;
             if !whole {
                 assert!(matches!(passed, None | Some(None)), "{strip:?}");
+                continue;
+            }
+            // An observer must not get the accesses of other pixels, so parts of parts are refused.
+            if observed && matches!(passed, None | Some(None)) {
+                let whole = [0xffff, 0x0f0f, 0xf0f0].contains(&strip.mask);
+                assert!(tests.is_none() || !whole || round % 3 == 2 && strip.mask != 0xffff);
                 continue;
             }
             let mut expected = 0;
@@ -512,6 +523,7 @@ fn strips_equal_their_quads() {
                 let quad = Quad { x: x + 2 * n as u32, y, slice, viewport, back: false };
                 if mask != [0; 4] {
                     let vm = &mut other.0.vm(other.1);
+                    let vm = &mut if observed { vm.with_log(&quads) } else { vm.reborrow() };
                     state.samples(vm, &quad, &z, &mut mask, write).unwrap();
                 }
                 for (pixel, mask) in mask.iter().enumerate() {
@@ -521,6 +533,7 @@ fn strips_equal_their_quads() {
             // State without effect passes everything; the caller does not test it.
             if !state.is_idle() {
                 assert_eq!(passed, Some(Some(expected)), "{fields:?} {strip:?} {depths:?}");
+                assert_eq!(own.drain_bytes(), quads.drain_bytes(), "{fields:?} {strip:?}");
             }
         }
         let contents = |(gpu, context): &mut (Gpu, crate::gpu::ContextId)| {

@@ -4,20 +4,14 @@
 
 use super::*;
 use crate::gpu::Gpu;
-use crate::machine::device::Device;
-use crate::machine::exec::Mode;
-use crate::machine::fault::Place;
-use crate::machine::state::State;
-use crate::machine::stats::Stats;
-use crate::machine::watchdog::Budget;
-use crate::mem::{AddressSpace, Vm};
+use crate::machine::exec::tests::with_exec;
+use crate::mem::Vm;
 use crate::render::compare::Compare;
 use crate::render::depth::DepthFormat;
 use crate::render::render_target::Purpose;
 use crate::surface::{Codec, Layout, Surface, SurfaceKind, TileMode};
 use crate::unit::render_cache::Source;
 use genxml::core::{Address, MinusOne};
-use genxml::engine::EngineId;
 use genxml::gen8::enums::ThreeDCompareFunction;
 use genxml::gen8::render3d_depth::{
     ThreeDStateDepthBuffer, ThreeDStateDepthBufferSurfaceFormat, ThreeDStateStencilBuffer,
@@ -31,25 +25,6 @@ use genxml::gen8::state::{NumberOfMultisamples, SurfaceFormat, SurfaceType};
 
 const TARGETS: [u64; 2] = [0x100_0000, 0x110_0000];
 const DEPTH: u64 = 0x200_0000;
-
-fn with_exec<R>(vm: Vm<'_>, work: impl FnOnce(&mut Exec<'_>) -> R) -> (R, Stats) {
-    let (mut state, mut ggtt, mut stats) =
-        (State::default(), AddressSpace::global(), Stats::default());
-    let mut exec = Exec {
-        engine: EngineId::Render,
-        ggtt: &mut ggtt,
-        vm,
-        state: &mut state,
-        stats: &mut stats,
-        budget: &mut Budget::new(1 << 20, 0),
-        listener: Default::default(),
-        at: Place::new(EngineId::Render, "3DPRIMITIVE", 0, 0),
-        device: &mut Device::default(),
-        mode: Mode::default(),
-    };
-    let result = work(&mut exec);
-    (result, stats)
-}
 
 fn surface(base: u64, samples: u32) -> Surface {
     let codec = Codec::of(SurfaceFormat::R32G32B32A32_FLOAT);

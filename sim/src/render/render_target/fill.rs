@@ -1,6 +1,6 @@
 //! Fills pixels of a render target with one element.
 
-use super::{MOST_BYTES, Purpose, RenderTarget, SLOTS, Work};
+use super::{MOST_BYTES, RenderTarget, SLOTS, Work};
 use crate::machine::exec::Exec;
 use crate::machine::observation::Counter;
 use crate::mem::{Client, PAGE};
@@ -77,15 +77,9 @@ impl RenderTarget {
         let packed_yuv = matches!(codec.format().class, Class::PackedYuv { .. });
         let simple = write.slots & 1 == 1
             && write.color.iter().all(equal)
-            && self.purpose == Purpose::Draw
-            && self.auxiliary.is_none()
-            && self.turn.is_none()
-            && self.dither.is_none()
+            && self.simple
             && !self.reads
             && !self.blend.is_enabled()
-            && self.blend.logic.is_none()
-            && self.blend.channels != 0
-            && self.surface.layout.samples == 1
             && !packed_yuv;
         simple.then(|| {
             let work = Work { target: self, codec, slice: 0, subspans: &[[0; 2]; 4] };
@@ -107,10 +101,9 @@ impl RenderTarget {
         let bytes = self.surface.element_bytes as usize;
         let mut pattern = [0; square::MOST_BYTES];
         square::repeat(&element[..bytes], &mut pattern);
-        let slice = self.surface.first_slice + if slice < self.slices { slice } else { 0 };
         let area = area.inside(self.level.width, self.level.height);
         let mut page = None;
-        let (left, top) = self.surface.origin(&self.level, slice, 0);
+        let (left, top) = self.surface.origin(&self.level, self.slice(slice), 0);
         let [x, y] = area.corner.map(i64::from);
         let corner = (left + x * bytes as i64, top + y);
         let writable = self.surface.square(corner, &area.rows, &mut |at, length| {

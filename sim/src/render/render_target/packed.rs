@@ -1,7 +1,7 @@
 //! Writes to targets of four normalized bytes with one sample, in vector instructions. The results
 //! are those of [`RenderTarget::write`].
 
-use super::{RenderTarget, floats};
+use super::RenderTarget;
 use crate::eu::fast::Level;
 use crate::eu::fast::lanes::{blend, map, zip};
 use crate::machine::exec::Exec;
@@ -45,23 +45,23 @@ impl RenderTarget {
         write: &Write,
         mask: u16,
     ) -> Result<bool, PageFault> {
-        let Some(level) = Level::detect().filter(|_| self.simple) else { return Ok(false) };
+        let Some(level) = Level::detect().filter(|_| self.simple && self.packed.is_some()) else {
+            return Ok(false);
+        };
         for (n, [x, y]) in write.subspans.iter().enumerate() {
             let inside = x + 1 < self.level.width && y + 1 < self.level.height;
             if !inside && mask >> (4 * n) & 0xf != 0 {
                 return Ok(false);
             }
         }
-        let slice =
-            self.surface.first_slice + if write.slice < self.slices { write.slice } else { 0 };
-        let origin = self.surface.origin(&self.level, slice, 0);
+        let origin = self.surface.origin(&self.level, self.slice(write.slice), 0);
         let [x, y] = write.subspans[0];
         let strip = [[x, y], [x + 2, y], [x + 4, y], [x + 6, y]];
-        // With parts, pixels that are not written would be accessed, too. A log must not have them.
-        let parts = match write.subspans == strip && x % 8 == 0 && vm.log().is_none() {
+        let parts = match write.subspans == strip && x % 8 == 0 {
             true => Parts::of(&self.surface, &self.level, origin, x, y),
             false => None,
         };
+        let parts = parts.filter(|parts| parts.admits(vm, lanes(mask)));
         match parts {
             Some(parts) => Ok(self.write_parts(vm, level, write, mask, &parts).is_some()),
             None => self.write_quads(vm, level, write, mask, origin),
@@ -135,17 +135,11 @@ impl RenderTarget {
     #[inline(always)]
     fn elements(&self, color: &Source, second: Option<&Source>, old: [u32; SLOTS]) -> [u32; SLOTS] {
         let Some(packed) = self.packed else { return old };
-        let mut colors = floats(color);
         let mut destination = [[0.0; SLOTS]; 4];
         if self.blend.reads_destination() {
             packed.unpack(old, &mut destination);
         }
-        match second {
-            Some(second) if self.reads_second() => {
-                self.blend.apply(&mut colors, Some(&floats(second)), &destination);
-            }
-            _ => self.blend.apply(&mut colors, None, &destination),
-        }
+        let colors = self.blend_all(color, second, &destination);
         let new = packed.pack(&colors);
         if self.partial {
             let [a, b, c, d, ..] = self.mask;

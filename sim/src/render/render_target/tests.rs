@@ -4,6 +4,7 @@
 use super::*;
 use crate::eu::fast::Level;
 use crate::gpu::{ContextId, Gpu};
+use crate::mem::AccessLog;
 use crate::surface::{Layout, TileMode};
 use crate::unit::render_cache::Write;
 use genxml::core::U;
@@ -579,14 +580,21 @@ fn packed_writes_equal_general_ones() {
             let lanes = gather(&pixels.samples, 0) as u16;
             let Pixels { subspans, slice, .. } = pixels;
             let write = Write { subspans, slice, color, second, ..Write::default() };
-            if !target.pack(&mut one.vm(one_context), &write, lanes).unwrap() {
+            let [own, general] = [AccessLog::default(), AccessLog::default()];
+            let observed = random.below(2) == 0;
+            let vm = &mut one.vm(one_context);
+            let vm = &mut if observed { vm.with_log(&own) } else { vm.reborrow() };
+            if !target.pack(vm, &write, lanes).unwrap() {
                 refused += 1;
                 continue;
             }
             packed += 1;
             let (cache, second) = (&mut AuxCache::default(), second.as_ref());
             let vm = &mut other.vm(other_context);
+            let vm = &mut if observed { vm.with_log(&general) } else { vm.reborrow() };
             target.pixels(vm, cache, &pixels, &color, second).unwrap();
+            let what = || format!("{format:?} {tile_mode:?} {pixels:?} {state:?}");
+            assert_eq!(own.drain_bytes(), general.drain_bytes(), "{}", what());
         }
         let equal = contents(&mut one, one_context, 1) == contents(&mut other, other_context, 1);
         assert!(equal, "{format:?} {tile_mode:?} {state:?}");

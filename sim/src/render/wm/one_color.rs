@@ -3,16 +3,14 @@
 //! and stores their pixels in rows.
 
 use super::strips::rasterise;
-use super::{PixelPipe, PixelState};
+use super::{Object, PixelPipe, PixelState};
 use crate::eu::fast::Level;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
 use crate::machine::watchdog;
 use crate::pixel::coordinates::Rect;
-use crate::pixel::interpolate::Attribute;
 use crate::pixel::raster::strips::{QUADS, Strip};
-use crate::render::primitives::BinnedPrimitive;
 use crate::render::render_target::Area;
 use crate::unit::render_cache::Write;
 use std::ops::Range;
@@ -23,15 +21,10 @@ const LEAST: i32 = 64;
 impl PixelPipe {
     /// True if all pixels of the primitive get the same colour, and no test or state of the draw
     /// can remove one of them.
-    pub(super) fn has_one_color(
-        &self,
-        exec: &Exec<'_>,
-        draw: &PixelState<'_>,
-        primitive: &BinnedPrimitive,
-        window: Rect,
-    ) -> bool {
+    pub(super) fn has_one_color(&self, exec: &Exec<'_>, object: &Object<'_>, window: Rect) -> bool {
+        let Object { draw, primitive, .. } = *object;
         (window.x1 - window.x0) * (window.y1 - window.y0) >= 4 * LEAST
-            && self.stores_one_color(exec, draw)
+            && self.stores_one_color(exec, &draw)
             && primitive.setup.smooth.is_none()
     }
 
@@ -61,25 +54,22 @@ impl PixelPipe {
     pub(super) fn one_color(
         &mut self,
         exec: &mut Exec<'_>,
-        draw: &PixelState<'_>,
-        primitive: &BinnedPrimitive,
-        attributes: &[[Attribute; 4]],
+        object: &Object<'_>,
         window: Rect,
     ) -> Result<(), Fault> {
+        let Object { draw, primitive, .. } = *object;
         let mut strips = std::mem::take(&mut self.strips);
         rasterise(draw.raster, primitive, window, Level::detect(), &mut strips);
-        let result = self.one_color_of(exec, draw, primitive, attributes, &strips);
+        let result = self.one_color_of(exec, object, &strips);
         self.strips = strips;
         result?;
-        self.flush(exec, draw, primitive, attributes, 1)
+        self.flush(exec, object, 1)
     }
 
     fn one_color_of(
         &mut self,
         exec: &mut Exec<'_>,
-        draw: &PixelState<'_>,
-        primitive: &BinnedPrimitive,
-        attributes: &[[Attribute; 4]],
+        object: &Object<'_>,
         strips: &[Strip],
     ) -> Result<(), Fault> {
         // The quads of the first thread, of other whole threads, and of the last thread.
@@ -88,12 +78,12 @@ impl PixelPipe {
         let first = each.min(count);
         let last = first + (count - first) / each * each;
         self.newest = None;
-        self.one_by_one(exec, draw, primitive, attributes, strips, 0..first)?;
+        self.one_by_one(exec, object, strips, 0..first)?;
         let newest = self.newest.take();
         let stored =
             newest.is_some_and(|write| self.repeat(exec, &write, strips, first..last, each));
         let rest = if stored { last } else { first };
-        self.one_by_one(exec, draw, primitive, attributes, strips, rest..count)
+        self.one_by_one(exec, object, strips, rest..count)
     }
 
     /// Draws the quads whose numbers are in `range`, one by one. They are numbered as in
@@ -101,9 +91,7 @@ impl PixelPipe {
     fn one_by_one(
         &mut self,
         exec: &mut Exec<'_>,
-        draw: &PixelState<'_>,
-        primitive: &BinnedPrimitive,
-        attributes: &[[Attribute; 4]],
+        object: &Object<'_>,
         strips: &[Strip],
         range: Range<usize>,
     ) -> Result<(), Fault> {
@@ -114,7 +102,7 @@ impl PixelPipe {
                 continue;
             }
             for quad in (0..QUADS).map(|n| part.quad(n)).filter(|quad| quad.mask != [0; 4]) {
-                self.quad(exec, draw, primitive, attributes, quad)?;
+                self.quad(exec, object, quad)?;
             }
         }
         Ok(())

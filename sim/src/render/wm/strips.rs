@@ -2,14 +2,13 @@
 //! together. The results are those of [`PixelPipe::quad`], which draws all other pixels. After a
 //! fault or at the limit of the watchdog, fewer quads of the last strip may have been drawn.
 
-use super::{PixelPipe, PixelState};
+use super::{Object, PixelPipe, PixelState};
 use crate::eu::fast::Level;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
 use crate::machine::watchdog;
 use crate::pixel::coordinates::Rect;
-use crate::pixel::interpolate::Attribute;
 use crate::pixel::raster::strips::{Collector, QUADS, Strip, pixels, quads};
 use crate::render::primitives::{BinnedPrimitive, Shape};
 use crate::render::ps::Span;
@@ -17,18 +16,16 @@ use crate::render::raster_state::RasterState;
 
 impl PixelPipe {
     /// The vector instructions of the host, if the state of the draw allows strips. The caller must
-    /// exclude smooth primitives. An observer of memory must get the accesses of each quad, so it
-    /// excludes strips.
+    /// exclude smooth primitives.
     #[inline(always)]
-    pub(super) fn strips(&self, exec: &Exec<'_>, draw: &PixelState<'_>) -> Option<Level> {
+    pub(super) fn strips(&self, draw: &PixelState<'_>) -> Option<Level> {
         let PixelState { raster, .. } = draw;
         let single = raster.multisample.samples.count() == 1
             && !raster.forced
             && raster.sample_mask & 1 == 1
             && raster.polygon_stipple.is_none()
             && raster.line_stipple.is_none()
-            && self.shader.as_ref().is_none_or(|shader| !shader.per_sample)
-            && exec.vm.log().is_none();
+            && self.shader.as_ref().is_none_or(|shader| !shader.per_sample);
         if single { Level::detect() } else { None }
     }
 
@@ -39,30 +36,28 @@ impl PixelPipe {
     pub(super) fn in_strips(
         &mut self,
         exec: &mut Exec<'_>,
-        draw: &PixelState<'_>,
-        primitive: &BinnedPrimitive,
-        attributes: &[[Attribute; 4]],
+        object: &Object<'_>,
         window: Rect,
         level: Level,
     ) -> Result<(), Fault> {
+        let Object { draw, primitive, .. } = *object;
         let mut strips = std::mem::take(&mut self.strips);
         rasterise(draw.raster, primitive, window, Some(level), &mut strips);
-        let result = self.each_strip(exec, draw, primitive, attributes, level, &strips);
+        let result = self.each_strip(exec, object, level, &strips);
         self.strips = strips;
         result?;
-        self.flush(exec, draw, primitive, attributes, 1)
+        self.flush(exec, object, 1)
     }
 
     fn each_strip(
         &mut self,
         exec: &mut Exec<'_>,
-        draw: &PixelState<'_>,
-        primitive: &BinnedPrimitive,
-        attributes: &[[Attribute; 4]],
+        object: &Object<'_>,
         level: Level,
         strips: &[Strip],
     ) -> Result<(), Fault> {
-        let PixelState { raster, windower } = *draw;
+        let Object { draw, primitive, .. } = *object;
+        let PixelState { raster, windower } = draw;
         let depth = &windower.output.depth;
         let early = self.tests_early(windower);
         let write = early == Some(true);
@@ -92,7 +87,7 @@ impl PixelPipe {
                 };
                 live = match passed {
                     Some(passed) => passed,
-                    None => self.test_quads(exec, draw, primitive, strip, write)?,
+                    None => self.test_quads(exec, object, strip, write)?,
                 };
                 let failed = strip.quads() & !quads(live);
                 if failed != 0 {
@@ -118,7 +113,7 @@ impl PixelPipe {
                 });
             }
             if self.waiting.len() >= wanted {
-                self.flush(exec, draw, primitive, attributes, wanted)?;
+                self.flush(exec, object, wanted)?;
             }
         }
         Ok(())
@@ -129,11 +124,11 @@ impl PixelPipe {
     fn test_quads(
         &mut self,
         exec: &mut Exec<'_>,
-        draw: &PixelState<'_>,
-        primitive: &BinnedPrimitive,
+        object: &Object<'_>,
         strip: &Strip,
         write: bool,
     ) -> Result<u16, Fault> {
+        let Object { draw, primitive, .. } = *object;
         let mut live = 0;
         for n in 0..QUADS {
             let quad = strip.quad(n);

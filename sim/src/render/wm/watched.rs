@@ -1,16 +1,15 @@
 //! Primitives at a pixel that an observer watches: the general path, with events.
 
-use super::{PixelPipe, PixelState};
+use super::{Object, PixelPipe, PixelState};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
 use crate::machine::watchdog;
 use crate::machine::watched::{Covered, PixelEvent, Shaded, TestTime, WatchedPixel};
 use crate::pixel::coordinates::Rect;
-use crate::pixel::interpolate::{Attribute, Barycentric, Position};
+use crate::pixel::interpolate::{Barycentric, Position};
 use crate::pixel::raster::Quad;
 use crate::render::depth::Timing;
-use crate::render::primitives::BinnedPrimitive;
 use crate::render::ps::{PixelShader, Span};
 
 impl PixelPipe {
@@ -31,25 +30,22 @@ impl PixelPipe {
     pub(in crate::render) fn watched_primitive(
         &mut self,
         exec: &mut Exec<'_>,
-        draw: &PixelState<'_>,
-        primitive: &BinnedPrimitive,
-        attributes: &[[Attribute; 4]],
+        object: &Object<'_>,
         window: Rect,
     ) -> Result<(), Fault> {
+        let Object { draw, primitive, .. } = *object;
         let mut result = Ok(());
         primitive.setup.rasterise(&draw.raster.multisample.samples, window, &mut |quad| {
             if result.is_ok() {
                 let place = self.watched.and_then(|pixel| place([quad.x, quad.y], pixel));
                 result = match place {
-                    None => self.quad(exec, draw, primitive, attributes, quad),
-                    Some(place) => {
-                        self.watched_quad(exec, draw, primitive, attributes, quad, place)
-                    }
+                    None => self.quad(exec, object, quad),
+                    Some(place) => self.watched_quad(exec, object, quad, place),
                 };
             }
         });
         result?;
-        self.flush(exec, draw, primitive, attributes, 1)
+        self.flush(exec, object, 1)
     }
 
     /// As [`quad`](Self::quad), for the quad that contains the watched pixel. `place` is the index
@@ -57,14 +53,13 @@ impl PixelPipe {
     fn watched_quad(
         &mut self,
         exec: &mut Exec<'_>,
-        draw: &PixelState<'_>,
-        primitive: &BinnedPrimitive,
-        attributes: &[[Attribute; 4]],
+        object: &Object<'_>,
         quad: Quad,
         place: usize,
     ) -> Result<(), Fault> {
+        let Object { draw, primitive, attributes } = *object;
         exec.spend(4 * watchdog::PIXEL)?;
-        let PixelState { raster, windower } = *draw;
+        let PixelState { raster, windower } = draw;
         let coverage = draw.coverage(primitive, quad);
         let depths = windower.depths(raster, primitive, quad.x, quad.y, &coverage);
         if quad.mask[place] != 0 {
@@ -100,7 +95,7 @@ impl PixelPipe {
                 writes,
             ),
         };
-        let live = self.test(exec, draw, primitive, &quad, &coverage)?;
+        let live = self.test(exec, object, &quad, &coverage)?;
         let time = match windower.output.timing {
             Timing::Twice if writes == Some(false) => TestTime::Provisional,
             _ => TestTime::Early,
@@ -112,7 +107,7 @@ impl PixelPipe {
         }
         let Some(live) = live else { return Ok(()) };
         let span = Span { x: quad.x, y: quad.y, coverage, live, sample: None };
-        self.shade(exec, draw, primitive, attributes, span)
+        self.shade(exec, object, span)
     }
 
     /// Call before a thread with the first of `waiting` starts. If the thread shades the watched
