@@ -357,6 +357,22 @@ impl Fetch {
         }
     }
 
+    /// Address and number of the bytes of an element of a vertex. `None` if the element has no
+    /// buffer, or if it is not completely inside of its buffer.
+    #[inline(always)]
+    fn location(&self, element: &Element, vertex: u32, instance: u32) -> Option<(u64, usize)> {
+        let buffer = element.buffer?;
+        let entry = match element.step {
+            None => vertex,
+            Some(0) => self.range.start_instance,
+            Some(step) => self.range.start_instance.wrapping_add(instance / step),
+        };
+        let length = element.codec.format().bytes() as usize;
+        let start = u64::from(entry) * buffer.pitch + element.offset;
+        let inside = start + length as u64 <= buffer.size || !VERTICES_BEHIND_THE_BUFFER_ARE_ZERO;
+        inside.then(|| (buffer.address.wrapping_add(start), length))
+    }
+
     /// The four components of an element, of 32 or 64 bits each, before component controls.
     fn fetch(
         &self,
@@ -366,21 +382,10 @@ impl Fetch {
         instance: u32,
     ) -> Result<[u32; 8], Fault> {
         let mut value = [0; 8];
-        let Some(buffer) = element.buffer else { return Ok(value) };
-        let entry = match element.step {
-            None => vertex,
-            Some(0) => self.range.start_instance,
-            Some(step) => self.range.start_instance.wrapping_add(instance / step),
-        };
-        let format = element.codec.format();
-        let length = format.bytes() as usize;
-        let place = u64::from(entry) * buffer.pitch + element.offset;
-        let inside = place + length as u64 <= buffer.size;
-        if !inside && VERTICES_BEHIND_THE_BUFFER_ARE_ZERO {
+        let Some((at, length)) = self.location(element, vertex, instance) else {
             return Ok(value);
-        }
+        };
         if let Some(channels) = element.dword_channels {
-            let at = buffer.address.wrapping_add(place);
             let read = dwords(&exec.vm, at, channels)
                 .map_err(|fault| exec.page(fault, "vertex buffer"))?;
             exec.stats.bytes_read += length as u64;
@@ -391,9 +396,7 @@ impl Fetch {
         }
         let mut bytes = [0; MAX_BYTES];
         let bytes = &mut bytes[..length.min(MAX_BYTES)];
-        exec.vm
-            .read(buffer.address.wrapping_add(place), bytes)
-            .map_err(|fault| exec.page(fault, "vertex buffer"))?;
+        exec.vm.read(at, bytes).map_err(|fault| exec.page(fault, "vertex buffer"))?;
         exec.stats.bytes_read += length as u64;
         if element.wide {
             bytemuck::cast_slice_mut::<u32, u8>(&mut value)[..bytes.len()].copy_from_slice(bytes);

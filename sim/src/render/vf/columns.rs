@@ -4,10 +4,11 @@
 //! vertex buffer is looked up once for all successive vertices in it. The result is that of
 //! [`Fetch::vertex`] for each vertex.
 
-use super::{Buffer, Element, Fetch, SLOT};
+use super::{Buffer, Element, Fetch, MAX_BYTES, SLOT};
 use crate::assumptions::VERTICES_BEHIND_THE_BUFFER_ARE_ZERO;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::mem::lines::LINE;
 use crate::mem::{PAGE, Page, PageFault, Vm};
 use crate::render::vue::Vertices;
 use genxml::gen8::enums::ThreeDVertexComponentControl as Control;
@@ -25,20 +26,49 @@ impl Fetch {
         instance: u32,
         out: &mut Vertices,
     ) -> Result<(), Fault> {
-        // An observer must get the accesses vertex by vertex, so it excludes the fast path.
-        if exec.vm.log().is_none() {
-            let bytes_read = exec.stats.bytes_read;
-            if self.columns(exec, numbers, instance, out).is_ok() {
-                return Ok(());
+        let bytes_read = exec.stats.bytes_read;
+        // An observer gets the accesses vertex by vertex.
+        let unrecorded = exec.vm.unrecorded();
+        let fetched = self.columns(exec, numbers, instance, out).is_ok();
+        drop(unrecorded);
+        if fetched {
+            if exec.vm.log().is_some() {
+                self.record(&exec.vm, numbers, instance);
             }
-            exec.stats.bytes_read = bytes_read;
+            return Ok(());
         }
+        exec.stats.bytes_read = bytes_read;
         out.clear();
         out.dwords = self.dwords;
         for &number in numbers {
             self.vertex(exec, number, instance, out.push())?;
         }
         Ok(())
+    }
+
+    /// Records the reads of vertices that have been fetched, in the order in which
+    /// [`Fetch::vertex`] makes them.
+    #[cold]
+    fn record(&self, vm: &Vm<'_>, numbers: &[u32], instance: u32) {
+        // For each element, the page of its newest read, with the lines that need no record.
+        let mut pages = vec![(u64::MAX, 0); self.elements.len()];
+        for number in numbers {
+            for (element, (page, harmless)) in self.elements.iter().zip(&mut pages) {
+                let location = self.location(element, self.entry(*number), instance);
+                let Some((address, length)) = location else { continue };
+                let [first, last] = [address, address.wrapping_add(length as u64 - 1)];
+                if last / PAGE == *page && first / PAGE == *page {
+                    let lines = [first, last].map(|at| 1 << (at % PAGE / LINE));
+                    if lines.iter().all(|line: &u64| *harmless & line != 0) {
+                        continue;
+                    }
+                }
+                let mut bytes = [0; MAX_BYTES];
+                // The fetch has read the same bytes, so this does not fail.
+                let _ = vm.read(address, &mut bytes[..length.min(MAX_BYTES)]);
+                (*page, *harmless) = (last / PAGE, vm.harmless_lines(last));
+            }
+        }
     }
 
     /// Does what [`vertices`](Self::vertices) does, element by element.

@@ -2,14 +2,9 @@
 
 use super::*;
 use crate::gpu::Gpu;
-use crate::machine::device::Device;
-use crate::machine::exec::Mode;
-use crate::machine::fault::Place;
-use crate::machine::stats::Stats;
-use crate::machine::watchdog::Budget;
-use crate::mem::{AddressSpace, PAGE};
+use crate::machine::exec::tests::with_exec;
+use crate::mem::{AccessLog, PAGE};
 use crate::render::vue::Vertices;
-use genxml::engine::EngineId;
 use genxml_testkit::Random;
 
 /// Start of the vertex buffers. The page after the last one is not mapped.
@@ -34,25 +29,6 @@ const CONTROLS: [Control; 6] = [
     Control::VFCOMP_STORE_1_FP,
     Control::VFCOMP_STORE_1_INT,
 ];
-
-fn with_exec<R>(vm: Vm<'_>, work: impl FnOnce(&mut Exec<'_>) -> R) -> (R, Stats) {
-    let (mut state, mut ggtt, mut stats) =
-        (State::default(), AddressSpace::global(), Stats::default());
-    let mut exec = Exec {
-        engine: EngineId::Render,
-        ggtt: &mut ggtt,
-        vm,
-        state: &mut state,
-        stats: &mut stats,
-        budget: &mut Budget::new(1 << 20, 0),
-        listener: Default::default(),
-        at: Place::new(EngineId::Render, "3DPRIMITIVE", 0, 0),
-        device: &mut Device::default(),
-        mode: Mode::default(),
-    };
-    let result = work(&mut exec);
-    (result, stats)
-}
 
 fn element(random: &mut Random) -> Element {
     let mut below = |end: u64| random.below(end);
@@ -130,6 +106,26 @@ fn vertices_at_once() {
         let (result, own) = with_exec(gpu.vm(context), |exec| {
             fetch.vertices(exec, &numbers, instance, &mut all).map_err(|f| f.to_string())
         });
+        if result.is_ok() {
+            let [vertex, column] = [AccessLog::default(), AccessLog::default()];
+            let mut vertices = Vertices::new(dwords);
+            with_exec(gpu.vm(context).with_log(&vertex), |exec| {
+                for &number in &numbers {
+                    fetch.vertex(exec, number, instance, vertices.push()).unwrap();
+                }
+            });
+            with_exec(gpu.vm(context).with_log(&column), |exec| {
+                fetch.vertices(exec, &numbers, instance, &mut vertices).unwrap();
+            });
+            // A read over the end of a page may be recorded twice.
+            let [one, other] = [&vertex, &column].map(|log| {
+                let mut list = Vec::new();
+                log.drain(&mut list);
+                list.dedup_by_key(|access| access.address);
+                list.iter().map(|access| access.address).collect::<Vec<_>>()
+            });
+            assert_eq!(one, other, "{fetch:?} {numbers:?}");
+        }
         faults += usize::from(result.is_err());
         assert_eq!((result, own.bytes_read), (one, stats.bytes_read), "{fetch:?} {numbers:?}");
         assert_eq!((all.count(), all.data), (expected.count(), expected.data), "{fetch:?}");
