@@ -1,5 +1,6 @@
 //! Encodes instructions.
 
+use crate::reach::{BOUNDS, Bounds, FIRST_BOUNDS, PAGE, PAGES, Page, READS, WRITES};
 use crate::{LANES, MASK_LANES, ROW};
 
 /// A vector register, ymm0 to ymm15.
@@ -34,6 +35,8 @@ pub enum Memory {
     Mask(usize),
     /// Distance in bytes from the position in the window ([`Assembler::seek`]).
     Window(usize),
+    /// Distance in bytes from the position in a page ([`Assembler::seek_page`]).
+    Page(usize),
 }
 
 /// The lanes that a load reads, or a store writes.
@@ -135,6 +138,8 @@ const PF3: u8 = 2;
 /// General registers as bases of memory operands, by the calling convention of System V.
 const RDI: u8 = 7;
 const RSI: u8 = 6;
+/// The general register with the position in a page.
+const R9: u8 = 9;
 
 /// MXCSR with all exceptions masked and round to nearest; subnormal sources are zero (DAZ).
 const MXCSR_DAZ: u32 = 0x1fc0;
@@ -146,6 +151,29 @@ enum Rm {
     Memory(Memory),
     /// A row of the constants.
     Constant(usize),
+}
+
+/// How a routine finds the address of an access to pages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Address {
+    /// The position is the address. Only its lowest 48 bits are used.
+    Absolute,
+    /// The position has 32 bits. It counts from the base of the bounds with this number; the access
+    /// has to end inside these bounds.
+    Within(u8),
+}
+
+/// What instructions may access after a check.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reachable {
+    Nothing,
+    /// This number of bytes from the position in the window on.
+    Window(usize),
+    /// This number of bytes from the position in a page on, to read, or to write if `write`.
+    Page {
+        bytes: usize,
+        write: bool,
+    },
 }
 
 /// A jump whose target is not set yet.
@@ -169,8 +197,8 @@ pub struct Assembler {
     daz: bool,
     /// True between `begin` and `end`.
     open: bool,
-    /// Number of bytes that the routine may access, from the position in the window on.
-    reachable: usize,
+    /// What the routine may access besides the block and the mask.
+    reachable: Reachable,
     /// For each jump to an exit: the offset of its distance in the code, and the number that the
     /// routine then returns.
     exits: Vec<(usize, u32)>,
@@ -193,7 +221,7 @@ impl Assembler {
             block,
             daz: false,
             open: false,
-            reachable: 0,
+            reachable: Reachable::Nothing,
             exits: Vec::new(),
             jumps: 0,
         }
@@ -209,9 +237,9 @@ impl Assembler {
         self.open = true;
         self.routines.push(self.bytes.len());
         self.daz = daz;
-        self.reachable = 0;
-        // mov r8, rcx
-        self.bytes.extend([0x49, 0x89, 0xc8]);
+        self.reachable = Reachable::Nothing;
+        // mov r11, rdx; mov rdx, [r11]; mov r8, [r11 + 8]
+        self.bytes.extend([0x49, 0x89, 0xd3, 0x49, 0x8b, 0x13, 0x4d, 0x8b, 0x43, 8]);
         if daz {
             // sub rsp, 8; stmxcsr [rsp]; mov dword [rsp + 4], imm; ldmxcsr [rsp + 4]
             self.bytes.extend([0x48, 0x83, 0xec, 8, 0x0f, 0xae, 0x1c, 0x24, 0xc7, 0x44, 0x24, 4]);
@@ -285,7 +313,7 @@ impl Assembler {
     /// Sets the target of a jump to the next instruction. The window can be accessed again only
     /// after another [`seek`](Self::seek).
     pub fn target(&mut self, jump: Jump) {
-        self.reachable = 0;
+        self.reachable = Reachable::Nothing;
         self.jumps -= 1;
         self.aim(jump.at, self.bytes.len());
     }
@@ -293,7 +321,7 @@ impl Assembler {
     /// Sets the flag Z if the highest bit of each lane of `reg` is set.
     fn compare_bits(&mut self, reg: Reg) {
         const EAX: u8 = 0;
-        self.reachable = 0;
+        self.reachable = Reachable::Nothing;
         // vmovmskps eax, reg; cmp eax, 0xff
         self.vex((MAP_0F, NONE, 0x50), true, EAX, 0, Rm::Reg(reg), None);
         self.bytes.extend([0x3d, 0xff, 0, 0, 0]);
@@ -335,7 +363,76 @@ impl Assembler {
         self.bytes.extend((bytes as u32).to_le_bytes());
         self.bytes.extend([0x4c, 0x39, 0xc1]);
         self.exit(0x87, number);
-        self.reachable = bytes;
+        self.reachable = Reachable::Window(bytes);
+    }
+
+    /// Sets the position in a page to that of an address: the lowest 32 bits of `reg`, or the
+    /// lowest 64 for [`Address::Absolute`]. Bits 1:0 of the position are ignored. Leaves the
+    /// routine, which then returns `number`, unless the table of pages to read, or to write if
+    /// `write`, has the page, and the page has `bytes` bytes from the address on. The following
+    /// instructions can access these bytes, as those after [`seek`](Self::seek).
+    ///
+    /// # Panics
+    /// If `number` is 0, or if `bytes` is more than a page.
+    pub fn seek_page(
+        &mut self,
+        reg: Reg,
+        address: Address,
+        bytes: usize,
+        write: bool,
+        number: u32,
+    ) {
+        assert!(bytes <= PAGE, "a routine accesses at most a page");
+        match address {
+            Address::Absolute => {
+                // vmovq rax, reg; shl rax, 16; shr rax, 16; and rax, -4
+                self.vmovq(reg);
+                self.bytes.extend([0x48, 0xc1, 0xe0, 16, 0x48, 0xc1, 0xe8, 16]);
+                self.bytes.extend([0x48, 0x83, 0xe0, 0xfc]);
+            }
+            Address::Within(index) => {
+                const { assert!(u8::MAX as usize + 1 == BOUNDS && size_of::<Bounds>() == 16) };
+                // vmovd eax, reg; and eax, -4
+                self.vex((MAP_0F, P66, 0x7e), false, reg.0, 0, Rm::Reg(Reg(0)), None);
+                self.bytes.extend([0x83, 0xe0, 0xfc]);
+                // mov r10, [r11 + bounds]; lea rcx, [rax + bytes]
+                self.bytes.extend([0x4d, 0x8b, 0x53, FIRST_BOUNDS]);
+                self.bytes.extend([0x48, 0x8d, 0x88]);
+                self.bytes.extend((bytes as u32).to_le_bytes());
+                // cmp rcx, [r10 + 16 index + 8]; ja; add rax, [r10 + 16 index]
+                let at = u32::from(index) * size_of::<Bounds>() as u32;
+                self.bytes.extend([0x49, 0x3b, 0x8a]);
+                self.bytes.extend((at + 8).to_le_bytes());
+                self.exit(0x87, number);
+                self.bytes.extend([0x49, 0x03, 0x82]);
+                self.bytes.extend(at.to_le_bytes());
+            }
+        }
+        const { assert!(PAGE == 1 << 12 && PAGES == 1 << 9 && size_of::<Page>() == 1 << 4) };
+        // mov r9, rax; shr r9, 12
+        self.bytes.extend([0x49, 0x89, 0xc1, 0x49, 0xc1, 0xe9, 12]);
+        // mov rcx, r9; shr rcx, 9; xor rcx, r9; and ecx, 511; shl ecx, 4
+        self.bytes.extend([0x4c, 0x89, 0xc9, 0x48, 0xc1, 0xe9, 9, 0x4c, 0x31, 0xc9]);
+        self.bytes.extend([0x81, 0xe1, 0xff, 1, 0, 0, 0xc1, 0xe1, 4]);
+        // add rcx, [r11 + table]; cmp [rcx], r9; jne
+        self.bytes.extend([0x49, 0x03, 0x4b, if write { WRITES } else { READS }]);
+        self.bytes.extend([0x4c, 0x39, 0x09]);
+        self.exit(0x85, number);
+        // and eax, 4095; cmp eax, 4096 - bytes; ja
+        self.bytes.extend([0x25, 0xff, 0x0f, 0, 0, 0x3d]);
+        self.bytes.extend(((PAGE - bytes) as u32).to_le_bytes());
+        self.exit(0x87, number);
+        // mov r9, [rcx + 8]; add r9, rax
+        self.bytes.extend([0x4c, 0x8b, 0x49, 8, 0x49, 0x01, 0xc1]);
+        self.reachable = Reachable::Page { bytes, write };
+    }
+
+    /// VMOVQ to rax.
+    fn vmovq(&mut self, from: Reg) {
+        let high = !from.0 >> 3 & 1;
+        // The bit W is set, and there is no second source.
+        self.bytes.extend([0xc4, high << 7 | 1 << 6 | 1 << 5 | MAP_0F, 0xf9, 0x7e]);
+        self.bytes.push(0xc0 | (from.0 & 7) << 3);
     }
 
     /// Changes how the following instructions on floats treat subnormal sources: as zeros, or, if
@@ -371,14 +468,26 @@ impl Assembler {
         (self.bytes, self.routines, self.block)
     }
 
-    /// Checks a memory operand of `bytes` bytes.
-    fn checked(&self, memory: Memory, bytes: usize) -> Rm {
+    /// Checks a memory operand of `bytes` bytes, to which the instruction writes if `store`.
+    fn checked(&self, memory: Memory, bytes: usize, store: bool) -> Rm {
         let (end, limit) = match memory {
             Memory::Block(at) => (at.checked_add(bytes), self.block),
             Memory::Mask(lane) => {
                 (lane.checked_mul(4).and_then(|at| at.checked_add(bytes)), 4 * MASK_LANES)
             }
-            Memory::Window(at) => (at.checked_add(bytes), self.reachable),
+            Memory::Window(at) => {
+                let Reachable::Window(limit) = self.reachable else {
+                    panic!("an access to the window needs a check before it");
+                };
+                (at.checked_add(bytes), limit)
+            }
+            Memory::Page(at) => {
+                let Reachable::Page { bytes: limit, write } = self.reachable else {
+                    panic!("an access to a page needs a check before it");
+                };
+                assert!(write == store, "a page was checked for another kind of access");
+                (at.checked_add(bytes), limit)
+            }
         };
         assert!(
             end.is_some_and(|end| end <= limit),
@@ -400,6 +509,7 @@ impl Assembler {
     ) {
         let rm_high = match rm {
             Rm::Reg(reg) => reg.0 >> 3,
+            Rm::Memory(Memory::Page(_)) => R9 >> 3,
             _ => 0,
         };
         self.bytes.push(0xc4);
@@ -426,13 +536,14 @@ impl Assembler {
             }
             Rm::Memory(Memory::Block(at)) => (RDI, at as u32),
             Rm::Memory(Memory::Mask(lane)) => (RSI, 4 * lane as u32),
+            Rm::Memory(Memory::Page(at)) => (R9, at as u32),
             Rm::Memory(Memory::Window(at)) => {
                 self.bytes.extend([0x80 | field | 4, 0x02]); // [rdx + rax + distance]
                 self.bytes.extend((at as u32).to_le_bytes());
                 return;
             }
         };
-        self.bytes.push(0x80 | field | base);
+        self.bytes.push(0x80 | field | base & 7);
         self.bytes.extend(distance.to_le_bytes());
     }
 
@@ -454,7 +565,7 @@ impl Assembler {
             Lanes::FourSignedDwords => ((MAP_0F38, P66, 0x25), ROW / 2),
             Lanes::Qword => ((MAP_0F38, P66, 0x59), 8),
         };
-        let rm = self.checked(from, bytes);
+        let rm = self.checked(from, bytes, false);
         self.vex(code, true, to.0, 0, rm, None);
     }
 
@@ -465,31 +576,31 @@ impl Assembler {
     pub fn store(&mut self, from: Reg, to: usize, lanes: Lanes, spare: Reg) {
         match lanes {
             Lanes::Dwords => {
-                let rm = self.checked(Memory::Block(to), ROW);
+                let rm = self.checked(Memory::Block(to), ROW, true);
                 self.vex((MAP_0F, NONE, 0x11), true, from.0, 0, rm, None);
             }
             Lanes::Dword => {
-                let rm = self.checked(Memory::Block(to), 4);
+                let rm = self.checked(Memory::Block(to), 4, true);
                 self.vex((MAP_0F, PF3, 0x11), false, from.0, 0, rm, None);
             }
             Lanes::Words => {
-                let rm = self.checked(Memory::Block(to), ROW / 2);
+                let rm = self.checked(Memory::Block(to), ROW / 2, true);
                 self.low_words(spare, from, 0xffff);
                 self.vex((MAP_0F, NONE, 0x11), false, spare.0, 0, rm, None);
             }
             Lanes::Bytes => {
-                let rm = self.checked(Memory::Block(to), ROW / 4);
+                let rm = self.checked(Memory::Block(to), ROW / 4, true);
                 self.low_words(spare, from, 0xff);
                 // vpackuswb xmm, xmm, xmm; vmovq [rm], xmm
                 self.vex((MAP_0F, P66, 0x67), false, spare.0, spare.0, Rm::Reg(spare), None);
                 self.vex((MAP_0F, P66, 0xd6), false, spare.0, 0, rm, None);
             }
             Lanes::Word => {
-                let rm = self.checked(Memory::Block(to), 2);
+                let rm = self.checked(Memory::Block(to), 2, true);
                 self.vex((MAP_0F3A, P66, 0x15), false, from.0, 0, rm, Some(0)); // vpextrw
             }
             Lanes::Byte => {
-                let rm = self.checked(Memory::Block(to), 1);
+                let rm = self.checked(Memory::Block(to), 1, true);
                 self.vex((MAP_0F3A, P66, 0x14), false, from.0, 0, rm, Some(0)); // vpextrb
             }
             Lanes::SignedBytes
@@ -502,12 +613,13 @@ impl Assembler {
         }
     }
 
-    /// Stores eight dwords to the window, `to` bytes after the position.
+    /// Stores eight dwords to the window or to a page.
     ///
     /// # Panics
-    /// If the bytes are not among those of the last [`seek`](Self::seek).
-    pub fn store_window(&mut self, from: Reg, to: usize) {
-        let rm = self.checked(Memory::Window(to), ROW);
+    /// If the bytes are not among those of the last [`seek`](Self::seek) or
+    /// [`seek_page`](Self::seek_page).
+    pub fn store_row(&mut self, from: Reg, to: Memory) {
+        let rm = self.checked(to, ROW, true);
         self.vex((MAP_0F, NONE, 0x11), true, from.0, 0, rm, None);
     }
 
@@ -635,8 +747,8 @@ impl Assembler {
     pub fn store_bits(&mut self, from: Reg, to: usize, mask: Option<Reg>) {
         const EAX: u8 = 0;
         const ECX: u8 = 1;
-        let rm = self.checked(Memory::Block(to), 1);
-        self.reachable = 0;
+        let rm = self.checked(Memory::Block(to), 1, true);
+        self.reachable = Reachable::Nothing;
         let code = (MAP_0F, NONE, 0x50);
         self.vex(code, true, EAX, 0, Rm::Reg(from), None);
         if let Some(mask) = mask {

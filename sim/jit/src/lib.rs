@@ -1,11 +1,13 @@
 //! Vector code for x86-64, made at run time and called through a safe interface.
 //!
-//! The code jumps only forward, so every call ends. It accesses two ranges of memory, and no other:
+//! The code jumps only forward, so every call ends. It accesses three kinds of memory, and no other:
 //!
 //! - The *block* has a size that is known when the code is made. [`Assembler`] checks every memory
 //!   operand against it.
 //! - The *window* has a size that only the call gives. The code itself compares the position with
 //!   the size before it accesses the window.
+//! - *Pages* of 4096 bytes have numbers. The code looks up the page of an address in a table that
+//!   the call gives ([`Reach`]), and compares the position with the end of the page.
 //!
 //! [`Code`] keeps the code in pages that are either writable or executable, never both.
 //!
@@ -16,8 +18,10 @@
 mod pages;
 
 mod assembler;
+mod reach;
 
-pub use assembler::{Assembler, Jump, Lanes, Memory, Op2, Op3, Reg};
+pub use assembler::{Address, Assembler, Jump, Lanes, Memory, Op2, Op3, Reg};
+pub use reach::{BOUNDS, Bounds, PAGE, PAGES, Page, Pages, Reach};
 
 use std::fmt;
 
@@ -75,9 +79,10 @@ impl Code {
         }
     }
 
-    /// Calls routine `number` on `block` and `window`. `mask` has a dword for each lane: all ones
-    /// or zero. Returns 0 if the routine reached its end, else the number of the exit that it took
-    /// ([`Assembler::leave_unless`], [`Assembler::seek`]).
+    /// Calls routine `number` on `block` and on the memory of `reach`. `mask` has a dword for each
+    /// lane: all ones or zero. Returns 0 if the routine reached its end, else the number of the
+    /// exit that it took ([`Assembler::leave_unless`], [`Assembler::seek`],
+    /// [`Assembler::seek_page`]).
     ///
     /// # Panics
     /// If there is no such routine, or if `block` is smaller than the block that the code was made
@@ -88,7 +93,7 @@ impl Code {
         number: usize,
         block: &mut [u8],
         mask: &[u32; MASK_LANES],
-        window: &mut [u8],
+        reach: &Reach<'_>,
     ) -> u32 {
         assert!(
             block.len() >= self.block,
@@ -98,9 +103,9 @@ impl Code {
         );
         let start = self.routines[number];
         #[cfg(all(target_arch = "x86_64", unix))]
-        return self.pages.call(start, block, mask, window);
+        return self.pages.call(start, block, mask, reach);
         #[cfg(not(all(target_arch = "x86_64", unix)))]
-        unreachable!("no code was made: {start} {mask:?} {}", window.len());
+        unreachable!("no code was made: {start} {mask:?} {reach:?}");
     }
 }
 
@@ -128,7 +133,7 @@ mod tests {
             let value = u32::from_le_bytes([dword[0], dword[1], dword[2], dword[3]]);
             dword.copy_from_slice(&(value + 1).to_le_bytes());
         }
-        assert_eq!(code.call(number, &mut block, &[0; MASK_LANES], &mut []), 0);
+        assert_eq!(code.call(number, &mut block, &[0; MASK_LANES], &Reach::window(&mut [])), 0);
         assert_eq!(block, expected);
     }
 
@@ -145,7 +150,7 @@ mod tests {
         let differs = assembler.skip_unless(equal);
         assembler.seek(at, 0xfc, 2 * ROW, 9);
         assembler.load(data, Memory::Window(0), Lanes::Dwords);
-        assembler.store_window(data, ROW);
+        assembler.store_row(data, Memory::Window(ROW));
         let done = assembler.skip();
         assembler.target(differs);
         assembler.leave_unless(equal, 7);
@@ -168,7 +173,7 @@ mod tests {
                 if inside {
                     expected.copy_within(position..position + ROW, position + ROW);
                 }
-                let exit = code.call(number, &mut block, &mask, &mut window);
+                let exit = code.call(number, &mut block, &mask, &Reach::window(&mut window));
                 assert_eq!(
                     (exit, window),
                     (if inside { 0 } else { 9 }, expected),
@@ -176,20 +181,101 @@ mod tests {
                 );
                 block[4] ^= 1;
                 let mut window = before.clone();
-                assert_eq!(code.call(number, &mut block, &mask, &mut window), 7);
+                assert_eq!(code.call(number, &mut block, &mask, &Reach::window(&mut window)), 7);
                 assert_eq!(window, before);
             }
         }
     }
 
+    /// A routine that copies eight dwords from one page to another: from the first address of the
+    /// block to the second, which is absolute or in bounds 3. Oracle: Rust.
     #[test]
-    #[should_panic(expected = "beyond the 0 bytes")]
+    #[allow(unsafe_code, reason = "the pages are raw pointers")]
+    fn a_routine_accesses_only_pages_of_its_tables() {
+        let (from, to, data) = (Reg::new(1), Reg::new(11), Reg::new(14));
+        let mut assembler = Assembler::new(16);
+        let routine = |assembler: &mut Assembler, target: Address| {
+            let number = assembler.begin(true);
+            assembler.load(from, Memory::Block(0), Lanes::Qword);
+            assembler.load(to, Memory::Block(8), Lanes::Qword);
+            assembler.seek_page(from, Address::Absolute, ROW, false, 1);
+            assembler.load(data, Memory::Page(0), Lanes::Dwords);
+            assembler.seek_page(to, target, 2 * ROW, true, 2);
+            assembler.store_row(data, Memory::Page(ROW));
+            assembler.end();
+            number
+        };
+        let absolute = routine(&mut assembler, Address::Absolute);
+        let within = routine(&mut assembler, Address::Within(3));
+        let Some(code) = Code::new(assembler) else {
+            println!("skipped: this host cannot run the code");
+            return;
+        };
+        const SOURCE: u64 = 0x1234_5678;
+        const BASE: u64 = 0x8001_fffe_f010;
+        let target = BASE >> 12;
+        let source: Vec<u8> = (0..PAGE).map(|n| (n * 7 + n / 256) as u8).collect();
+        let mut bounds = [Bounds::default(); BOUNDS];
+        bounds[3] = Bounds { base: BASE, bytes: 0x800 };
+        let none = || [const { std::cell::Cell::new(Page::NONE) }; PAGES];
+        let run = |number, addresses: [u64; 2]| {
+            let (mut source, mut written) = (source.clone(), vec![0; PAGE]);
+            let (reads, writes) = (none(), none());
+            reads[Page::entry(SOURCE)].set(Page::new(SOURCE, source.as_mut_ptr()));
+            writes[Page::entry(target)].set(Page::new(target, written.as_mut_ptr()));
+            let mut block: Vec<u8> = addresses.iter().flat_map(|at| at.to_le_bytes()).collect();
+            // SAFETY: the tables hold one page each, which outlives the call.
+            let reach =
+                unsafe { Reach::window(&mut []).with_pages(&reads, &writes, Some(&bounds)) };
+            let exit = code.call(number, &mut block, &[0; MASK_LANES], &reach);
+            (exit, written)
+        };
+        let expected = |at: usize, from: usize| {
+            let mut page = vec![0; PAGE];
+            page[at..at + ROW].copy_from_slice(&source[from..from + ROW]);
+            page
+        };
+        for at in (0..PAGE as u64).step_by(52) {
+            let from = SOURCE << 12 | at | 0xffff << 48;
+            let (exit, written) = run(absolute, [from, target << 12 | 0x103]);
+            match at as usize & !3 {
+                at if at + ROW <= PAGE => {
+                    assert_eq!((exit, written), (0, expected(0x100 + ROW, at)), "{at:#x}");
+                }
+                at => assert_eq!((exit, written), (1, vec![0; PAGE]), "{at:#x}"),
+            }
+            let (exit, written) = run(within, [SOURCE << 12, at | 0xabcd_0000_0000]);
+            match at as usize & !3 {
+                at if at + 2 * ROW <= 0x800 => {
+                    assert_eq!((exit, written), (0, expected(0x10 + at + ROW, 0)), "{at:#x}");
+                }
+                at => assert_eq!((exit, written), (2, vec![0; PAGE]), "{at:#x}"),
+            }
+        }
+        assert_eq!(run(absolute, [target << 12, target << 12]).0, 1, "the page is not in `reads`");
+        assert_eq!(run(absolute, [SOURCE << 12, SOURCE << 12]).0, 2, "the page is not in `writes`");
+        assert_eq!(run(absolute, [SOURCE << 12, (target << 12) + 0xfc4]).0, 2, "the page ends");
+        assert_eq!(run(absolute, [(SOURCE + 512) << 12, target << 12]).0, 1, "another page");
+        assert_eq!(run(within, [SOURCE << 12, 0xffff_fff0]).0, 2, "the bounds end");
+    }
+
+    #[test]
+    #[should_panic(expected = "another kind of access")]
+    fn a_store_to_a_page_that_is_only_read_is_refused() {
+        let mut assembler = Assembler::new(32);
+        assembler.begin(false);
+        assembler.seek_page(Reg::new(0), Address::Absolute, ROW, false, 1);
+        assembler.store_row(Reg::new(0), Memory::Page(0));
+    }
+
+    #[test]
+    #[should_panic(expected = "needs a check before it")]
     fn an_access_to_the_window_without_a_check_is_refused() {
         let mut assembler = Assembler::new(32);
         assembler.begin(false);
         assembler.seek(Reg::new(0), 0xff, 32, 1);
         assembler.leave_unless(Reg::new(0), 1);
-        assembler.store_window(Reg::new(0), 0);
+        assembler.store_row(Reg::new(0), Memory::Window(0));
     }
 
     #[test]
@@ -215,7 +301,9 @@ mod tests {
         let number = assembler.begin(false);
         assembler.end();
         match Code::new(assembler) {
-            Some(code) => drop(code.call(number, &mut [0; 31], &[0; MASK_LANES], &mut [])),
+            Some(code) => {
+                drop(code.call(number, &mut [0; 31], &[0; MASK_LANES], &Reach::window(&mut [])))
+            }
             None => panic!("this host refuses all code; elsewhere it needs a block of 32 bytes"),
         }
     }

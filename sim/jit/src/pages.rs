@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "maps pages and calls the code in them")]
 
-use crate::MASK_LANES;
+use crate::{MASK_LANES, Reach};
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -47,18 +47,19 @@ impl Pages {
         at: usize,
         block: &mut [u8],
         mask: &[u32; MASK_LANES],
-        window: &mut [u8],
+        reach: &Reach<'_>,
     ) -> u32 {
-        type Routine = unsafe extern "sysv64" fn(*mut u8, *const u32, *mut u8, usize) -> u32;
+        type Routine = unsafe extern "sysv64" fn(*mut u8, *const u32, *const Reach<'_>) -> u32;
         assert!(at < self.length, "the routine is inside the pages");
         // SAFETY: `Code` passes only offsets where the assembler began a routine. A routine follows
-        // the calling convention: it changes only vector registers, rax, rcx and r8, restores
-        // MXCSR, and returns. It reads `mask` and its constants, and accesses `block` below the
-        // limit. It accesses `window` only after it has compared the end of the access with the
-        // length.
+        // the calling convention: it changes only vector registers, rax, rcx, rdx and r8 to r11,
+        // restores MXCSR, and returns. It reads `mask`, its constants and `reach`, and accesses
+        // `block` below the limit. It accesses the window only after it has compared the end of
+        // the access with the length, and pages only after it has found them in a table of `reach`
+        // and compared the end of the access with that of the page.
         unsafe {
             let routine: Routine = std::mem::transmute(self.start.cast::<u8>().add(at));
-            routine(block.as_mut_ptr(), mask.as_ptr(), window.as_mut_ptr(), window.len())
+            routine(block.as_mut_ptr(), mask.as_ptr(), reach)
         }
     }
 }

@@ -19,6 +19,8 @@ use crate::assumptions::MESSAGES_NEED_A_CHANNEL;
 use crate::machine::fault::{Fault, Refusal};
 use genxml_eu::instruction::Descriptor;
 #[cfg(feature = "fast")]
+use genxml_jit::Reach;
+#[cfg(feature = "fast")]
 use std::ops::Range;
 
 /// How an instruction ended.
@@ -290,8 +292,7 @@ impl Thread {
         if !self.can_run(run, world) || !world.steps(run.count) {
             return 0;
         }
-        let Some(local) = world.local() else { return 0 };
-        let exit = blocks.execute_run(run, self.regs.bytes_mut(), local);
+        let exit = blocks.execute_run(run, self.regs.bytes_mut(), &world.reach());
         world.tally(&exit.tally);
         if exit.count < run.count {
             world.take_back(run.count - exit.count);
@@ -310,7 +311,8 @@ impl Thread {
             && world.local().is_some()
     }
 
-    /// As [`compare`](Self::compare), for a run; shared local memory is compared too. Returns the
+    /// As [`compare`](Self::compare), for a run; shared local memory and the pages that machine
+    /// code can access are compared too. Returns the
     /// number of instructions executed, as [`messages`](Self::messages).
     #[cfg(feature = "fast")]
     #[cold]
@@ -327,7 +329,12 @@ impl Thread {
         }
         let mut copy = self.regs.clone();
         let mut local = world.local().map_or_else(Vec::new, |local| local.to_vec());
-        let exit = blocks.execute_run(run, copy.bytes_mut(), &mut local);
+        let mut shadow = world.shadow();
+        let reach = match &mut shadow {
+            Some(shadow) => shadow.reach(&mut local),
+            None => Reach::window(&mut local),
+        };
+        let exit = blocks.execute_run(run, copy.bytes_mut(), &reach);
         if exit.count == 0 {
             return Ok(0);
         }
@@ -337,6 +344,13 @@ impl Thread {
         if world.local().is_some_and(|own| *own != local[..]) {
             let why = "GENX_EU=verify: the machine code of messages leaves other bytes in shared \
                        local memory";
+            let offset = kernel.uops[instructions.start as usize].offset;
+            return Err(world.trap(Refusal::illegal(why).into(), offset));
+        }
+        if let Some(at) = shadow.and_then(|shadow| world.difference(&shadow)) {
+            let why = format!(
+                "GENX_EU=verify: the machine code of messages leaves another byte at address {at:#x}"
+            );
             let offset = kernel.uops[instructions.start as usize].offset;
             return Err(world.trap(Refusal::illegal(why).into(), offset));
         }

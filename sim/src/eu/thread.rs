@@ -11,9 +11,13 @@ use super::uop::{PredicateControl, Uop};
 use super::written;
 use crate::assumptions::VERTICAL_PREDICATE_COMBINES_REGISTERS;
 use crate::machine::fault::Fault;
+#[cfg(feature = "fast")]
+use crate::mem::Shadow;
 use genxml_eu::Generation;
 use genxml_eu::gen8::eu_registers::{ControlRegister, StateRegister};
 use genxml_eu::instruction::SharedFunction;
+#[cfg(feature = "fast")]
+use genxml_jit::Reach;
 
 /// The initial state of a thread.
 #[derive(Clone, Debug, Default)]
@@ -100,7 +104,27 @@ pub trait Environment {
         None
     }
 
-    /// Counts messages that compiled code has executed in [`local`](Self::local).
+    /// The memory that compiled code may access: shared local memory, and pages. Call this only if
+    /// [`local`](Self::local) returns shared local memory.
+    #[cfg(feature = "fast")]
+    fn reach(&mut self) -> Reach<'_> {
+        Reach::window(self.local().unwrap_or_default())
+    }
+
+    /// Copies of the pages of [`reach`](Self::reach) that were accessed last; `None` if it has no
+    /// pages.
+    #[cfg(feature = "fast")]
+    fn shadow(&mut self) -> Option<Shadow> {
+        None
+    }
+
+    /// The address of the first byte of memory that differs from the copies of `shadow`.
+    #[cfg(feature = "fast")]
+    fn difference(&self, _shadow: &Shadow) -> Option<u64> {
+        None
+    }
+
+    /// Counts messages that compiled code has executed in the memory of [`reach`](Self::reach).
     fn tally(&mut self, _tally: &Tally) {}
 
     /// Executes a message of dwords all of whose slots are active. Returns false, without an effect

@@ -129,14 +129,16 @@ fn scattered(descriptor: u32) -> Option<(Space, bool, u8, u8)> {
     dwords.then_some((Space::Addresses, write, 1, elements))
 }
 
-/// Counts of messages to shared local memory that compiled code executed itself. They are added to
-/// the counters of the data port.
+/// Counts of messages that compiled code executed itself. They are added to the counters of the
+/// data port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
-    /// Number of messages that read.
-    pub reads: u64,
-    /// Number of messages that write.
-    pub writes: u64,
+    /// Number of messages that read shared local memory.
+    pub local_reads: u64,
+    /// Number of messages that write shared local memory.
+    pub local_writes: u64,
+    /// Number of messages to other memory.
+    pub global: u64,
     /// Bytes that were read.
     pub bytes_read: u64,
     /// Bytes that were written.
@@ -146,12 +148,12 @@ pub struct Tally {
 impl Tally {
     /// Adds a message.
     pub fn add(&mut self, transfer: &Transfer) {
-        let bytes = u64::from(transfer.rows) * u64::from(transfer.elements) * REGISTER as u64;
-        match transfer.write {
-            true => {
-                (self.writes, self.bytes_written) = (self.writes + 1, self.bytes_written + bytes)
-            }
-            false => (self.reads, self.bytes_read) = (self.reads + 1, self.bytes_read + bytes),
+        match (transfer.space, transfer.write) {
+            (Space::Local, false) => self.local_reads += 1,
+            (Space::Local, true) => self.local_writes += 1,
+            _ => self.global += 1,
         }
+        let bytes = u64::from(transfer.rows) * u64::from(transfer.elements) * REGISTER as u64;
+        *(if transfer.write { &mut self.bytes_written } else { &mut self.bytes_read }) += bytes;
     }
 }

@@ -6,6 +6,7 @@
 //! * [`space`]: [`AddressSpace`] translates addresses with page tables: per process with four or
 //!   three levels, stored in frames, or global;
 //! * [`Vm`]: memory through page tables: reads and writes at graphics addresses;
+//! * `reach`: the pages that the machine code of kernels accesses without calls;
 //! * [`overlay`]: records what the parts of a walker or draw that run in parallel read and wrote;
 //! * [`log`]: records each [access], for observers; [`outside`]: accesses that bounds cut
 //!   off; [`lines`]: leaves out accesses that an observer of caches does not need;
@@ -24,6 +25,8 @@ pub mod outside;
 pub mod overlay;
 mod page;
 pub mod physical;
+#[cfg(feature = "fast")]
+mod reach;
 pub mod space;
 #[cfg(test)]
 mod tests;
@@ -38,6 +41,8 @@ pub use lines::Lines;
 pub use log::{AccessLog, Acting};
 pub use page::{Page, PageMut};
 pub use physical::{Backing, Frames, Memory, OutOfMemory, PhysicalError};
+#[cfg(feature = "fast")]
+pub use reach::Shadow;
 pub use space::{AddressSpace, Mapping};
 pub use va::Va;
 pub use vm::Vm;

@@ -73,6 +73,12 @@ impl Page {
         unsafe { load(self.0.as_ptr().add(at).cast_mut().cast(), out) }
     }
 
+    /// The first byte, for code that accesses the page by pointers.
+    #[cfg(feature = "fast")]
+    pub(super) fn start(&self) -> *mut u8 {
+        self.0.as_ptr().cast_mut().cast()
+    }
+
     /// Mutable access to the page.
     #[inline(always)]
     pub fn as_mut(&mut self) -> PageMut<'_> {

@@ -19,6 +19,7 @@ use bytemuck::allocation::try_zeroed_slice_box;
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Limit of [`Memory::new`] in frames: 8 GiB.
 const DEFAULT_LIMIT: u64 = (8 << 30) / PAGE;
@@ -189,6 +190,14 @@ pub struct Memory {
     installed: u64,
     /// The page that is written when a remembered translation leads to a freed block.
     nowhere: Box<Page>,
+    /// See [`Memory::identity`].
+    identity: u64,
+}
+
+/// A number that no other call returns.
+fn unique() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 impl fmt::Debug for Memory {
@@ -229,6 +238,7 @@ impl Memory {
             limit: bytes / PAGE,
             installed: 0,
             nowhere: Box::new(Page::zeros()),
+            identity: unique(),
         }
     }
 
@@ -269,6 +279,7 @@ impl Memory {
             limit: self.limit,
             installed: self.installed,
             nowhere: Box::new(Page::zeros()),
+            identity: unique(),
         })
     }
 
@@ -339,6 +350,7 @@ impl Memory {
         if !whole || frames.first < FIRST_OWN_FRAME || frames.count == 0 {
             return;
         }
+        self.identity = unique();
         if let Block::Own(_) =
             std::mem::replace(&mut self.blocks[block as usize], Block::Own(Box::default()))
         {
@@ -373,6 +385,7 @@ impl Memory {
     pub fn write_later(&mut self, frames: Frames, offset: u64, length: u64, position: u64) -> bool {
         assert!(offset + length <= frames.bytes(), "{length} bytes at {offset} in {frames:?}");
         let Some((block, range)) = self.range(frames) else { return false };
+        self.identity = unique();
         let (Some(Some(later)), Block::Own(pages)) =
             (self.later.get_mut(block), &mut self.blocks[block])
         else {
@@ -406,6 +419,7 @@ impl Memory {
     pub fn bytes_mut(&mut self, frames: Frames) -> &mut [u8] {
         let Some((block, range)) = self.range(frames) else { return &mut [] };
         self.load_all(block, &range);
+        self.identity = unique();
         let Block::Own(pages) = &mut self.blocks[block] else { not_own() };
         Page::slice_mut(&mut pages[range])
     }
@@ -490,19 +504,30 @@ impl Memory {
         }
     }
 
+    /// A number that no other memory has. It changes when pointers to pages that were made before
+    /// become invalid: pages are freed, or borrowed as slices.
+    #[cfg(feature = "fast")]
+    pub(super) fn identity(&self) -> u64 {
+        self.identity
+    }
+
+    /// Contents of the frame at `slot`; `None` if its block was freed.
+    #[inline(always)]
+    pub(super) fn existing(&self, slot: Slot) -> Option<&Page> {
+        self.blocks.get(slot.block as usize)?.page(slot.page)
+    }
+
     /// Contents of the frame at `slot`.
     #[inline(always)]
     pub(super) fn page(&self, slot: Slot) -> &Page {
-        let block = self.blocks.get(slot.block as usize);
-        block.and_then(|block| block.page(slot.page)).unwrap_or(&ZEROS)
+        self.existing(slot).unwrap_or(&ZEROS)
     }
 
     /// Mutable contents of the frame at `slot`.
     #[inline(always)]
     pub(super) fn page_mut(&mut self, slot: Slot) -> PageMut<'_> {
         debug_assert_ne!(slot, Slot::UNTOUCHED);
-        let block = self.blocks.get(slot.block as usize);
-        let page = block.and_then(|block| block.page(slot.page));
+        let page = self.existing(slot);
         // SAFETY: the result borrows `self` by `&mut`. So nobody else reaches the page through this
         // memory, and no slice of `bytes` exists. Code outside the model may store to pages that
         // the host supplies; nobody makes slices of those.

@@ -14,6 +14,8 @@ use super::entry::Entry;
 use super::fault::{Cause, Nearby, PageFault, Tables};
 use super::frames::Slot;
 use super::physical::{Frames, Memory, OutOfMemory};
+#[cfg(feature = "fast")]
+use super::reach::HostPages;
 use super::{ADDRESS_MASK, PAGE};
 use std::cell::{Cell, OnceCell};
 
@@ -83,6 +85,8 @@ pub struct AddressSpace {
     owned: Vec<Frames>,
     /// Remembered translations; allocated when the first one is added.
     tlb: OnceCell<Box<Tlb>>,
+    #[cfg(feature = "fast")]
+    host: Host,
 }
 
 type Tlb = [Cell<Cached>; TLB_ENTRIES];
@@ -96,9 +100,27 @@ fn place(address: u64) -> usize {
     (page ^ (page / TLB_ENTRIES as u64)) as usize % TLB_ENTRIES
 }
 
+/// The pages that machine code may access. A clone has none.
+#[cfg(feature = "fast")]
+#[derive(Debug, Default)]
+struct Host(OnceCell<Box<HostPages>>);
+
+#[cfg(feature = "fast")]
+impl Clone for Host {
+    fn clone(&self) -> Host {
+        Host::default()
+    }
+}
+
 impl AddressSpace {
     fn with(root: Root) -> Self {
-        AddressSpace { root, owned: Vec::new(), tlb: OnceCell::new() }
+        AddressSpace {
+            root,
+            owned: Vec::new(),
+            tlb: OnceCell::new(),
+            #[cfg(feature = "fast")]
+            host: Host::default(),
+        }
     }
 
     /// An empty space of four levels, 48 bits. Its tables lie in `mem`.
@@ -240,8 +262,8 @@ impl AddressSpace {
 
     /// Forgets all remembered translations.
     pub fn forget(&mut self) {
-        for place in self.tlb.get().into_iter().flat_map(|tlb| tlb.iter()) {
-            place.set(NOTHING);
+        for index in 0..TLB_ENTRIES {
+            self.replace(index, NOTHING);
         }
     }
 
@@ -249,9 +271,10 @@ impl AddressSpace {
     pub fn forget_range(&mut self, address: u64, bytes: u64) {
         let first = (address & ADDRESS_MASK) / PAGE;
         let last = (address & ADDRESS_MASK).saturating_add(bytes.saturating_sub(1)) / PAGE;
-        for place in self.tlb.get().into_iter().flat_map(|tlb| tlb.iter()) {
+        let Some(tlb) = self.tlb.get() else { return };
+        for (index, place) in tlb.iter().enumerate() {
             if bytes > 0 && (first..=last).contains(&place.get().page) {
-                place.set(NOTHING);
+                self.replace(index, NOTHING);
             }
         }
     }
@@ -333,8 +356,8 @@ impl AddressSpace {
 
     /// Remembers a translation.
     pub(super) fn remember(&self, cached: Cached) {
-        let tlb = self.tlb.get_or_init(|| Box::new([const { Cell::new(NOTHING) }; TLB_ENTRIES]));
-        tlb[place(cached.page * PAGE)].set(cached);
+        self.tlb.get_or_init(|| Box::new([const { Cell::new(NOTHING) }; TLB_ENTRIES]));
+        self.replace(place(cached.page * PAGE), cached);
     }
 
     /// All remembered translations.
@@ -369,11 +392,28 @@ impl AddressSpace {
         }
     }
 
+    /// Replaces an entry of the TLB, if there is a TLB.
+    fn replace(&self, index: usize, cached: Cached) {
+        if let Some(tlb) = self.tlb.get() {
+            tlb[index].set(cached);
+        }
+        #[cfg(feature = "fast")]
+        if let Some(host) = self.host.0.get() {
+            host.remove(index);
+        }
+    }
+
+    /// The pages that machine code may access.
+    #[cfg(feature = "fast")]
+    #[inline]
+    pub(super) fn host_pages(&self) -> &HostPages {
+        const { assert!(TLB_ENTRIES == genxml_jit::PAGES, "an entry of the TLB is one of pages") };
+        self.host.0.get_or_init(HostPages::new)
+    }
+
     /// Forgets the translation that occupies the TLB entry for the page of `address`.
     fn forget_page(&self, address: u64) {
-        if let Some(tlb) = self.tlb.get() {
-            tlb[place(address)].set(NOTHING);
-        }
+        self.replace(place(address), NOTHING);
     }
 
     #[cold]

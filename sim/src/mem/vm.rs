@@ -4,7 +4,11 @@ use super::access::Client;
 use super::log::{AccessLog, Acting};
 use super::overlay::Overlay;
 use super::page::{Page, PageMut};
+#[cfg(feature = "fast")]
+use super::reach::{self, Shadow};
 use super::{ADDRESS_MASK, AddressSpace, Cause, Memory, Nearby, PAGE, PageFault};
+#[cfg(feature = "fast")]
+use genxml_jit::{BOUNDS, Bounds, Reach};
 
 /// Memory through the page tables of one address space. Addresses are cut to 48 bits; accesses may
 /// be unaligned and may cross pages. If a write faults, the bytes in the pages before the faulting
@@ -147,6 +151,41 @@ impl<'a> Vm<'a> {
     pub fn with_log<'b>(&'b mut self, log: &'b AccessLog) -> Vm<'b> {
         let (mem, space) = self.memory().expect("memory without an overlay");
         Vm::logged(mem, log, space)
+    }
+
+    /// Memory for machine code: `window`, and the pages that were [lent](Self::lend), with `bounds`
+    /// to find them. There are no pages if accesses are recorded, or over an [`Overlay`].
+    #[cfg(feature = "fast")]
+    #[inline]
+    pub fn reach<'r>(
+        &'r mut self,
+        window: &'r mut [u8],
+        bounds: Option<&'r [Bounds; BOUNDS]>,
+    ) -> Reach<'r> {
+        match &mut self.target {
+            Target::Memory(mem) => reach::reach(mem, self.space, window, bounds),
+            Target::Overlay(..) | Target::Logged(..) => Reach::window(window),
+        }
+    }
+
+    /// Lets [`reach`](Self::reach) contain the page of `address`, to read, or to write if `write`.
+    /// Call this after such an access.
+    #[cfg(feature = "fast")]
+    #[inline]
+    pub fn lend(&self, address: u64, write: bool) {
+        if let Target::Memory(mem) = &self.target {
+            reach::add(mem, self.space, address, write);
+        }
+    }
+
+    /// Copies of the pages that were [lent](Self::lend) last; `None` if
+    /// [`reach`](Self::reach) has no pages.
+    #[cfg(feature = "fast")]
+    pub fn shadow(&self, bounds: Option<&[Bounds; BOUNDS]>) -> Option<Shadow> {
+        match &self.target {
+            Target::Memory(mem) => Some(Shadow::new(mem, self.space, bounds)),
+            Target::Overlay(..) | Target::Logged(..) => None,
+        }
     }
 
     /// The frames, with the page tables; `None` over an [`Overlay`].

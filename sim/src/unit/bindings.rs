@@ -8,6 +8,8 @@ use crate::unit::by_index::ByIndex;
 use crate::unit::resource_streamer::tables::Table;
 use crate::unit::sampler::samplers::Samplers;
 use genxml::gen8::state::{RenderSurfaceState, RenderSurfaceStateMediaBoundaryPixelMode};
+#[cfg(feature = "fast")]
+use genxml_jit::{BOUNDS, Bounds};
 
 /// First binding table index that is not an entry of the table. This index and the larger ones have
 /// special meanings (2d p.471).
@@ -30,6 +32,9 @@ pub struct Bindings {
     /// The binding table.
     pub table: Table,
     surfaces: ByIndex<Bound>,
+    /// The bounds of buffers that messages of dwords have accessed, for machine code.
+    #[cfg(feature = "fast")]
+    bounds: Option<Box<[Bounds; BOUNDS]>>,
     /// The samplers that sampler messages use together with the surfaces.
     pub samplers: Samplers,
 }
@@ -49,7 +54,14 @@ impl Bindings {
 
     /// The binding table `table`. Its pointers to surface states are relative to `base`.
     pub fn with(base: u64, table: Table) -> Bindings {
-        Bindings { base, table, surfaces: ByIndex::default(), samplers: Samplers::default() }
+        Bindings {
+            base,
+            table,
+            surfaces: ByIndex::default(),
+            #[cfg(feature = "fast")]
+            bounds: None,
+            samplers: Samplers::default(),
+        }
     }
 
     /// The same bindings, but with these samplers.
@@ -70,6 +82,21 @@ impl Bindings {
             None => self.find(exec, index)?,
         };
         Ok(self.surfaces.get(number))
+    }
+
+    /// The bounds of buffers, by binding table index; `None` if no message has used one.
+    #[cfg(feature = "fast")]
+    #[inline]
+    pub fn bounds(&self) -> Option<&[Bounds; BOUNDS]> {
+        self.bounds.as_deref()
+    }
+
+    /// Lets machine code access the buffer with this binding table index.
+    #[cfg(feature = "fast")]
+    #[inline]
+    pub fn bind(&mut self, index: u8, bounds: Bounds) {
+        let all = self.bounds.get_or_insert_with(|| Box::new([Bounds::default(); BOUNDS]));
+        all[usize::from(index)] = bounds;
     }
 
     #[cold]

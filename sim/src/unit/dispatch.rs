@@ -13,12 +13,16 @@ use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
 use crate::machine::watchdog::Exhausted;
+#[cfg(feature = "fast")]
+use crate::mem::Shadow;
 use crate::mem::{AccessLog, Client};
 use crate::unit::port::Port;
 use genxml::eu::Generation;
 use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::messages::MessageDescriptor;
 use genxml_eu::gen8::messages::{DataPort1MessageDescriptor, MtDp1};
+#[cfg(feature = "fast")]
+use genxml_jit::Reach;
 
 /// The receivers of the messages of a generation.
 pub trait Receive {
@@ -33,6 +37,18 @@ pub trait Receive {
 
     /// Shared local memory; see [`Environment::local`].
     fn local(&mut self) -> Option<&mut [u8]> {
+        None
+    }
+
+    /// The memory that compiled code may access; see [`Environment::reach`].
+    #[cfg(feature = "fast")]
+    fn reach(&mut self) -> Reach<'_> {
+        Reach::window(self.local().unwrap_or_default())
+    }
+
+    /// Copies of pages; see [`Environment::shadow`].
+    #[cfg(feature = "fast")]
+    fn shadow(&mut self) -> Option<Shadow> {
         None
     }
 
@@ -196,15 +212,32 @@ where
         if self.exec.listener.is_some() { None } else { Receive::local(self) }
     }
 
+    #[cfg(feature = "fast")]
+    #[inline(always)]
+    fn reach(&mut self) -> Reach<'_> {
+        Receive::reach(self)
+    }
+
+    #[cfg(feature = "fast")]
+    fn shadow(&mut self) -> Option<Shadow> {
+        Receive::shadow(self)
+    }
+
+    #[cfg(feature = "fast")]
+    fn difference(&self, shadow: &Shadow) -> Option<u64> {
+        shadow.difference(|address, bytes| self.exec.vm.read(address, bytes).is_ok())
+    }
+
     #[inline]
     fn tally(&mut self, tally: &Tally) {
-        let Tally { reads, writes, bytes_read, bytes_written } = *tally;
+        let Tally { local_reads, local_writes, global, bytes_read, bytes_written } = *tally;
         let (stats, observed) = (&mut *self.exec.stats, &mut self.exec.device.observed);
-        stats.messages += reads + writes;
+        stats.messages += local_reads + local_writes + global;
         stats.bytes_read += bytes_read;
         stats.bytes_written += bytes_written;
-        observed.add(Counter::LocalReads, reads);
-        observed.add(Counter::LocalWrites, writes);
+        observed.add(Counter::LocalReads, local_reads);
+        observed.add(Counter::LocalWrites, local_writes);
+        observed.add(Counter::Memory, global);
     }
 
     #[inline(always)]
@@ -276,6 +309,17 @@ impl Receive for Port<'_, '_> {
     fn local(&mut self) -> Option<&mut [u8]> {
         // Channels of uncovered pixels are not active.
         self.local.covered.is_none().then(|| dataport::local(self.local))
+    }
+
+    #[cfg(feature = "fast")]
+    #[inline(always)]
+    fn reach(&mut self) -> Reach<'_> {
+        self.exec.vm.reach(dataport::local(self.local), self.bindings.bounds())
+    }
+
+    #[cfg(feature = "fast")]
+    fn shadow(&mut self) -> Option<Shadow> {
+        self.exec.vm.shadow(self.bindings.bounds())
     }
 
     #[inline(always)]

@@ -5,9 +5,11 @@
 //! host hold results of eight dwords as long as possible. Words, single dwords and flags are stored
 //! at once.
 //!
-//! A [`Run`] consists of blocks and of the messages to shared local memory between them. Its
-//! routine executes a message if the slots access adjacent dwords, or read the same dwords. It
-//! stops before any other message. The thread then executes that message by itself.
+//! A [`Run`] consists of blocks and of the messages of dwords between them. Its routine executes a
+//! message if the slots access adjacent dwords, or read the same dwords, in shared local memory or
+//! in a page that the environment has lent
+//! ([`reach`](super::Environment::reach)). It stops before any other message. The thread then
+//! executes that message by itself.
 //!
 //! All other instructions are executed one by one ([`super::run`]). So are those of a block if
 //! channels wait inside it, or if the environment has to see each instruction
@@ -23,7 +25,7 @@ mod translate;
 use super::modes::Modes;
 use super::transfer::{Tally, Transfer};
 use super::uop::{NOWHERE, Uop};
-use genxml_jit::{Assembler, Code, MASK_LANES};
+use genxml_jit::{Assembler, Code, MASK_LANES, Reach};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -118,9 +120,9 @@ impl Step {
     }
 }
 
-/// Blocks and messages to shared local memory that follow each other, as one routine. The routine
-/// executes messages whose slots access adjacent dwords or the same dwords inside the memory. It
-/// stops before other messages. The run is executed only if all of `channels` are active.
+/// Blocks and messages of dwords that follow each other, as one routine. The routine executes
+/// messages whose slots access adjacent dwords or the same dwords inside memory that it can reach.
+/// It stops before other messages. The run is executed only if all of `channels` are active.
 #[derive(Debug)]
 pub struct Run {
     /// Number of instructions.
@@ -171,10 +173,11 @@ impl Blocks {
     #[inline]
     pub fn execute(&self, block: &Block, active: u32, file: &mut [u8]) {
         if active & block.channels == block.channels {
-            self.code.call(block.full, file, &ALL, &mut []);
+            self.code.call(block.full, file, &ALL, &Reach::window(&mut []));
         } else {
             let lane = |n: usize| if active >> n & 1 == 1 { u32::MAX } else { 0 };
-            self.code.call(block.masked, file, &std::array::from_fn(lane), &mut []);
+            let mask = std::array::from_fn(lane);
+            self.code.call(block.masked, file, &mask, &Reach::window(&mut []));
         }
     }
 
@@ -184,10 +187,10 @@ impl Blocks {
         &self.runs[number as usize]
     }
 
-    /// Executes a run on a register file and on shared local memory.
+    /// Executes a run on a register file and on the memory of `reach`.
     #[inline]
-    pub fn execute_run<'r>(&self, run: &'r Run, file: &mut [u8], local: &mut [u8]) -> &'r Exit {
-        &run.exits[self.code.call(run.routine, file, &ALL, local) as usize]
+    pub fn execute_run<'r>(&self, run: &'r Run, file: &mut [u8], reach: &Reach<'_>) -> &'r Exit {
+        &run.exits[self.code.call(run.routine, file, &ALL, reach) as usize]
     }
 
     /// Compiles a kernel. `flush`: subnormal floats are flushed. Returns `None` if the host cannot

@@ -7,7 +7,7 @@ use crate::eu::fast::vector::{self, Vector};
 use crate::eu::regions::{FILE_BYTES, FLAGS, NULL, REGISTER};
 use crate::eu::transfer::{Space, Transfer};
 use crate::eu::uop::{Condition, PredicateControl, Type, Uop};
-use genxml_jit::{Assembler, LANES, Lanes, MASK_LANES, Memory, Op2, Op3, ROW, Reg};
+use genxml_jit::{Address, Assembler, LANES, Lanes, MASK_LANES, Memory, Op2, Op3, ROW, Reg};
 
 /// Bytes of a dword.
 const DWORD: usize = 4;
@@ -169,39 +169,37 @@ pub fn routine(code: &mut Assembler, uops: &[Uop], flush: bool, masked: bool) ->
     number
 }
 
-/// True if a routine can contain the message: it is to shared local memory. Writes have one dword
-/// for each slot.
+/// True if a routine can contain the message. Writes have one dword for each slot.
 pub fn can_transfer(transfer: &Transfer) -> bool {
-    transfer.space == Space::Local && (!transfer.write || transfer.elements == 1)
+    !transfer.write || transfer.elements == 1
 }
 
-/// A message to shared local memory whose slots access adjacent dwords, or read the same dwords.
-/// Before another message the routine stops and returns `exit`; its results are then in the
-/// register file.
+/// A message whose slots access adjacent dwords, or read the same dwords. Before another message
+/// the routine stops and returns `exit`; its results are then in the register file.
 fn message(cache: &mut Cache<'_>, transfer: &Transfer, exit: u32) {
-    let Transfer { write, offsets, data, .. } = *transfer;
+    let Transfer { space, write, offsets, data, .. } = *transfer;
     let (rows, elements) = (usize::from(transfer.rows), usize::from(transfer.elements));
     let (offsets, data) = (usize::from(offsets), usize::from(data));
     cache.finish();
     // All registers are taken before the code parts: both ways use the same ones.
-    let first = cache.dword(offsets);
-    let own: Vec<Reg> = (0..rows).map(|row| cache.row(offsets + row * ROW)).collect();
+    let long = space == Space::Addresses;
+    let first = if long { cache.loaded(offsets, Lanes::Qword) } else { cache.dword(offsets) };
+    let registers = if long { 2 * rows } else { rows };
+    let own: Vec<Reg> = (0..registers).map(|row| cache.row(offsets + row * ROW)).collect();
     let found = [cache.take(), cache.take()];
     let values: Vec<Reg> = match write {
         true => (0..rows).map(|row| cache.row(data + row * ROW)).collect(),
         false => (0..elements).map(|_| cache.take()).collect(),
     };
-    // The bits below the alignment are ignored (assumptions::LOW_OFFSET_BITS_ARE_DROPPED).
-    let mask = LOCAL_MEMORY_OFFSET_BITS as u32 & !(DWORD as u32 - 1);
     if write {
         for &value in &values {
             cache.settle_float(value);
         }
-        let found = are_apart(cache, DWORD, first, &own, found);
+        let found = are_apart(cache, long, DWORD, first, &own, found);
         cache.code.leave_unless(found, exit);
-        cache.code.seek(first, mask, rows * ROW, exit);
+        let at = seek(cache, transfer, first, rows * ROW, exit);
         for (row, value) in values.into_iter().enumerate() {
-            cache.code.store_window(value, row * ROW);
+            cache.code.store_row(value, at(row * ROW));
         }
         cache.release(&[]);
         return;
@@ -211,22 +209,22 @@ fn message(cache: &mut Cache<'_>, transfer: &Transfer, exit: u32) {
         results.extend((1..rows).map(|_| cache.take()));
     }
     let adjacent = (elements == 1).then(|| {
-        let found = are_apart(cache, DWORD, first, &own, found);
+        let found = are_apart(cache, long, DWORD, first, &own, found);
         let differ = cache.code.skip_unless(found);
-        cache.code.seek(first, mask, rows * ROW, exit);
+        let at = seek(cache, transfer, first, rows * ROW, exit);
         for (row, &result) in results.iter().enumerate() {
-            cache.code.load(result, Memory::Window(row * ROW), Lanes::Dwords);
+            cache.code.load(result, at(row * ROW), Lanes::Dwords);
         }
         let done = cache.code.skip();
         cache.code.target(differ);
         done
     });
-    let found = are_apart(cache, 0, first, &own, found);
+    let found = are_apart(cache, long, 0, first, &own, found);
     cache.code.leave_unless(found, exit);
-    cache.code.seek(first, mask, elements * DWORD, exit);
+    let at = seek(cache, transfer, first, elements * DWORD, exit);
     for (n, &result) in results.iter().enumerate() {
         let element = if elements == 1 { 0 } else { n };
-        cache.code.load(result, Memory::Window(element * DWORD), Lanes::Dword);
+        cache.code.load(result, at(element * DWORD), Lanes::Dword);
     }
     if let Some(done) = adjacent {
         cache.code.target(done);
@@ -245,6 +243,29 @@ fn message(cache: &mut Cache<'_>, transfer: &Transfer, exit: u32) {
     cache.release(&[]);
 }
 
+/// Sets the position to the memory of the offset or address in `first`. The routine stops before
+/// the message unless it can access `bytes` bytes there. Returns how to access them.
+fn seek(
+    cache: &mut Cache<'_>,
+    transfer: &Transfer,
+    first: Reg,
+    bytes: usize,
+    exit: u32,
+) -> fn(usize) -> Memory {
+    // The bits below the alignment are ignored (assumptions::LOW_OFFSET_BITS_ARE_DROPPED).
+    let address = match transfer.space {
+        Space::Local => {
+            let mask = LOCAL_MEMORY_OFFSET_BITS as u32 & !(DWORD as u32 - 1);
+            cache.code.seek(first, mask, bytes, exit);
+            return Memory::Window;
+        }
+        Space::Addresses => Address::Absolute,
+        Space::Surface(index) => Address::Within(index),
+    };
+    cache.code.seek_page(first, address, bytes, transfer.write, exit);
+    Memory::Page
+}
+
 /// A copy of a register.
 fn copy(cache: &mut Cache<'_>, from: Reg) -> Reg {
     let to = cache.take();
@@ -253,10 +274,11 @@ fn copy(cache: &mut Cache<'_>, from: Reg) -> Reg {
 }
 
 /// Compares the offsets of all slots, in the registers `own`, with `first`, that of the first slot,
-/// plus `distance` for each slot before. All bits of each lane of the result are set if they are
-/// equal. The result is one of the two registers `to`.
+/// plus `distance` for each slot before. The offsets have 64 bits if `long`, else 32. All bits of
+/// each lane of the result are set if they are equal. The result is one of the two registers `to`.
 fn are_apart(
     cache: &mut Cache<'_>,
+    long: bool,
     distance: usize,
     first: Reg,
     own: &[Reg],
@@ -264,8 +286,13 @@ fn are_apart(
 ) -> Reg {
     for (row, &own) in own.iter().enumerate() {
         let to = if row == 0 { found } else { next };
-        let lane = |n: usize| ((row * LANES + n) * distance) as u32;
-        cache.code.op3_constant(Op3::Vpaddd, to, first, std::array::from_fn(lane));
+        let lane = |n: usize| match (long, n % 2) {
+            (false, _) => ((row * LANES + n) * distance) as u32,
+            (true, 0) => ((row * LANES / 2 + n / 2) * distance) as u32,
+            (true, _) => 0,
+        };
+        let add = if long { Op3::Vpaddq } else { Op3::Vpaddd };
+        cache.code.op3_constant(add, to, first, std::array::from_fn(lane));
         cache.code.op3(Op3::Vpcmpeqd, to, to, own);
         if row > 0 {
             cache.code.op3(Op3::Vpand, found, found, next);

@@ -294,7 +294,10 @@ fn surface(port: &mut Port<'_, '_>, index: u8) -> Option<Buffer> {
     }
     match target::as_buffer(port.bindings.surface(port.exec, index).ok()?)? {
         Target::Memory { base, size } => {
-            Some(Buffer { base, end: size & !(DWORD - 1), reach: u64::MAX, local: false })
+            let end = size & !(DWORD - 1);
+            #[cfg(feature = "fast")]
+            port.bindings.bind(index, genxml_jit::Bounds { base, bytes: end });
+            Some(Buffer { base, end, reach: u64::MAX, local: false })
         }
         Target::Structured { .. } | Target::Local => None,
     }
@@ -404,6 +407,8 @@ fn load<const N: usize>(
     if !port.exec.vm.read_within_page(address, out) {
         *out = port.exec.vm.read_array(address).ok()?;
     }
+    #[cfg(feature = "fast")]
+    port.exec.vm.lend(address, false);
     Some(())
 }
 
@@ -419,7 +424,11 @@ fn load_into(port: &Port<'_, '_>, buffer: &Buffer, start: u64, dwords: &mut [u32
         bytes.copy_from_slice(port.local.slm.get(range(start, bytes.len()))?);
         return Some(());
     }
-    port.exec.vm.read(buffer.base.wrapping_add(start), bytes).ok()
+    let address = buffer.base.wrapping_add(start);
+    port.exec.vm.read(address, bytes).ok()?;
+    #[cfg(feature = "fast")]
+    port.exec.vm.lend(address, false);
+    Some(())
 }
 
 /// Writes bytes from offset `start` on. `None` if they are out of bounds or if a page is
@@ -438,5 +447,9 @@ fn store<const N: usize>(
         port.local.slm.get_mut(range(start, N))?.copy_from_slice(bytes);
         return Some(());
     }
-    port.exec.vm.write_array(buffer.base.wrapping_add(start), bytes).ok()
+    let address = buffer.base.wrapping_add(start);
+    port.exec.vm.write_array(address, bytes).ok()?;
+    #[cfg(feature = "fast")]
+    port.exec.vm.lend(address, true);
+    Some(())
 }

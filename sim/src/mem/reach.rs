@@ -1,0 +1,182 @@
+//! Memory for the machine code of kernels, which accesses pages without calls.
+//!
+//! An address space has a table of pages beside its TLB. An entry is valid only while the TLB has
+//! the same translation: whatever changes an entry of the TLB removes the page. All pages are
+//! removed if the memory may have moved ([`Memory::identity`]).
+
+#![allow(unsafe_code, reason = "machine code accesses pages by pointers")]
+
+use super::physical::Memory;
+use super::space::AddressSpace;
+use super::{PAGE, Page};
+use genxml_jit::{BOUNDS, Bounds, PAGES, Page as Entry, Pages, Reach};
+use std::cell::Cell;
+use std::fmt;
+
+/// Maximum number of pages of a [`Shadow`].
+const SHADOWED: usize = 8;
+
+const _: () = assert!(PAGE as usize == genxml_jit::PAGE, "the pages of code are those of memory");
+
+/// The pages that machine code may access.
+pub(super) struct HostPages {
+    reads: Pages,
+    writes: Pages,
+    /// The identity of the memory that the pages belong to.
+    memory: Cell<u64>,
+    /// Numbers of the pages that were added last.
+    recent: Cell<[u64; SHADOWED]>,
+}
+
+// SAFETY: the pointers are used only with the memory that they belong to, which is `Send` too.
+unsafe impl Send for HostPages {}
+
+impl fmt::Debug for HostPages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostPages").finish_non_exhaustive()
+    }
+}
+
+impl HostPages {
+    pub(super) fn new() -> Box<HostPages> {
+        Box::new(HostPages {
+            reads: [const { Cell::new(Entry::NONE) }; PAGES],
+            writes: [const { Cell::new(Entry::NONE) }; PAGES],
+            memory: Cell::new(0),
+            recent: Cell::new([u64::MAX; SHADOWED]),
+        })
+    }
+
+    /// Removes the pages at one entry.
+    pub(super) fn remove(&self, entry: usize) {
+        self.reads[entry].set(Entry::NONE);
+        self.writes[entry].set(Entry::NONE);
+    }
+
+    /// Removes all pages, unless they belong to `memory`.
+    #[inline]
+    fn belong_to(&self, memory: &Memory) {
+        if self.memory.get() != memory.identity() {
+            (0..PAGES).for_each(|entry| self.remove(entry));
+            self.memory.set(memory.identity());
+        }
+    }
+
+    #[inline]
+    fn add(&self, number: u64, page: &Page, write: bool) {
+        let table = if write { &self.writes } else { &self.reads };
+        if table[Entry::entry(number)].get().number() == number {
+            return;
+        }
+        table[Entry::entry(number)].set(Entry::new(number, page.start()));
+        let mut recent = self.recent.get();
+        if !recent.contains(&number) {
+            recent.rotate_right(1);
+            recent[0] = number;
+            self.recent.set(recent);
+        }
+    }
+}
+
+/// The window, and the pages of `space` that were [added](add).
+#[inline]
+pub(super) fn reach<'r>(
+    memory: &'r mut Memory,
+    space: &'r AddressSpace,
+    window: &'r mut [u8],
+    bounds: Option<&'r [Bounds; BOUNDS]>,
+) -> Reach<'r> {
+    let pages = space.host_pages();
+    pages.belong_to(memory);
+    // SAFETY: the pages belong to `memory`, which is borrowed by `&mut` as long as the result
+    // exists, and whose identity has not changed since they were added. So they are valid, nobody
+    // has a slice of their bytes, and the model makes no other access.
+    unsafe { Reach::window(window).with_pages(&pages.reads, &pages.writes, bounds) }
+}
+
+/// Lets machine code access the page of `address`, to read or to write, if the TLB has it.
+#[inline]
+pub(super) fn add(memory: &Memory, space: &AddressSpace, address: u64, write: bool) {
+    if let Some(cached) = space.remembered(address, write)
+        && let Some(page) = memory.existing(cached.slot)
+    {
+        let pages = space.host_pages();
+        pages.belong_to(memory);
+        pages.add(cached.page, page, write);
+    }
+}
+
+/// Copies of the pages that machine code accessed last. Code that runs on the copies leaves memory
+/// as it is.
+pub struct Shadow {
+    copies: Vec<(u64, Box<Page>)>,
+    reads: Box<Pages>,
+    writes: Box<Pages>,
+    bounds: Option<Box<[Bounds; BOUNDS]>>,
+}
+
+impl fmt::Debug for Shadow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.copies.iter().map(|(number, _)| number)).finish()
+    }
+}
+
+impl Shadow {
+    /// Copies the pages of `space` that were added last.
+    pub(super) fn new(
+        memory: &Memory,
+        space: &AddressSpace,
+        bounds: Option<&[Bounds; BOUNDS]>,
+    ) -> Shadow {
+        let pages = space.host_pages();
+        pages.belong_to(memory);
+        let table = || Box::new([const { Cell::new(Entry::NONE) }; PAGES]);
+        let (reads, writes) = (table(), table());
+        let (mut copies, mut frames) = (Vec::new(), Vec::new());
+        for number in pages.recent.get() {
+            let entry = Entry::entry(number);
+            let [readable, writable] =
+                [&pages.reads, &pages.writes].map(|table| table[entry].get().number() == number);
+            let Some(cached) = space.remembered(number.wrapping_mul(PAGE), false) else { continue };
+            // Two addresses of the same frame would have two copies that differ.
+            let Some(page) = memory.existing(cached.slot) else { continue };
+            if cached.page != number || frames.contains(&cached.slot) {
+                continue;
+            }
+            frames.push(cached.slot);
+            let mut bytes = [0; PAGE as usize];
+            page.read(0, &mut bytes);
+            let copy = Box::new(Page::from(bytes));
+            for (table, allowed) in [(&reads, readable), (&writes, writable)] {
+                if allowed {
+                    table[entry].set(Entry::new(number, copy.start()));
+                }
+            }
+            copies.push((number, copy));
+        }
+        Shadow { copies, reads, writes, bounds: bounds.map(|bounds| Box::new(*bounds)) }
+    }
+
+    /// The window and the copies.
+    pub fn reach<'r>(&'r mut self, window: &'r mut [u8]) -> Reach<'r> {
+        // SAFETY: the entries are pages of `copies`, which is borrowed as long as the result
+        // exists. Nobody has a slice of their bytes.
+        unsafe {
+            Reach::window(window).with_pages(&self.reads, &self.writes, self.bounds.as_deref())
+        }
+    }
+
+    /// The address of the first byte that differs from that of `read`, which fills a slice from an
+    /// address on, or returns false if it cannot.
+    pub fn difference(&self, read: impl Fn(u64, &mut [u8]) -> bool) -> Option<u64> {
+        self.copies.iter().find_map(|(number, copy)| {
+            let (mut own, mut other) = ([0; PAGE as usize], [0; PAGE as usize]);
+            copy.read(0, &mut own);
+            if !read(number * PAGE, &mut other) {
+                return Some(number * PAGE);
+            }
+            let at = own.iter().zip(&other).position(|(own, other)| own != other)?;
+            Some(number * PAGE + at as u64)
+        })
+    }
+}
