@@ -13,7 +13,7 @@ use super::modes::{Change, Modes};
 use super::regions::{CE0, CR0, GRF_BYTES, IP, MASK0, MS0, MSD0, N0, REGISTER, SR0, TDR0, TM0};
 use super::stop::{Interrupt, Stop, Trap};
 use super::thread::Thread;
-use super::uop::{NOWHERE, Shape, Target, Uop};
+use super::uop::{NOWHERE, Op, Opcode, Shape, Target, Type, Uop};
 use crate::assumptions::{MACHINE_REGISTERS_DROP_WRITES, SUPPRESSED_BREAKPOINT_STEPS};
 use crate::machine::fault::{Exception, Refusal};
 use genxml_core::{Address, U, U64};
@@ -109,6 +109,15 @@ impl Thread {
         let offset = usize::from(offset);
         let register = offset - offset % REGISTER;
         let before: [u32; 8] = self.regs.dwords(register);
+        // A copy of the whole change would cost more than the rest.
+        if let Some(change) = &self.change
+            && change.by.is_some()
+            && change.before == before
+            && change.by == masks_control(u)
+        {
+            let (stored, modes) = (change.stored, change.modes);
+            return self.change_again(stored, modes, u);
+        }
         let fast = u.plan.operation != Operation::NONE
             && Level::detect().is_some_and(|level| fast::run(level, self, u, mask));
         if mask != 0 && !fast {
@@ -155,21 +164,28 @@ impl Thread {
     ) -> Result<(), Interrupt> {
         let written = self.regs.dwords(CR0);
         if let Some(change) = &self.change
-            && (change.before, change.written) == (before, written)
+            && change.before == before
+            && change.written == written
         {
-            self.regs.set_dwords(CR0, change.stored);
-            self.modes = change.modes;
-            self.pending.watch = false;
-            self.flow.advance(u.next);
-            return if self.pending.any() { Err(Interrupt::Pause) } else { Ok(()) };
+            let (stored, modes) = (change.stored, change.modes);
+            return self.change_again(stored, modes, u);
         }
         let old = ControlRegister::unpack_lossy(&[before[0], before[1], before[2], before[3]]);
         self.control_changed(&old, u, kernel)?;
         if !old.master_exception_state && !self.modes.gen45() {
             let (stored, modes) = (self.regs.dwords(CR0), self.modes);
-            self.change = Some(Change { before, written, stored, modes });
+            self.change = Some(Change { by: masks_control(u), before, written, stored, modes });
         }
         Ok(())
+    }
+
+    /// Repeats a write to `cr0` that only changed modes.
+    fn change_again(&mut self, stored: [u32; 8], modes: Modes, u: &Uop) -> Result<(), Interrupt> {
+        self.regs.set_dwords(CR0, stored);
+        self.modes = modes;
+        self.pending.watch = false;
+        self.flow.advance(u.next);
+        if self.pending.any() { Err(Interrupt::Pause) } else { Ok(()) }
     }
 
     /// As [`control_written`](Self::control_written), for any write.
@@ -319,6 +335,29 @@ impl Thread {
             }
         }
     }
+}
+
+/// True if an instruction writes `cr0`, always executes, and depends on nothing but `cr0`.
+pub(super) fn masks(u: &Uop) -> bool {
+    masks_control(u).is_some()
+}
+
+/// The operation and the constant of an instruction that always executes, and whose result depends
+/// on nothing but `cr0`: an AND or OR of `cr0.0` with a constant, to `cr0.0`. `None` for others.
+fn masks_control(u: &Uop) -> Option<(Op, u64)> {
+    let control = u16::try_from(CR0).ok()?;
+    let [from, mask, _] = &u.src;
+    let Shape::Immediate(bits) = mask.shape else { return None };
+    let masks = matches!(u.op, Op::Isa(Opcode::And | Opcode::Or))
+        && matches!(u.dst.target, Target::File { offset, .. } if offset == control)
+        && matches!(from.shape, Shape::Scalar(offset) if offset == control)
+        && [u.dst.ty, from.ty] == [Type::Ud; 2]
+        && matches!(mask.ty, Type::D | Type::Ud | Type::Uw)
+        && from.plain()
+        && mask.plain()
+        && (u.size, u.no_mask, u.saturate) == (1, true, false)
+        && (u.predicate.is_none(), u.condition.is_none()) == (true, true);
+    masks.then_some((u.op, bits))
 }
 
 /// True if the byte `offset` of the file is in a machine register: writes to it have side effects.

@@ -31,6 +31,8 @@ pub struct Kernel {
     offsets: Vec<(i32, u32)>,
     /// The general registers that the instructions can write, a bit each.
     written: u128,
+    /// See [`Kernel::start`].
+    start: OnceLock<written::Start>,
     /// The uops that breakpoints have replaced, each with its index.
     breakpoints: Vec<(u32, Uop)>,
     /// G45: byte offsets of the compressed instructions.
@@ -47,6 +49,11 @@ impl Kernel {
     /// A kernel of a generation without decoded instructions.
     pub fn new(generation: Generation, address: u64, ip_base: u32) -> Kernel {
         Kernel { generation, address, ip_base, ..Kernel::default() }
+    }
+
+    /// The general registers whose values at the start of a thread the kernel can read.
+    pub fn start(&self) -> written::Start {
+        *self.start.get_or_init(|| written::start(&self.uops))
     }
 
     /// The general registers that its threads can write, a bit each. Messages from other threads
@@ -109,6 +116,7 @@ impl Kernel {
 
     /// Forgets the machine code of the old instructions, and what was found out about them.
     fn changed(&mut self) {
+        self.start = OnceLock::new();
         self.ending = OnceLock::new();
         #[cfg(feature = "fast")]
         {

@@ -1,7 +1,7 @@
 //! How a thread computes: the modes of `cr0.0`.
 
 use super::soft::Rounding;
-use super::uop::Type;
+use super::uop::{Op, Type};
 use genxml_eu::gen8::eu_registers::ControlRegister;
 
 /// How the thread computes, from `cr0.0`.
@@ -30,6 +30,8 @@ pub struct Modes {
 /// thread repeats it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
+    /// The instruction, if [`super::control::masks_control`] has a value for it.
+    pub by: Option<(Op, u64)>,
     pub before: [u32; 8],
     /// What the instruction wrote.
     pub written: [u32; 8],

@@ -165,7 +165,9 @@ impl Registers {
         let (low, high) = registers.split_at_mut(u64::BITS as usize);
         clear_ranges(low, written as u64);
         clear_ranges(high, (written >> u64::BITS) as u64);
-        self.0[GRF_BYTES..GEN8_BYTES].fill(0);
+        // Row by row, because the compiler turns a long `fill` into a call.
+        let (rows, _) = self.0[GRF_BYTES..GEN8_BYTES].as_chunks_mut::<REGISTER>();
+        rows.iter_mut().for_each(|row| *row = [0; REGISTER]);
     }
 
     /// The message registers of G45, as bytes.

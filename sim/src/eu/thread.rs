@@ -167,8 +167,8 @@ pub struct Thread {
     /// The control register with which the latest thread of Gen8 started; `None` before the first
     /// one.
     control: Option<Control>,
-    /// The general registers that can differ from zero besides those that the kernel writes: those
-    /// of the payload and of messages from other threads.
+    /// The general registers that can differ from zero, besides those that the running kernel
+    /// writes: those of the payload, of messages from other threads, and of earlier threads.
     filled: u128,
 }
 
@@ -177,7 +177,9 @@ pub struct Thread {
 struct Control {
     /// The values of [`Launch`] for `cr0.0` and `cr0.1`.
     given: [u32; 2],
-    stored: [u32; 4],
+    /// The whole register: a part of it is read together with the rest, which is slow after a
+    /// write of this part.
+    stored: [u32; 8],
     modes: Modes,
     /// Vector Mask Enable.
     vector_mask: bool,
@@ -189,11 +191,11 @@ impl Control {
             master_exception_state: false,
             ..ControlRegister::unpack_lossy(&[given[0], given[1], 0, 0])
         };
-        let stored = control.pack();
+        let [a, b, c, d] = control.pack();
         Control {
             given,
-            stored,
-            modes: Modes::from_control(stored[0]),
+            stored: [a, b, c, d, 0, 0, 0, 0],
+            modes: Modes::from_control(a),
             vector_mask: control.vector_mask_enable,
         }
     }
@@ -230,17 +232,22 @@ impl Thread {
         self.filled |= written;
     }
 
-    /// Replaces a thread that has [ended](Self::ended) by a new one.
-    pub fn restart(&mut self, launch: &Launch) {
+    /// Replaces a thread that has [ended](Self::ended) by a new one, whose kernel reads `start`.
+    pub fn restart(&mut self, launch: &Launch, start: written::Start) {
+        let read = match launch.dispatch_mask & start.channels == start.channels {
+            true => start.registers,
+            false => u128::MAX,
+        };
         match launch.generation.has_message_registers() {
             true => self.regs.clear(true),
             false => {
                 // The new payload overwrites these registers completely.
                 let kept = whole(launch);
-                self.regs.clear_written(self.filled & !kept);
+                self.regs.clear_written(self.filled & read & !kept);
+                self.filled &= !read;
                 let rest = kept.count_ones() as usize * REGISTER..GEN8_BYTES;
                 debug_assert!(
-                    self.regs.bytes()[rest].iter().all(|&byte| byte == 0),
+                    read != u128::MAX || self.regs.bytes()[rest].iter().all(|&byte| byte == 0),
                     "a register is not zero"
                 );
             }
@@ -249,11 +256,12 @@ impl Thread {
         self.start(launch);
     }
 
-    /// Sets the initial state. All registers must be zero, except those that the payload fills.
+    /// Sets the initial state. All registers that the kernel can read must be zero, except those
+    /// that the payload fills.
     fn start(&mut self, launch: &Launch) {
         let payload = launch.payload.len().min(GRF_BYTES);
         self.regs.grf_mut()[..payload].copy_from_slice(&launch.payload[..payload]);
-        self.filled = written::registers(0, payload);
+        self.filled |= written::registers(0, payload);
         self.jump = None;
         // The thread starts at offset 0 of the kernel.
         self.pending = Pending { goto: Some(0), ..Pending::default() };

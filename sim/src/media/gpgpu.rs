@@ -287,8 +287,7 @@ impl Grid {
             self.payload(&mut launch.payload, &header, thread);
             dispatch.launch(launch, mask, thread as u32, slot);
             exec.device.observed.add(Counter::GpgpuThreads, 1);
-            slots.start(exec, 0, thread as u32, launch);
-            slots.turn_last(exec)?;
+            slots.run(exec, 0, thread as u32, launch, None)?;
         }
         while !slots.is_empty() {
             if !slots.round(exec)? {

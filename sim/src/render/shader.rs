@@ -258,13 +258,10 @@ impl Threads {
         }
         shader.launch(&mut self.launch, mask, vector_mask, self.number);
         exec.device.observed.add(shader.counter(), 1);
-        let thread = self.slots.start(exec, 0, self.number, &self.launch);
-        if self.whole {
-            thread.begin_with(vector_mask);
-        }
         self.slots.local.covered = self.whole.then_some(mask);
-        self.number = (self.number + 1) % crate::unit::local::PLACES;
-        self.slots.turn_last(exec)
+        let number = self.number;
+        self.number = (number + 1) % crate::unit::local::PLACES;
+        self.slots.run(exec, 0, number, &self.launch, self.whole.then_some(vector_mask))
     }
 
     /// Runs all threads to their end.

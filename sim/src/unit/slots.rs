@@ -6,6 +6,7 @@
 
 use crate::assumptions::INSTRUCTIONS_OF_A_TURN;
 use crate::eu::cache;
+use crate::eu::written::Start;
 use crate::eu::{Launch, Stop, Thread};
 use crate::machine::events::Event;
 use crate::machine::exec::Exec;
@@ -124,26 +125,73 @@ impl<B, L: Shared> Slots<B, L> {
         number: u32,
         launch: &Launch,
     ) -> &mut Thread {
-        let kernel = self.programs[program].kernel.address;
-        exec.emit(&Event::Thread { kernel, thread: number, payload: &launch.payload });
-        let thread = match self.spare.pop() {
-            Some(mut thread) => {
-                thread.restart(launch);
-                thread
-            }
-            None => match exec.device.scratch.get_mut::<Pool>().0.pop() {
-                Some(mut thread) => {
-                    thread.restart(launch);
-                    thread
-                }
-                None => Box::new(Thread::new(launch)),
-            },
-        };
+        let thread = self.launch(exec, program, number, launch);
         let at = exec.at;
         let index = self.residents.len();
         self.residents.push(Resident { thread, number, waits: None, program, at });
         self.local.shared().present.push(number);
         &mut self.residents[index].thread
+    }
+
+    /// A thread before its first instruction.
+    fn launch(
+        &mut self,
+        exec: &mut Exec<'_>,
+        program: usize,
+        number: u32,
+        launch: &Launch,
+    ) -> Box<Thread> {
+        let kernel = self.programs[program].kernel.address;
+        exec.emit(&Event::Thread { kernel, thread: number, payload: &launch.payload });
+        let spare = self.spare.pop();
+        match spare.or_else(|| exec.device.scratch.get_mut::<Pool>().0.pop()) {
+            Some(mut thread) => {
+                // An observer can see all registers.
+                let all = exec.listener.is_some();
+                let kernel = &self.programs[program].kernel;
+                thread.restart(launch, if all { Start::default() } else { kernel.start() });
+                thread
+            }
+            None => Box::new(Thread::new(launch)),
+        }
+    }
+
+    /// Starts a thread and gives it a turn. If the thread ends in this turn, as most do, the slots
+    /// are as before. `enabled` replaces the channels that the thread starts with.
+    ///
+    /// # Errors
+    /// Any [`Fault`] that the thread causes.
+    pub fn run(
+        &mut self,
+        exec: &mut Exec<'_>,
+        program: usize,
+        number: u32,
+        launch: &Launch,
+        enabled: Option<u32>,
+    ) -> Result<(), Fault>
+    where
+        for<'p, 'a> Port<'p, 'a, B, L>: Receive,
+    {
+        let mut thread = self.launch(exec, program, number, launch);
+        if let Some(enabled) = enabled {
+            thread.begin_with(enabled);
+        }
+        self.local.shared().present.push(number);
+        let at = exec.at;
+        let turn = turn(exec, &mut self.programs[program], &mut self.local, &mut thread, number);
+        exec.at = at;
+        if let Ok(Some(Stop::End)) = turn {
+            let shared = self.local.shared();
+            shared.present.pop();
+            if !shared.gateways.is_empty() {
+                shared.gateways.retain(|gateway| gateway.thread != number);
+            }
+            self.spare.push(thread);
+            return Ok(());
+        }
+        let waits = *turn.as_ref().unwrap_or(&None);
+        self.residents.push(Resident { thread, number, waits, program, at });
+        turn.map(|_| ())
     }
 
     /// Keeps the memory of ended threads for later draws and walkers. Call this at the end of a
@@ -184,20 +232,6 @@ impl<B, L: Shared> Slots<B, L> {
         self.residents[index].waits.is_some()
     }
 
-    /// Gives one turn to the thread that was started last.
-    ///
-    /// # Errors
-    /// Any [`Fault`] that the thread causes.
-    pub fn turn_last(&mut self, exec: &mut Exec<'_>) -> Result<(), Fault>
-    where
-        for<'p, 'a> Port<'p, 'a, B, L>: Receive,
-    {
-        if let Some(last) = self.residents.len().checked_sub(1) {
-            self.turn(exec, last)?;
-        }
-        Ok(())
-    }
-
     /// Gives one turn to the thread at `index`.
     ///
     /// # Errors
@@ -207,34 +241,12 @@ impl<B, L: Shared> Slots<B, L> {
         for<'p, 'a> Port<'p, 'a, B, L>: Receive,
     {
         let Resident { thread, number, waits, program, at } = &mut self.residents[index];
-        let program = &mut self.programs[*program];
-        self.local.shared().sender = *number;
+        let (program, number) = (&mut self.programs[*program], *number);
         let packet = std::mem::replace(&mut exec.at, *at);
-        exec.budget.turn(INSTRUCTIONS_OF_A_TURN * INSTRUCTION);
-        let result = loop {
-            let mut port = Port {
-                exec,
-                bindings: &mut program.bindings,
-                local: &mut self.local,
-                kernel: program.kernel.address,
-                thread: *number,
-            };
-            match port.resume(thread, &program.kernel) {
-                Ok(Stop::Decode(offset)) => cache::extend(exec, &mut program.kernel, offset),
-                other => break other,
-            }
-        };
-        let beyond = exec.budget.end_turn();
+        let turn = turn(exec, program, &mut self.local, thread, number);
         exec.at = packet;
-        match result {
-            Ok(Stop::End) => {
-                exec.stats.threads += 1;
-                exec.stats.instructions += thread.executed();
-                let kernel = program.kernel.address;
-                let instructions = thread.executed();
-                exec.emit(&Event::ThreadEnd { kernel, thread: *number, instructions });
-                let number = *number;
-                thread.ended(program.kernel.written());
+        match turn? {
+            Some(Stop::End) => {
                 let shared = self.local.shared();
                 take(&mut shared.present, index);
                 if !shared.gateways.is_empty() {
@@ -243,23 +255,32 @@ impl<B, L: Shared> Slots<B, L> {
                 self.spare.extend(take(&mut self.residents, index).map(|ended| ended.thread));
                 Ok(Turn::Ended)
             }
-            Ok(stop) => {
+            Some(stop) => {
                 *waits = Some(stop);
                 Ok(Turn::Waits)
             }
-            Err(Fault::Hang { .. }) if beyond => Ok(Turn::Over),
-            Err(fault) => Err(fault),
+            None => Ok(Turn::Over),
         }
     }
 
     /// Delivers all messages to their threads. Messages to threads that have ended are dropped.
     pub fn deliver(&mut self) {
+        if self.local.shared().mail.is_empty() {
+            return;
+        }
+        // Threads usually get notifications in the order of the list.
+        let mut next = 0;
         for mail in self.local.shared().mail.drain(..) {
-            let Some(resident) =
-                self.residents.iter_mut().find(|resident| resident.number == mail.to)
-            else {
-                continue;
+            let all = &self.residents[..];
+            let index = match all.get(next) {
+                Some(resident) if resident.number == mail.to => next,
+                _ => match all.iter().position(|resident| resident.number == mail.to) {
+                    Some(index) => index,
+                    None => continue,
+                },
             };
+            next = index + 1;
+            let resident = &mut self.residents[index];
             if let Some(segment) = mail.data {
                 let to = segment.offset..segment.offset + segment.length;
                 resident.thread.fill(to.start, to.end);
@@ -319,6 +340,49 @@ impl<B, L: Shared> Slots<B, L> {
             })
             .collect()
     }
+}
+
+/// Gives one turn to a thread: executes it until it ends or waits, or until the instructions of the
+/// turn are used up; then the result is `None`. Counts a thread that has ended.
+fn turn<B, L: Shared>(
+    exec: &mut Exec<'_>,
+    program: &mut Program<B>,
+    local: &mut L,
+    thread: &mut Thread,
+    number: u32,
+) -> Result<Option<Stop>, Fault>
+where
+    for<'p, 'a> Port<'p, 'a, B, L>: Receive,
+{
+    local.shared().sender = number;
+    exec.budget.turn(INSTRUCTIONS_OF_A_TURN * INSTRUCTION);
+    // The result of `resume` is large, so each case returns directly.
+    let stop = loop {
+        let kernel = program.kernel.address;
+        let bindings = &mut program.bindings;
+        let mut port = Port { exec, bindings, local, kernel, thread: number };
+        match port.resume(thread, &program.kernel) {
+            Ok(Stop::Decode(offset)) => cache::extend(exec, &mut program.kernel, offset),
+            Ok(stop) => break stop,
+            Err(fault) => {
+                let beyond = exec.budget.end_turn();
+                return match fault {
+                    Fault::Hang { .. } if beyond => Ok(None),
+                    fault => Err(fault),
+                };
+            }
+        }
+    };
+    exec.budget.end_turn();
+    if stop == Stop::End {
+        let instructions = thread.executed();
+        exec.stats.threads += 1;
+        exec.stats.instructions += instructions;
+        let kernel = program.kernel.address;
+        exec.emit(&Event::ThreadEnd { kernel, thread: number, instructions });
+        thread.ended(program.kernel.written());
+    }
+    Ok(Some(stop))
 }
 
 /// Removes element `index`. The threads of most stages run one after the other, so the element is

@@ -274,7 +274,7 @@ fn compiled_messages(body: &[Instruction], start: &Thread) -> u64 {
             self.0.local()
         }
         fn tally(&mut self, tally: &Tally) {
-            self.1 += tally.reads + tally.writes;
+            self.1 += tally.local_reads + tally.local_writes;
         }
         fn timestamp(&self) -> u64 {
             self.0.timestamp()

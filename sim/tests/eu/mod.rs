@@ -9,9 +9,12 @@ mod flow;
 mod machine;
 mod macros;
 mod oracle;
+#[cfg(feature = "fast")]
+mod paged;
 mod programs;
 mod random;
 mod regions;
+mod start;
 mod support;
 mod tables;
 mod types;

@@ -85,8 +85,9 @@ impl Environment for World {
         Some(&mut self.local)
     }
     fn tally(&mut self, tally: &Tally) {
-        self.tally.reads += tally.reads;
-        self.tally.writes += tally.writes;
+        self.tally.local_reads += tally.local_reads;
+        self.tally.local_writes += tally.local_writes;
+        self.tally.global += tally.global;
         self.tally.bytes_read += tally.bytes_read;
         self.tally.bytes_written += tally.bytes_written;
     }

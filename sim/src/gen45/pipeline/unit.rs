@@ -3,6 +3,7 @@
 
 use crate::eu::cache;
 use crate::eu::gen45::breakpoints::Breakpoints;
+use crate::eu::written::Start;
 use crate::eu::{Kernel, Launch, Stop, Thread};
 use crate::gen45::debug::dispatch::Mark;
 use crate::gen45::debug::{self, attention};
@@ -322,7 +323,7 @@ impl Unit {
         *number += 1;
         let thread = match thread {
             Some(thread) => {
-                thread.restart(launch);
+                thread.restart(launch, Start::default());
                 thread
             }
             None => thread.insert(Box::new(Thread::new(launch))),

@@ -110,6 +110,24 @@ impl Slots {
         coordinates
     }
 
+    /// The coordinates of the first slot, if all eight slots are active, and each slot has the next
+    /// U and the same other coordinates.
+    #[inline]
+    fn neighbours(&self, registers: &Registers) -> Option<[u32; 4]> {
+        if self.pair || self.mask != 0xff {
+            return None;
+        }
+        let (mut first, mut differ) = ([0; 4], 0);
+        for (n, first) in first.iter_mut().take(self.coordinates).enumerate() {
+            let row: [u32; SLOTS] = registers.dwords(self.at + n * REGISTER);
+            let step = u32::from(n == 0);
+            *first = row[0];
+            let expected = |slot: usize| row[0].wrapping_add(slot as u32 * step);
+            differ |= (0..SLOTS).fold(0, |bits, slot| bits | (row[slot] ^ expected(slot)));
+        }
+        (differ == 0).then_some(first)
+    }
+
     /// Byte offset of value `n` of a slot, from the first data register.
     #[inline]
     fn place(&self, n: usize, slot: usize) -> usize {
@@ -162,6 +180,28 @@ impl<'s> Finder<'s> {
         let width = self.level?.1?.width;
         let adjacent = u == last.wrapping_add(1) && u < width && !next.is_multiple_of(self.run);
         (adjacent && (v, r, lod) == (y, z, level)).then_some(next)
+    }
+
+    /// The addresses of the elements of eight slots at neighbouring U, from `first` on. `None` if
+    /// one is outside of the surface.
+    fn row(&mut self, first: [u32; 4]) -> Option<[u64; SLOTS]> {
+        let size = u64::from(self.surface.element_bytes);
+        let mut addresses = [0; SLOTS];
+        let mut slot = 0;
+        while slot < SLOTS {
+            let [u, v, r, lod] = first;
+            let address = self.locate([u.checked_add(slot as u32)?, v, r, lod])?;
+            // The elements up to the next multiple of `run` are adjacent.
+            let adjacent = (self.run - address % self.run) / size;
+            let end = SLOTS.min(slot + (adjacent as usize).max(1));
+            for (to, n) in addresses[slot..end].iter_mut().zip(0..) {
+                *to = address + n * size;
+            }
+            slot = end;
+        }
+        // The last one may be beyond the edge of the surface.
+        let [u, v, r, lod] = first;
+        self.locate([u.checked_add(SLOTS as u32 - 1)?, v, r, lod]).map(|_| addresses)
     }
 
     /// As [`find`](Self::find), without the last element.
@@ -284,6 +324,11 @@ impl Elements {
         let mut elements =
             Elements { mask: 0, addresses: [0; SLOTS], size, bytes: [0; SLOTS * MOST_BYTES] };
         let mut finder = Finder::new(surface);
+        if let Some(first) = slots.neighbours(registers)
+            && let Some(addresses) = finder.row(first)
+        {
+            return Elements { mask: 0xff, addresses, ..elements };
+        }
         for slot in slots.active() {
             let coordinates = slots.coordinates(registers, slot);
             match finder.find(coordinates) {

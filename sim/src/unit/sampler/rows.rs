@@ -144,7 +144,9 @@ impl Texels {
     pub fn sums(&self) -> [Row<u32>; 4] {
         match self {
             Texels::Nearest(texels) => {
-                [0, 8, 16, 24].map(|low| map(*texels, |texel| (texel >> low & 0xff) << 16))
+                // Without `map` on the array of shifts: the compiler does not inline it.
+                let byte = |low: u32| map(*texels, |texel| (texel >> low & 0xff) << 16);
+                [byte(0), byte(8), byte(16), byte(24)]
             }
             Texels::Linear([a, b, c, d], x, y) => {
                 let [above, below] = [across(*a, *b, *x), across(*c, *d, *x)];
