@@ -373,7 +373,7 @@ impl Assembler {
     /// instructions can access these bytes, as those after [`seek`](Self::seek).
     ///
     /// # Panics
-    /// If `number` is 0, or if `bytes` is more than a page.
+    /// If `number` is 0, or if `bytes` is 0 or more than 64.
     pub fn seek_page(
         &mut self,
         reg: Reg,
@@ -382,7 +382,6 @@ impl Assembler {
         write: bool,
         number: u32,
     ) {
-        assert!(bytes <= PAGE, "a routine accesses at most a page");
         match address {
             Address::Absolute => {
                 // vmovq rax, reg; shl rax, 16; shr rax, 16; and rax, -4
@@ -408,12 +407,12 @@ impl Assembler {
                 self.bytes.extend(at.to_le_bytes());
             }
         }
-        const { assert!(PAGE == 1 << 12 && PAGES == 1 << 9 && size_of::<Page>() == 1 << 4) };
+        const { assert!(PAGE == 1 << 12 && PAGES == 1 << 9 && size_of::<Page>() == 1 << 5) };
         // mov r9, rax; shr r9, 12
         self.bytes.extend([0x49, 0x89, 0xc1, 0x49, 0xc1, 0xe9, 12]);
-        // mov rcx, r9; shr rcx, 9; xor rcx, r9; and ecx, 511; shl ecx, 4
+        // mov rcx, r9; shr rcx, 9; xor rcx, r9; and ecx, 511; shl ecx, 5
         self.bytes.extend([0x4c, 0x89, 0xc9, 0x48, 0xc1, 0xe9, 9, 0x4c, 0x31, 0xc9]);
-        self.bytes.extend([0x81, 0xe1, 0xff, 1, 0, 0, 0xc1, 0xe1, 4]);
+        self.bytes.extend([0x81, 0xe1, 0xff, 1, 0, 0, 0xc1, 0xe1, 5]);
         // add rcx, [r11 + table]; cmp [rcx], r9; jne
         self.bytes.extend([0x49, 0x03, 0x4b, if write { WRITES } else { READS }]);
         self.bytes.extend([0x4c, 0x39, 0x09]);
@@ -424,7 +423,30 @@ impl Assembler {
         self.exit(0x87, number);
         // mov r9, [rcx + 8]; add r9, rax
         self.bytes.extend([0x4c, 0x8b, 0x49, 8, 0x49, 0x01, 0xc1]);
+        self.mark(bytes);
         self.reachable = Reachable::Page { bytes, write };
+    }
+
+    /// Marks an access to a page: rcx has the entry of the page, eax the offset in the page.
+    /// Changes rax, rcx and r10.
+    fn mark(&mut self, bytes: usize) {
+        assert!((1..=64).contains(&bytes), "an access to a page has 1 to 64 bytes");
+        let mut marking = Vec::new();
+        let ones = (u64::MAX >> (64 - bytes)).to_le_bytes();
+        // mov ecx, eax; shr eax, 6; lea r10, [r10 + 8 rax]
+        marking.extend([0x89, 0xc1, 0xc1, 0xe8, 6, 0x4d, 0x8d, 0x14, 0xc2]);
+        // mov rax, ones; shl rax, cl; or [r10], rax: the bits in the first word
+        marking.extend([0x48, 0xb8]);
+        marking.extend(ones);
+        marking.extend([0x48, 0xd3, 0xe0, 0x49, 0x09, 0x02]);
+        // mov rax, ones; shr rax, 1; xor ecx, 63; shr rax, cl; or [r10 + 8], rax: those in the next
+        marking.extend([0x48, 0xb8]);
+        marking.extend(ones);
+        marking.extend([0x48, 0xd1, 0xe8, 0x83, 0xf1, 63, 0x48, 0xd3, 0xe8]);
+        marking.extend([0x49, 0x09, 0x42, 8]);
+        // mov r10, [rcx + 16]; test r10, r10; jz
+        self.bytes.extend([0x4c, 0x8b, 0x51, 16, 0x4d, 0x85, 0xd2, 0x74, marking.len() as u8]);
+        self.bytes.extend(marking);
     }
 
     /// VMOVQ to rax.

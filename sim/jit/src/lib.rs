@@ -21,7 +21,7 @@ mod assembler;
 mod reach;
 
 pub use assembler::{Address, Assembler, Jump, Lanes, Memory, Op2, Op3, Reg};
-pub use reach::{BOUNDS, Bounds, PAGE, PAGES, Page, Pages, Reach};
+pub use reach::{BOUNDS, Bounds, MARKS, PAGE, PAGES, Page, Pages, Reach};
 
 use std::fmt;
 
@@ -187,6 +187,16 @@ mod tests {
         }
     }
 
+    /// Words with the bits of a range.
+    fn bits(range: std::ops::Range<usize>) -> [u64; MARKS] {
+        let word = |n: usize| {
+            (0..64)
+                .filter(|bit| range.contains(&(64 * n + bit)))
+                .fold(0, |word, bit| word | 1 << bit)
+        };
+        std::array::from_fn(word)
+    }
+
     /// A routine that copies eight dwords from one page to another: from the first address of the
     /// block to the second, which is absolute or in bounds 3. Oracle: Rust.
     #[test]
@@ -221,13 +231,26 @@ mod tests {
         let run = |number, addresses: [u64; 2]| {
             let (mut source, mut written) = (source.clone(), vec![0; PAGE]);
             let (reads, writes) = (none(), none());
-            reads[Page::entry(SOURCE)].set(Page::new(SOURCE, source.as_mut_ptr()));
-            writes[Page::entry(target)].set(Page::new(target, written.as_mut_ptr()));
+            let mut marks = [[0; MARKS]; 2];
+            let [read, write] = marks.each_mut().map(|marks| marks.as_mut_ptr());
+            let page = Page::new(SOURCE, source.as_mut_ptr()).with_marks(read);
+            reads[Page::entry(SOURCE)].set(page);
+            let page = Page::new(target, written.as_mut_ptr()).with_marks(write);
+            writes[Page::entry(target)].set(page);
             let mut block: Vec<u8> = addresses.iter().flat_map(|at| at.to_le_bytes()).collect();
             // SAFETY: the tables hold one page each, which outlives the call.
             let reach =
                 unsafe { Reach::window(&mut []).with_pages(&reads, &writes, Some(&bounds)) };
             let exit = code.call(number, &mut block, &[0; MASK_LANES], &reach);
+            if exit == 0 {
+                let at = addresses[0] as usize % PAGE & !3;
+                assert_eq!(marks[0], bits(at..at + ROW), "marks of reads");
+                // The routine has announced two rows.
+                let end = written.iter().rposition(|byte| *byte != 0).unwrap_or(0) / 4 * 4 + 4;
+                assert_eq!(marks[1], bits(end - 2 * ROW..end), "marks of writes");
+            } else {
+                assert_eq!(marks[1], [0; MARKS], "marks after exit {exit}");
+            }
             (exit, written)
         };
         let expected = |at: usize, from: usize| {
@@ -302,7 +325,8 @@ mod tests {
         assembler.end();
         match Code::new(assembler) {
             Some(code) => {
-                drop(code.call(number, &mut [0; 31], &[0; MASK_LANES], &Reach::window(&mut [])))
+                let reach = Reach::window(&mut []);
+                let _ = code.call(number, &mut [0; 31], &[0; MASK_LANES], &reach);
             }
             None => panic!("this host refuses all code; elsewhere it needs a block of 32 bytes"),
         }

@@ -12,21 +12,36 @@ pub const PAGES: usize = 512;
 /// Number of bounds.
 pub const BOUNDS: usize = 256;
 
-/// An entry of a table of pages: the number of the page, and its first byte in the host's memory.
+/// Number of words with marks of a page: a bit for each byte, and one word more. Routines never
+/// change the last word, but they may write its old value.
+pub const MARKS: usize = PAGE / 64 + 1;
+
+/// An entry of a table of pages: the number of the page, its first byte in the host's memory, and
+/// where accesses are marked.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Page {
     number: u64,
     start: *mut u8,
+    /// Null if accesses are not marked.
+    marks: *mut u64,
+    unused: u64,
 }
 
 impl Page {
     /// No page.
-    pub const NONE: Page = Page { number: u64::MAX, start: null_mut() };
+    pub const NONE: Page =
+        Page { number: u64::MAX, start: null_mut(), marks: null_mut(), unused: 0 };
 
     /// The page with this number, which begins at `start`.
     pub const fn new(number: u64, start: *mut u8) -> Page {
-        Page { number, start }
+        Page { number, start, ..Page::NONE }
+    }
+
+    /// The same page. Each access sets the bits of its bytes in [`MARKS`] words from `marks` on.
+    #[must_use]
+    pub const fn with_marks(self, marks: *mut u64) -> Page {
+        Page { marks, ..self }
     }
 
     /// Number of the page.
@@ -94,7 +109,8 @@ impl<'a> Reach<'a> {
     ///
     /// # Safety
     /// During `'a`, [`PAGE`] bytes from the start of each page of `reads` on are valid for reads,
-    /// and of each page of `writes` for writes. Nobody has a reference to these bytes, except one
+    /// and of each page of `writes` for writes. The [`MARKS`] words of each page are valid for
+    /// reads and writes. Nobody has a reference to these bytes, except one
     /// through which others may write them (`&UnsafeCell`, `&AtomicU8`), and no other thread of
     /// this program accesses them without atomics.
     #[allow(unsafe_code, reason = "the pages are raw pointers")]

@@ -100,11 +100,12 @@ pub enum Estimate {
 /// Work of the first items, in units of [`crate::machine::watchdog`]. They run in order, to measure
 /// the work of an item.
 const SAMPLE: u64 = 20_000;
-/// Work of a part of full size: about a millisecond. So a part costs much more than its overlay.
-const PART: u64 = 1_000_000;
+/// Work of a part of full size: one to four milliseconds, because compiled kernels do up to four
+/// units in a nanosecond. So a part costs much more than its overlay and its look-ups of pages.
+const PART: u64 = 4_000_000;
 /// Work of a part at the start of a walker or draw, and after an abort. It is small, so that little
 /// is lost if items have to run in order. It doubles with every wave without an abort.
-const FIRST_PART: u64 = PART / 4;
+const FIRST_PART: u64 = PART / 16;
 /// Parts of a wave for each host thread, as pairs: the number of parts, and the right shift that
 /// makes their size from the full size. Small parts come last, so that no host thread waits long
 /// for another one.
@@ -123,7 +124,7 @@ const MIN_PARALLEL_TIME: u64 = 450_000;
 /// [`MIN_WORK_LIMIT`].
 const MAX_WORK_RATIO: u64 = 32;
 /// A part is not aborted for the amount of its work up to this limit.
-const MIN_WORK_LIMIT: u64 = 16 * PART;
+const MIN_WORK_LIMIT: u64 = 4 * PART;
 /// Number of aborts that are tolerated. After more aborts, the rest of the work runs in order.
 const MAX_ABORTS: u64 = 2;
 /// Number of committed parts that allow one more abort.

@@ -13,9 +13,11 @@
 use super::fault::{Cause, PageFault};
 use super::frames::Slot;
 use super::page::{Page, PageMut};
-use super::physical::Memory;
+use super::physical::{Identity, Memory};
 use super::space::{AddressSpace, Cached, level_of};
 use super::{ADDRESS_MASK, PAGE};
+#[cfg(feature = "fast")]
+use genxml_jit::Page as Entry;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -24,6 +26,23 @@ use std::hash::{BuildHasherDefault, Hasher};
 type Bits = [u64; PAGE as usize / 64];
 
 const NO_BITS: Bits = [0; PAGE as usize / 64];
+
+/// As [`Bits`], set by the model and by machine code, which may also write the old value of the word
+/// after them.
+type Marks = [Cell<u64>; PAGE as usize / 64 + 1];
+
+const NO_MARKS: Marks = [const { Cell::new(0) }; PAGE as usize / 64 + 1];
+
+/// The first word of marks, for machine code.
+#[cfg(feature = "fast")]
+fn start(marks: &Marks) -> *mut u64 {
+    marks.as_ptr().cast_mut().cast()
+}
+
+/// The words of marks, without the one after them.
+fn words(marks: &Marks) -> impl Iterator<Item = u64> {
+    marks[..PAGE as usize / 64].iter().map(Cell::get)
+}
 
 /// Maximum number of pages that an overlay keeps for reuse.
 const SPARE: usize = 128;
@@ -55,9 +74,13 @@ type FrameSet = HashSet<u64, BuildHasherDefault<FrameHasher>>;
 /// The reads and writes of one part. Any number of overlays may share one memory.
 #[derive(Debug, Default)]
 pub struct Overlay {
-    records: RefCell<Vec<Record>>,
+    records: RefCell<Vec<Box<Record>>>,
+    /// Unused boxes for later records.
+    unused: RefCell<Vec<Box<Record>>>,
     /// Indices into `records`, by frame number.
     index: RefCell<FrameMap<u32>>,
+    /// A number that no other overlay has. [`clear`](Overlay::clear) changes it.
+    identity: Identity,
     /// Copies of the pages that were written, by record number.
     copies: Vec<Option<Box<Copied>>>,
     /// Unused boxes for later copies, which overwrite the old contents. Reuse is faster, because
@@ -73,7 +96,7 @@ pub struct Overlay {
 struct Record {
     frame: u64,
     /// Bytes that the part read and had not written itself before.
-    read: Bits,
+    read: Marks,
     /// True if all bits of `read` are set, so that reads need no more marks.
     whole: bool,
     /// True if a page walk of the part read an entry from the frame.
@@ -82,23 +105,28 @@ struct Record {
 
 /// The part's own copy of a page. Usually a part writes only a few lines (64 bytes each) of a page.
 /// So a line is copied from memory only when it is first read.
-#[derive(Debug, bytemuck::Zeroable)]
+#[derive(Debug)]
 #[repr(C)]
 struct Copied {
     bytes: Page,
     /// The bytes that the part wrote. Each word is a line.
-    written: Bits,
+    written: Marks,
     /// A bit for each line that is complete: its unwritten bytes have been copied from memory.
     lines: Cell<u64>,
 }
 
+// SAFETY: pages and cells of integers, for which zero is a valid value.
+unsafe impl bytemuck::Zeroable for Copied {}
+
 /// Sets the bits of `length` bytes from `at` on, up to the end of the page. Bits that are set in
 /// `hidden` are left out.
 #[inline]
-fn mark(bits: &mut Bits, hidden: Option<&Bits>, at: usize, length: usize) {
+fn mark(bits: &Marks, hidden: Option<&Marks>, at: usize, length: usize) {
     let (word, bit) = (at / 64, at % 64);
     if 0 < length && length <= 64 - bit {
-        bits[word] |= u64::MAX >> (64 - length) << bit & !hidden.map_or(0, |hidden| hidden[word]);
+        let ones = u64::MAX >> (64 - length) << bit;
+        let hidden = hidden.map_or(0, |hidden| hidden[word].get());
+        bits[word].set(bits[word].get() | ones & !hidden);
         return;
     }
     mark_words(bits, hidden, at, length);
@@ -106,14 +134,15 @@ fn mark(bits: &mut Bits, hidden: Option<&Bits>, at: usize, length: usize) {
 
 /// Does what [`mark`] does, for bits in any number of words.
 #[inline(never)]
-fn mark_words(bits: &mut Bits, hidden: Option<&Bits>, at: usize, length: usize) {
+fn mark_words(bits: &Marks, hidden: Option<&Marks>, at: usize, length: usize) {
     let end = at.saturating_add(length).min(PAGE as usize);
     let mut at = at;
     while at < end {
         let (word, bit) = (at / 64, at % 64);
         let count = (64 - bit).min(end - at);
         let ones = u64::MAX >> (64 - count) << bit;
-        bits[word] |= ones & !hidden.map_or(0, |hidden| hidden[word]);
+        let hidden = hidden.map_or(0, |hidden| hidden[word].get());
+        bits[word].set(bits[word].get() | ones & !hidden);
         at += count;
     }
 }
@@ -121,17 +150,25 @@ fn mark_words(bits: &mut Bits, hidden: Option<&Bits>, at: usize, length: usize) 
 impl Overlay {
     /// Forgets all reads and writes, so that the overlay can serve another part.
     pub fn clear(&mut self) {
-        self.records.get_mut().clear();
+        self.unused.get_mut().append(self.records.get_mut());
         self.index.get_mut().clear();
         self.spare.extend(self.copies.drain(..).flatten());
         self.spare.truncate(SPARE);
         self.ordered.set(false);
+        self.identity = Identity::default();
     }
 
     /// Records that the part depends on more than memory, so it has to run at its position in the
     /// order.
     pub(super) fn keep_order(&self) {
         self.ordered.set(true);
+    }
+
+    /// A number that no other overlay has. It changes when pointers to copies and records become
+    /// invalid.
+    #[cfg(feature = "fast")]
+    pub(super) fn identity(&self) -> u64 {
+        self.identity.0
     }
 
     /// True if the part depends on more than memory.
@@ -158,8 +195,9 @@ impl Overlay {
         let record = &mut records[cached.record as usize];
         if !record.whole {
             let hidden = copied.map(|copied| &copied.written);
-            mark(&mut record.read, hidden, (address % PAGE) as usize, length);
-            record.whole = length as u64 >= PAGE && record.read == [u64::MAX; _];
+            mark(&record.read, hidden, (address % PAGE) as usize, length);
+            record.whole =
+                length as u64 >= PAGE && words(&record.read).all(|word| word == u64::MAX);
         }
         let page = mem.page(cached.slot);
         Ok(match copied {
@@ -187,8 +225,13 @@ impl Overlay {
             self.lengthen(record);
         }
         let spare = &mut self.spare;
-        let copied = self.copies[record].get_or_insert_with(|| empty(spare));
-        mark(&mut copied.written, None, (address % PAGE) as usize, length);
+        let copied = self.copies[record].get_or_insert_with(|| {
+            // Reads of the page have to see the writes from now on.
+            #[cfg(feature = "fast")]
+            space.host_pages().remove_reads();
+            empty(spare)
+        });
+        mark(&copied.written, None, (address % PAGE) as usize, length);
         Ok(copied.bytes.as_mut())
     }
 
@@ -204,6 +247,27 @@ impl Overlay {
         self.write(mem, space, address, 0)?;
         self.read(mem, space, address, PAGE as usize)?;
         self.write(mem, space, address, PAGE as usize)
+    }
+
+    /// The page of a remembered translation for machine code, and where it marks accesses: the
+    /// part's copy to write, memory to read. `None` if the part writes a page that is to be read,
+    /// or has no copy of a page that is to be written.
+    #[cfg(feature = "fast")]
+    pub(super) fn lend(&self, mem: &Memory, cached: Cached, write: bool) -> Option<Entry> {
+        let copied = self.copies.get(cached.record as usize).and_then(Option::as_deref);
+        match (copied, write) {
+            (Some(copied), true) => {
+                let entry = Entry::new(cached.page, copied.bytes.start());
+                Some(entry.with_marks(start(&copied.written)))
+            }
+            (None, false) => {
+                let entry = Entry::new(cached.page, mem.existing(cached.slot)?.start());
+                let record = &self.records.borrow()[cached.record as usize];
+                let marked = !record.whole;
+                Some(if marked { entry.with_marks(start(&record.read)) } else { entry })
+            }
+            _ => None,
+        }
     }
 
     #[cold]
@@ -254,7 +318,7 @@ impl Overlay {
         let index = self.record(at / PAGE) as usize;
         let record = &mut self.records.borrow_mut()[index];
         record.table = true;
-        mark(&mut record.read, None, (at % PAGE) as usize, 8);
+        mark(&record.read, None, (at % PAGE) as usize, 8);
         Some(bits)
     }
 
@@ -262,7 +326,14 @@ impl Overlay {
     fn record(&self, frame: u64) -> u32 {
         let mut records = self.records.borrow_mut();
         *self.index.borrow_mut().entry(frame).or_insert_with(|| {
-            records.push(Record { frame, read: NO_BITS, whole: false, table: false });
+            let new = Record { frame, read: NO_MARKS, whole: false, table: false };
+            records.push(match self.unused.borrow_mut().pop() {
+                Some(mut unused) => {
+                    *unused = new;
+                    unused
+                }
+                None => Box::new(new),
+            });
             records.len() as u32 - 1
         })
     }
@@ -270,12 +341,12 @@ impl Overlay {
     /// The records of written frames, each with the copy that holds the writes.
     fn written<'r>(
         &'r self,
-        records: &'r [Record],
+        records: &'r [Box<Record>],
     ) -> impl Iterator<Item = (&'r Record, &'r Copied)> {
         records
             .iter()
             .zip(&self.copies)
-            .filter_map(|(record, copied)| Some((record, copied.as_deref()?)))
+            .filter_map(|(record, copied)| Some((&**record, copied.as_deref()?)))
     }
 
     /// Copies the part's writes to memory, and the translations in its TLB `own` to `space`. Adds
@@ -294,7 +365,7 @@ impl Overlay {
             let Some(slot) = mem.touch(record.frame) else { continue };
             copied.put(&mut mem.page_mut(slot));
             let bits = written.bytes.entry(record.frame).or_insert(NO_BITS);
-            bits.iter_mut().zip(&copied.written).for_each(|(bits, new)| *bits |= new);
+            bits.iter_mut().zip(words(&copied.written)).for_each(|(bits, new)| *bits |= new);
         }
         written
             .tables
@@ -316,7 +387,7 @@ impl Overlay {
 fn empty(spare: &mut Vec<Box<Copied>>) -> Box<Copied> {
     match spare.pop() {
         Some(mut used) => {
-            used.written.fill(0);
+            used.written = NO_MARKS;
             used.lines.set(0);
             used
         }
@@ -350,7 +421,7 @@ impl Copied {
             let line = rest.trailing_zeros() as usize;
             rest &= rest - 1;
             let mut bytes = [0; 64];
-            match self.written[line] {
+            match self.written[line].get() {
                 u64::MAX => continue,
                 0 => page.read(64 * line, &mut bytes),
                 written => {
@@ -370,7 +441,7 @@ impl Copied {
 
     /// Copies to `page` the bytes that the part wrote.
     fn put(&self, page: &mut PageMut<'_>) {
-        for (&bits, at) in self.written.iter().zip((0..).step_by(64)) {
+        for (bits, at) in words(&self.written).zip((0..).step_by(64)) {
             if bits == 0 {
                 continue;
             }
@@ -444,9 +515,11 @@ impl Written {
     /// is the first to write.
     pub fn admits(&self, mem: &Memory, part: &Overlay) -> bool {
         let records = part.records.borrow();
-        let stale = |record: &Record| {
+        let stale = |record: &Box<Record>| {
             let written = self.bytes.get(&record.frame);
-            written.is_some_and(|written| written.iter().zip(&record.read).any(|(w, r)| w & r != 0))
+            written.is_some_and(|written| {
+                written.iter().zip(words(&record.read)).any(|(w, r)| w & r != 0)
+            })
         };
         let mut new = 0;
         let table = |(record, _): (&Record, _)| {

@@ -191,13 +191,25 @@ pub struct Memory {
     /// The page that is written when a remembered translation leads to a freed block.
     nowhere: Box<Page>,
     /// See [`Memory::identity`].
-    identity: u64,
+    identity: Identity,
 }
 
-/// A number that no other call returns.
-fn unique() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    NEXT.fetch_add(1, Ordering::Relaxed)
+/// A number. The default one is different each time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Identity(pub(super) u64);
+
+impl fmt::Debug for Identity {
+    /// Writes no number, so that the texts of equal values are equal.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Identity").finish_non_exhaustive()
+    }
+}
+
+impl Default for Identity {
+    fn default() -> Identity {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Identity(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 impl fmt::Debug for Memory {
@@ -238,7 +250,7 @@ impl Memory {
             limit: bytes / PAGE,
             installed: 0,
             nowhere: Box::new(Page::zeros()),
-            identity: unique(),
+            identity: Identity::default(),
         }
     }
 
@@ -279,7 +291,7 @@ impl Memory {
             limit: self.limit,
             installed: self.installed,
             nowhere: Box::new(Page::zeros()),
-            identity: unique(),
+            identity: Identity::default(),
         })
     }
 
@@ -350,7 +362,7 @@ impl Memory {
         if !whole || frames.first < FIRST_OWN_FRAME || frames.count == 0 {
             return;
         }
-        self.identity = unique();
+        self.identity = Identity::default();
         if let Block::Own(_) =
             std::mem::replace(&mut self.blocks[block as usize], Block::Own(Box::default()))
         {
@@ -385,7 +397,7 @@ impl Memory {
     pub fn write_later(&mut self, frames: Frames, offset: u64, length: u64, position: u64) -> bool {
         assert!(offset + length <= frames.bytes(), "{length} bytes at {offset} in {frames:?}");
         let Some((block, range)) = self.range(frames) else { return false };
-        self.identity = unique();
+        self.identity = Identity::default();
         let (Some(Some(later)), Block::Own(pages)) =
             (self.later.get_mut(block), &mut self.blocks[block])
         else {
@@ -419,7 +431,7 @@ impl Memory {
     pub fn bytes_mut(&mut self, frames: Frames) -> &mut [u8] {
         let Some((block, range)) = self.range(frames) else { return &mut [] };
         self.load_all(block, &range);
-        self.identity = unique();
+        self.identity = Identity::default();
         let Block::Own(pages) = &mut self.blocks[block] else { not_own() };
         Page::slice_mut(&mut pages[range])
     }
@@ -508,7 +520,7 @@ impl Memory {
     /// become invalid: pages are freed, or borrowed as slices.
     #[cfg(feature = "fast")]
     pub(super) fn identity(&self) -> u64 {
-        self.identity
+        self.identity.0
     }
 
     /// Contents of the frame at `slot`; `None` if its block was freed.

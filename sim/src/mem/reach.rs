@@ -3,9 +3,13 @@
 //! An address space has a table of pages beside its TLB. An entry is valid only while the TLB has
 //! the same translation: whatever changes an entry of the TLB removes the page. All pages are
 //! removed if the memory may have moved ([`Memory::identity`]).
+//!
+//! Over an [`Overlay`], machine code marks its accesses as the model does. It reads only pages that
+//! the part has not written.
 
 #![allow(unsafe_code, reason = "machine code accesses pages by pointers")]
 
+use super::overlay::Overlay;
 use super::physical::Memory;
 use super::space::AddressSpace;
 use super::{PAGE, Page};
@@ -22,8 +26,8 @@ const _: () = assert!(PAGE as usize == genxml_jit::PAGE, "the pages of code are 
 pub(super) struct HostPages {
     reads: Pages,
     writes: Pages,
-    /// The identity of the memory that the pages belong to.
-    memory: Cell<u64>,
+    /// The identity of the memory or overlay that the pages belong to.
+    owner: Cell<u64>,
     /// Numbers of the pages that were added last.
     recent: Cell<[u64; SHADOWED]>,
 }
@@ -42,7 +46,7 @@ impl HostPages {
         Box::new(HostPages {
             reads: [const { Cell::new(Entry::NONE) }; PAGES],
             writes: [const { Cell::new(Entry::NONE) }; PAGES],
-            memory: Cell::new(0),
+            owner: Cell::new(0),
             recent: Cell::new([u64::MAX; SHADOWED]),
         })
     }
@@ -53,22 +57,30 @@ impl HostPages {
         self.writes[entry].set(Entry::NONE);
     }
 
-    /// Removes all pages, unless they belong to `memory`.
+    /// Removes all pages that are read.
+    pub(super) fn remove_reads(&self) {
+        self.reads.iter().for_each(|entry| entry.set(Entry::NONE));
+    }
+
+    /// Removes all pages, unless they belong to the memory or overlay with this identity.
     #[inline]
-    fn belong_to(&self, memory: &Memory) {
-        if self.memory.get() != memory.identity() {
+    fn belong_to(&self, owner: u64) {
+        if self.owner.get() != owner {
             (0..PAGES).for_each(|entry| self.remove(entry));
-            self.memory.set(memory.identity());
+            self.owner.set(owner);
         }
     }
 
+    /// Adds the page that `entry` returns, if it is not in the table yet.
     #[inline]
-    fn add(&self, number: u64, page: &Page, write: bool) {
+    fn add(&self, number: u64, write: bool, entry: impl FnOnce() -> Option<Entry>) {
         let table = if write { &self.writes } else { &self.reads };
-        if table[Entry::entry(number)].get().number() == number {
+        let place = &table[Entry::entry(number)];
+        if place.get().number() == number {
             return;
         }
-        table[Entry::entry(number)].set(Entry::new(number, page.start()));
+        let Some(entry) = entry() else { return };
+        place.set(entry);
         let mut recent = self.recent.get();
         if !recent.contains(&number) {
             recent.rotate_right(1);
@@ -87,22 +99,54 @@ pub(super) fn reach<'r>(
     bounds: Option<&'r [Bounds; BOUNDS]>,
 ) -> Reach<'r> {
     let pages = space.host_pages();
-    pages.belong_to(memory);
+    pages.belong_to(memory.identity());
     // SAFETY: the pages belong to `memory`, which is borrowed by `&mut` as long as the result
     // exists, and whose identity has not changed since they were added. So they are valid, nobody
     // has a slice of their bytes, and the model makes no other access.
     unsafe { Reach::window(window).with_pages(&pages.reads, &pages.writes, bounds) }
 }
 
+/// As [`reach`], over an overlay.
+#[inline]
+pub(super) fn reach_over<'r>(
+    overlay: &'r mut Overlay,
+    space: &'r AddressSpace,
+    window: &'r mut [u8],
+    bounds: Option<&'r [Bounds; BOUNDS]>,
+) -> Reach<'r> {
+    let pages = space.host_pages();
+    pages.belong_to(overlay.identity());
+    // SAFETY: the pages to write and all marks belong to `overlay`, which is borrowed by `&mut` as
+    // long as the result exists, and whose identity has not changed since they were added. The
+    // pages to read belong to the memory below the overlay, which does not change as long as the
+    // overlay is used. Marks and pages are cells and atomics.
+    unsafe { Reach::window(window).with_pages(&pages.reads, &pages.writes, bounds) }
+}
+
 /// Lets machine code access the page of `address`, to read or to write, if the TLB has it.
 #[inline]
 pub(super) fn add(memory: &Memory, space: &AddressSpace, address: u64, write: bool) {
-    if let Some(cached) = space.remembered(address, write)
-        && let Some(page) = memory.existing(cached.slot)
-    {
+    if let Some(cached) = space.remembered(address, write) {
         let pages = space.host_pages();
-        pages.belong_to(memory);
-        pages.add(cached.page, page, write);
+        pages.belong_to(memory.identity());
+        let page = || Some(Entry::new(cached.page, memory.existing(cached.slot)?.start()));
+        pages.add(cached.page, write, page);
+    }
+}
+
+/// As [`add`], over an overlay.
+#[inline]
+pub(super) fn add_over(
+    memory: &Memory,
+    overlay: &Overlay,
+    space: &AddressSpace,
+    address: u64,
+    write: bool,
+) {
+    if let Some(cached) = space.remembered(address, write) {
+        let pages = space.host_pages();
+        pages.belong_to(overlay.identity());
+        pages.add(cached.page, write, || overlay.lend(memory, cached, write));
     }
 }
 
@@ -129,7 +173,7 @@ impl Shadow {
         bounds: Option<&[Bounds; BOUNDS]>,
     ) -> Shadow {
         let pages = space.host_pages();
-        pages.belong_to(memory);
+        pages.belong_to(memory.identity());
         let table = || Box::new([const { Cell::new(Entry::NONE) }; PAGES]);
         let (reads, writes) = (table(), table());
         let (mut copies, mut frames) = (Vec::new(), Vec::new());

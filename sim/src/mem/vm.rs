@@ -154,7 +154,7 @@ impl<'a> Vm<'a> {
     }
 
     /// Memory for machine code: `window`, and the pages that were [lent](Self::lend), with `bounds`
-    /// to find them. There are no pages if accesses are recorded, or over an [`Overlay`].
+    /// to find them. There are no pages if accesses are recorded.
     #[cfg(feature = "fast")]
     #[inline]
     pub fn reach<'r>(
@@ -164,7 +164,8 @@ impl<'a> Vm<'a> {
     ) -> Reach<'r> {
         match &mut self.target {
             Target::Memory(mem) => reach::reach(mem, self.space, window, bounds),
-            Target::Overlay(..) | Target::Logged(..) => Reach::window(window),
+            Target::Overlay(_, overlay) => reach::reach_over(overlay, self.space, window, bounds),
+            Target::Logged(..) => Reach::window(window),
         }
     }
 
@@ -173,13 +174,17 @@ impl<'a> Vm<'a> {
     #[cfg(feature = "fast")]
     #[inline]
     pub fn lend(&self, address: u64, write: bool) {
-        if let Target::Memory(mem) = &self.target {
-            reach::add(mem, self.space, address, write);
+        match &self.target {
+            Target::Memory(mem) => reach::add(mem, self.space, address, write),
+            Target::Overlay(mem, overlay) => {
+                reach::add_over(mem, overlay, self.space, address, write);
+            }
+            Target::Logged(..) => {}
         }
     }
 
-    /// Copies of the pages that were [lent](Self::lend) last; `None` if
-    /// [`reach`](Self::reach) has no pages.
+    /// Copies of the pages that were [lent](Self::lend) last; `None` over an [`Overlay`], or if
+    /// accesses are recorded.
     #[cfg(feature = "fast")]
     pub fn shadow(&self, bounds: Option<&[Bounds; BOUNDS]>) -> Option<Shadow> {
         match &self.target {
