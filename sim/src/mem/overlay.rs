@@ -228,7 +228,7 @@ impl Overlay {
         let copied = self.copies[record].get_or_insert_with(|| {
             // Reads of the page have to see the writes from now on.
             #[cfg(feature = "fast")]
-            space.host_pages().remove_reads();
+            space.forget_reads();
             empty(spare)
         });
         mark(&copied.written, None, (address % PAGE) as usize, length);

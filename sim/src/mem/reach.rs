@@ -28,6 +28,8 @@ pub(super) struct HostPages {
     writes: Pages,
     /// The identity of the memory or overlay that the pages belong to.
     owner: Cell<u64>,
+    /// True if there can be pages.
+    any: Cell<bool>,
     /// Numbers of the pages that were added last.
     recent: Cell<[u64; SHADOWED]>,
 }
@@ -47,6 +49,7 @@ impl HostPages {
             reads: [const { Cell::new(Entry::NONE) }; PAGES],
             writes: [const { Cell::new(Entry::NONE) }; PAGES],
             owner: Cell::new(0),
+            any: Cell::new(false),
             recent: Cell::new([u64::MAX; SHADOWED]),
         })
     }
@@ -59,15 +62,23 @@ impl HostPages {
 
     /// Removes all pages that are read.
     pub(super) fn remove_reads(&self) {
-        self.reads.iter().for_each(|entry| entry.set(Entry::NONE));
+        if self.any.get() {
+            self.reads.iter().for_each(|entry| entry.set(Entry::NONE));
+        }
+    }
+
+    /// Removes all pages.
+    pub(super) fn clear(&self) {
+        if self.any.replace(false) {
+            (0..PAGES).for_each(|entry| self.remove(entry));
+        }
     }
 
     /// Removes all pages, unless they belong to the memory or overlay with this identity.
     #[inline]
     fn belong_to(&self, owner: u64) {
-        if self.owner.get() != owner {
-            (0..PAGES).for_each(|entry| self.remove(entry));
-            self.owner.set(owner);
+        if self.owner.replace(owner) != owner {
+            self.clear();
         }
     }
 
@@ -81,6 +92,7 @@ impl HostPages {
         }
         let Some(entry) = entry() else { return };
         place.set(entry);
+        self.any.set(true);
         let mut recent = self.recent.get();
         if !recent.contains(&number) {
             recent.rotate_right(1);

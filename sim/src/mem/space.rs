@@ -262,8 +262,12 @@ impl AddressSpace {
 
     /// Forgets all remembered translations.
     pub fn forget(&mut self) {
-        for index in 0..TLB_ENTRIES {
-            self.replace(index, NOTHING);
+        for place in self.tlb.get().into_iter().flat_map(|tlb| tlb.iter()) {
+            place.set(NOTHING);
+        }
+        #[cfg(feature = "fast")]
+        if let Some(host) = self.host.0.get() {
+            host.clear();
         }
     }
 
@@ -400,6 +404,14 @@ impl AddressSpace {
         #[cfg(feature = "fast")]
         if let Some(host) = self.host.0.get() {
             host.remove(index);
+        }
+    }
+
+    /// Machine code may not read the pages any more that it could read until now.
+    #[cfg(feature = "fast")]
+    pub(super) fn forget_reads(&self) {
+        if let Some(host) = self.host.0.get() {
+            host.remove_reads();
         }
     }
 
