@@ -9,11 +9,11 @@
 use super::execute;
 use super::fast::{self, Level, Operation};
 use super::kernel::Kernel;
-use super::modes::{Change, Modes};
+use super::modes::{Change, Modes, masks_control};
 use super::regions::{CE0, CR0, GRF_BYTES, IP, MASK0, MS0, MSD0, N0, REGISTER, SR0, TDR0, TM0};
 use super::stop::{Interrupt, Stop, Trap};
 use super::thread::Thread;
-use super::uop::{NOWHERE, Op, Opcode, Shape, Target, Type, Uop};
+use super::uop::{NOWHERE, Shape, Target, Uop};
 use crate::assumptions::{MACHINE_REGISTERS_DROP_WRITES, SUPPRESSED_BREAKPOINT_STEPS};
 use crate::machine::fault::{Exception, Refusal};
 use genxml_core::{Address, U, U64};
@@ -335,29 +335,6 @@ impl Thread {
             }
         }
     }
-}
-
-/// True if an instruction writes `cr0`, always executes, and depends on nothing but `cr0`.
-pub(super) fn masks(u: &Uop) -> bool {
-    masks_control(u).is_some()
-}
-
-/// The operation and the constant of an instruction that always executes, and whose result depends
-/// on nothing but `cr0`: an AND or OR of `cr0.0` with a constant, to `cr0.0`. `None` for others.
-fn masks_control(u: &Uop) -> Option<(Op, u64)> {
-    let control = u16::try_from(CR0).ok()?;
-    let [from, mask, _] = &u.src;
-    let Shape::Immediate(bits) = mask.shape else { return None };
-    let masks = matches!(u.op, Op::Isa(Opcode::And | Opcode::Or))
-        && matches!(u.dst.target, Target::File { offset, .. } if offset == control)
-        && matches!(from.shape, Shape::Scalar(offset) if offset == control)
-        && [u.dst.ty, from.ty] == [Type::Ud; 2]
-        && matches!(mask.ty, Type::D | Type::Ud | Type::Uw)
-        && from.plain()
-        && mask.plain()
-        && (u.size, u.no_mask, u.saturate) == (1, true, false)
-        && (u.predicate.is_none(), u.condition.is_none()) == (true, true);
-    masks.then_some((u.op, bits))
 }
 
 /// True if the byte `offset` of the file is in a machine register: writes to it have side effects.

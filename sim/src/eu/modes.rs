@@ -1,7 +1,8 @@
 //! How a thread computes: the modes of `cr0.0`.
 
+use super::regions::CR0;
 use super::soft::Rounding;
-use super::uop::{Op, Type};
+use super::uop::{Op, Opcode, Shape, Target, Type, Uop};
 use genxml_eu::gen8::eu_registers::ControlRegister;
 
 /// How the thread computes, from `cr0.0`.
@@ -30,7 +31,7 @@ pub struct Modes {
 /// thread repeats it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
-    /// The instruction, if [`super::control::masks_control`] has a value for it.
+    /// The instruction, if [`masks_control`] has a value for it.
     pub by: Option<(Op, u64)>,
     pub before: [u32; 8],
     /// What the instruction wrote.
@@ -83,4 +84,22 @@ impl Modes {
     pub fn rounding_mode(&self) -> Rounding {
         Rounding::from_control(self.rounding)
     }
+}
+
+/// The operation and the constant of an instruction that always executes, and whose result depends
+/// on nothing but `cr0`: an AND or OR of `cr0.0` with a constant, to `cr0.0`. `None` for others.
+pub(super) fn masks_control(u: &Uop) -> Option<(Op, u64)> {
+    let control = u16::try_from(CR0).ok()?;
+    let [from, mask, _] = &u.src;
+    let Shape::Immediate(bits) = mask.shape else { return None };
+    let masks = matches!(u.op, Op::Isa(Opcode::And | Opcode::Or))
+        && matches!(u.dst.target, Target::File { offset, .. } if offset == control)
+        && matches!(from.shape, Shape::Scalar(offset) if offset == control)
+        && [u.dst.ty, from.ty] == [Type::Ud; 2]
+        && matches!(mask.ty, Type::D | Type::Ud | Type::Uw)
+        && from.plain()
+        && mask.plain()
+        && (u.size, u.no_mask, u.saturate) == (1, true, false)
+        && (u.predicate.is_none(), u.condition.is_none()) == (true, true);
+    masks.then_some((u.op, bits))
 }

@@ -2,7 +2,7 @@
 //! it can read. Before a thread starts, only registers that an earlier thread wrote and that the
 //! kernel can read before it writes them have to be cleared.
 
-use super::control;
+use super::modes::masks_control;
 use super::regions::{GRF_BYTES, REGISTER};
 use super::uop::{Dst, Op, Opcode, Response, SendInfo, Shape, Src, Target, Uop};
 use genxml_eu::gen8::messages::MessageDescriptor;
@@ -103,7 +103,7 @@ pub fn start(uops: &[Uop]) -> Start {
 fn reads(u: &Uop) -> Option<u128> {
     use Opcode::*;
     let Op::Isa(opcode) = u.op else { return None };
-    if u.dst.control && !control::masks(u) {
+    if u.dst.control && masks_control(u).is_none() {
         return None;
     }
     match opcode {

@@ -6,7 +6,7 @@
 //! * [`space`]: [`AddressSpace`] translates addresses with page tables: per process with four or
 //!   three levels, stored in frames, or global;
 //! * [`Vm`]: memory through page tables: reads and writes at graphics addresses;
-//! * `reach`: the pages that the machine code of kernels accesses without calls;
+//! * `host_pages`, `reach`: the pages that the machine code of kernels accesses without calls;
 //! * [`overlay`]: records what the parts of a walker or draw that run in parallel read and wrote;
 //! * [`log`]: records each [access], for observers; [`outside`]: accesses that bounds cut
 //!   off; [`lines`]: leaves out accesses that an observer of caches does not need;
@@ -18,6 +18,8 @@ pub mod coherence;
 mod entry;
 pub mod fault;
 mod frames;
+#[cfg(feature = "fast")]
+mod host_pages;
 mod later;
 pub mod lines;
 pub mod log;

@@ -31,7 +31,10 @@ const NO_BITS: Bits = [0; PAGE as usize / 64];
 /// after them.
 type Marks = [Cell<u64>; PAGE as usize / 64 + 1];
 
-const NO_MARKS: Marks = [const { Cell::new(0) }; PAGE as usize / 64 + 1];
+/// Marks of no byte.
+const fn no_marks() -> Marks {
+    [const { Cell::new(0) }; PAGE as usize / 64 + 1]
+}
 
 /// The first word of marks, for machine code.
 #[cfg(feature = "fast")]
@@ -74,9 +77,9 @@ type FrameSet = HashSet<u64, BuildHasherDefault<FrameHasher>>;
 /// The reads and writes of one part. Any number of overlays may share one memory.
 #[derive(Debug, Default)]
 pub struct Overlay {
-    records: RefCell<Vec<Box<Record>>>,
+    records: RefCell<Records>,
     /// Unused boxes for later records.
-    unused: RefCell<Vec<Box<Record>>>,
+    unused: RefCell<Records>,
     /// Indices into `records`, by frame number.
     index: RefCell<FrameMap<u32>>,
     /// A number that no other overlay has. [`clear`](Overlay::clear) changes it.
@@ -89,6 +92,9 @@ pub struct Overlay {
     /// True if the part depends on more than memory, so it has to run at its position in the order.
     ordered: Cell<bool>,
 }
+
+/// Records that do not move: machine code marks reads in them.
+type Records = Vec<Box<Record>>;
 
 /// What a part did with one frame that it accessed, except its writes, which are in
 /// `Overlay::copies`.
@@ -326,7 +332,7 @@ impl Overlay {
     fn record(&self, frame: u64) -> u32 {
         let mut records = self.records.borrow_mut();
         *self.index.borrow_mut().entry(frame).or_insert_with(|| {
-            let new = Record { frame, read: NO_MARKS, whole: false, table: false };
+            let new = Record { frame, read: no_marks(), whole: false, table: false };
             records.push(match self.unused.borrow_mut().pop() {
                 Some(mut unused) => {
                     *unused = new;
@@ -387,7 +393,7 @@ impl Overlay {
 fn empty(spare: &mut Vec<Box<Copied>>) -> Box<Copied> {
     match spare.pop() {
         Some(mut used) => {
-            used.written = NO_MARKS;
+            used.written = no_marks();
             used.lines.set(0);
             used
         }
@@ -515,7 +521,7 @@ impl Written {
     /// is the first to write.
     pub fn admits(&self, mem: &Memory, part: &Overlay) -> bool {
         let records = part.records.borrow();
-        let stale = |record: &Box<Record>| {
+        let stale = |record: &Record| {
             let written = self.bytes.get(&record.frame);
             written.is_some_and(|written| {
                 written.iter().zip(words(&record.read)).any(|(w, r)| w & r != 0)
@@ -527,7 +533,7 @@ impl Written {
             record.table || self.tables.contains(&record.frame)
         };
         !part.ordered.get()
-            && !records.iter().any(stale)
+            && !records.iter().any(|record| stale(record))
             && !part.written(&records).any(table)
             && mem.has_room(new)
     }

@@ -1,8 +1,5 @@
-//! Memory for the machine code of kernels, which accesses pages without calls.
-//!
-//! An address space has a table of pages beside its TLB. An entry is valid only while the TLB has
-//! the same translation: whatever changes an entry of the TLB removes the page. All pages are
-//! removed if the memory may have moved ([`Memory::identity`]).
+//! Memory for the machine code of kernels, which accesses pages without calls. The pages are those
+//! of [`super::host_pages`].
 //!
 //! Over an [`Overlay`], machine code marks its accesses as the model does. It reads only pages that
 //! the part has not written.
@@ -17,90 +14,7 @@ use genxml_jit::{BOUNDS, Bounds, PAGES, Page as Entry, Pages, Reach};
 use std::cell::Cell;
 use std::fmt;
 
-/// Maximum number of pages of a [`Shadow`].
-const SHADOWED: usize = 8;
-
 const _: () = assert!(PAGE as usize == genxml_jit::PAGE, "the pages of code are those of memory");
-
-/// The pages that machine code may access.
-pub(super) struct HostPages {
-    reads: Pages,
-    writes: Pages,
-    /// The identity of the memory or overlay that the pages belong to.
-    owner: Cell<u64>,
-    /// True if there can be pages.
-    any: Cell<bool>,
-    /// Numbers of the pages that were added last.
-    recent: Cell<[u64; SHADOWED]>,
-}
-
-// SAFETY: the pointers are used only with the memory that they belong to, which is `Send` too.
-unsafe impl Send for HostPages {}
-
-impl fmt::Debug for HostPages {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HostPages").finish_non_exhaustive()
-    }
-}
-
-impl HostPages {
-    pub(super) fn new() -> Box<HostPages> {
-        Box::new(HostPages {
-            reads: [const { Cell::new(Entry::NONE) }; PAGES],
-            writes: [const { Cell::new(Entry::NONE) }; PAGES],
-            owner: Cell::new(0),
-            any: Cell::new(false),
-            recent: Cell::new([u64::MAX; SHADOWED]),
-        })
-    }
-
-    /// Removes the pages at one entry.
-    pub(super) fn remove(&self, entry: usize) {
-        self.reads[entry].set(Entry::NONE);
-        self.writes[entry].set(Entry::NONE);
-    }
-
-    /// Removes all pages that are read.
-    pub(super) fn remove_reads(&self) {
-        if self.any.get() {
-            self.reads.iter().for_each(|entry| entry.set(Entry::NONE));
-        }
-    }
-
-    /// Removes all pages.
-    pub(super) fn clear(&self) {
-        if self.any.replace(false) {
-            (0..PAGES).for_each(|entry| self.remove(entry));
-        }
-    }
-
-    /// Removes all pages, unless they belong to the memory or overlay with this identity.
-    #[inline]
-    fn belong_to(&self, owner: u64) {
-        if self.owner.replace(owner) != owner {
-            self.clear();
-        }
-    }
-
-    /// Adds the page that `entry` returns, if it is not in the table yet.
-    #[inline]
-    fn add(&self, number: u64, write: bool, entry: impl FnOnce() -> Option<Entry>) {
-        let table = if write { &self.writes } else { &self.reads };
-        let place = &table[Entry::entry(number)];
-        if place.get().number() == number {
-            return;
-        }
-        let Some(entry) = entry() else { return };
-        place.set(entry);
-        self.any.set(true);
-        let mut recent = self.recent.get();
-        if !recent.contains(&number) {
-            recent.rotate_right(1);
-            recent[0] = number;
-            self.recent.set(recent);
-        }
-    }
-}
 
 /// The window, and the pages of `space` that were [added](add).
 #[inline]

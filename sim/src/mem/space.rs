@@ -13,9 +13,9 @@
 use super::entry::Entry;
 use super::fault::{Cause, Nearby, PageFault, Tables};
 use super::frames::Slot;
-use super::physical::{Frames, Memory, OutOfMemory};
 #[cfg(feature = "fast")]
-use super::reach::HostPages;
+use super::host_pages::HostPages;
+use super::physical::{Frames, Memory, OutOfMemory};
 use super::{ADDRESS_MASK, PAGE};
 use std::cell::{Cell, OnceCell};
 
