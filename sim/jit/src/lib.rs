@@ -243,7 +243,7 @@ mod tests {
                 unsafe { Reach::window(&mut []).with_pages(&reads, &writes, Some(&bounds)) };
             let exit = code.call(number, &mut block, &[0; MASK_LANES], &reach);
             if exit == 0 {
-                let at = addresses[0] as usize % PAGE & !3;
+                let at = (addresses[0] as usize % PAGE) & !3;
                 assert_eq!(marks[0], bits(at..at + ROW), "marks of reads");
                 // The routine has announced two rows.
                 let end = written.iter().rposition(|byte| *byte != 0).unwrap_or(0) / 4 * 4 + 4;
