@@ -1,6 +1,6 @@
 //! Vector code for x86-64, made at run time and called through a safe interface.
 //!
-//! The code jumps only forward, so every call ends. It accesses three kinds of memory, and no other:
+//! The code jumps only forward, so every call ends. It accesses three kinds of memory and no other:
 //!
 //! - The *block* has a size that is known when the code is made. [`Assembler`] checks every memory
 //!   operand against it.

@@ -349,7 +349,7 @@ impl Thread {
         }
         if let Some(at) = shadow.and_then(|shadow| world.difference(&shadow)) {
             let why = format!(
-                "GENX_EU=verify: the machine code of messages leaves another byte at address {at:#x}"
+                "GENX_EU=verify: the machine code of messages leaves another byte at {at:#x}"
             );
             let offset = kernel.uops[instructions.start as usize].offset;
             return Err(world.trap(Refusal::illegal(why).into(), offset));

@@ -1,8 +1,8 @@
 //! The pages that the machine code of kernels may access, by their numbers.
 //!
 //! An address space has such a table beside its TLB. An entry is valid only while the TLB has the
-//! same translation: whatever changes an entry of the TLB removes the page. All pages are removed if
-//! the memory may have moved ([`Memory::identity`](super::Memory)).
+//! same translation: whatever changes an entry of the TLB removes the page. All pages are removed
+//! if the memory may have moved ([`Memory::identity`](super::Memory)).
 
 #![allow(unsafe_code, reason = "the pages are pointers, which move to other threads")]
 

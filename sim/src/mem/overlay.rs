@@ -27,8 +27,8 @@ type Bits = [u64; PAGE as usize / 64];
 
 const NO_BITS: Bits = [0; PAGE as usize / 64];
 
-/// As [`Bits`], set by the model and by machine code, which may also write the old value of the word
-/// after them.
+/// As [`Bits`], set by the model and by machine code. Machine code may also write the old value of
+/// the word after them.
 type Marks = [Cell<u64>; PAGE as usize / 64 + 1];
 
 /// Marks of no byte.

@@ -1,4 +1,5 @@
-//! Compares messages to buffers and to addresses in machine code with the same messages slot by slot.
+//! Compares messages to buffers and to addresses in machine code with the same messages, executed
+//! slot by slot.
 
 use crate::eu::support::{World, decode, end, grf};
 use genxml_eu::instruction::{
@@ -173,9 +174,9 @@ fn instruction(random: &mut Random) -> Instruction {
     }
 }
 
-/// Sets the offsets and the addresses: of adjacent dwords, of the same dword, of dwords of which one
-/// is elsewhere, of dwords near the end of a page or of the buffer, and of two registers that are
-/// adjacent each, but not to each other. They are not all multiples of 4.
+/// Sets the offsets and the addresses: of adjacent dwords, of the same dword, of dwords of which
+/// one is elsewhere, of dwords near the end of a page or of the buffer, and of two registers that
+/// are adjacent each, but not to each other. They are not all multiples of 4.
 fn set_offsets(random: &mut Random, thread: &mut Thread) {
     let starts = [0; 5].map(|_| random.below(BUFFER.bytes - 128) as u32);
     let odd = random.index(16);

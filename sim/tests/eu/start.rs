@@ -17,7 +17,7 @@ fn copy(to: u8, from: u8, channels: u8) -> Instruction {
     }
 }
 
-/// A read of eight dwords from the buffer with binding table index 0. The offsets are in a register.
+/// A read of eight dwords from the buffer with binding table index 0, at the offsets in a register.
 fn load(to: u8, offsets: u8) -> Instruction {
     Instruction {
         send: Some(Send {
