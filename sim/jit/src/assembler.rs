@@ -153,13 +153,13 @@ enum Rm {
     Constant(usize),
 }
 
-/// How a routine finds the address of an access to pages.
+/// How a routine gets the address of an access to a page from a register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Address {
-    /// The position is the address. Only its lowest 48 bits are used.
+    /// The register holds the address. Only its lowest 48 bits are used.
     Absolute,
-    /// The position has 32 bits. It counts from the base of the bounds with this number; the access
-    /// has to end inside these bounds.
+    /// The register holds an offset of 32 bits from the base of a range ([`Bounds`]). This number
+    /// selects the range. The access has to end inside the range.
     Within(u8),
 }
 
@@ -169,7 +169,7 @@ enum Reachable {
     Nothing,
     /// This number of bytes from the position in the window on.
     Window(usize),
-    /// This number of bytes from the position in a page on, to read, or to write if `write`.
+    /// `bytes` bytes from the position in a page on: to write if `write`, else to read.
     Page {
         bytes: usize,
         write: bool,
@@ -310,8 +310,8 @@ impl Assembler {
         self.jump(&[0x0f, 0x85])
     }
 
-    /// Sets the target of a jump to the next instruction. The window can be accessed again only
-    /// after another [`seek`](Self::seek).
+    /// Sets the target of a jump to the next instruction. The window and pages can be accessed
+    /// again only after another [`seek`](Self::seek) or [`seek_page`](Self::seek_page).
     pub fn target(&mut self, jump: Jump) {
         self.reachable = Reachable::Nothing;
         self.jumps -= 1;
@@ -349,7 +349,8 @@ impl Assembler {
     /// then returns `number`, unless the window has `bytes` bytes from the position on. The
     /// following instructions can access these bytes, until the next call of
     /// [`skip_unless`](Self::skip_unless), [`leave_unless`](Self::leave_unless),
-    /// [`seek`](Self::seek), [`target`](Self::target) or [`store_bits`](Self::store_bits).
+    /// [`seek`](Self::seek), [`seek_page`](Self::seek_page), [`target`](Self::target) or
+    /// [`store_bits`](Self::store_bits).
     ///
     /// # Panics
     /// If `number` is 0, or if `bytes` is more than 2^30.
@@ -366,11 +367,12 @@ impl Assembler {
         self.reachable = Reachable::Window(bytes);
     }
 
-    /// Sets the position in a page to that of an address: the lowest 32 bits of `reg`, or the
-    /// lowest 64 for [`Address::Absolute`]. Bits 1:0 of the position are ignored. Leaves the
-    /// routine, which then returns `number`, unless the table of pages to read, or to write if
-    /// `write`, has the page, and the page has `bytes` bytes from the address on. The following
-    /// instructions can access these bytes, as those after [`seek`](Self::seek).
+    /// Sets the position in a page to that of an address. Lane 0 of `reg` holds the address or the
+    /// offset: its lowest 64 bits for [`Address::Absolute`], else its lowest 32 bits. Bits 1:0 of
+    /// `reg` are ignored. The routine looks for the page in the table of pages to write if `write`,
+    /// else in the table of pages to read. It returns `number` if the table does not have the page,
+    /// or if fewer than `bytes` bytes follow up to the end of the page or of the bounds. The
+    /// following instructions can access these bytes, as those after [`seek`](Self::seek).
     ///
     /// # Panics
     /// If `number` is 0, or if `bytes` is 0 or more than 64.
@@ -427,8 +429,8 @@ impl Assembler {
         self.reachable = Reachable::Page { bytes, write };
     }
 
-    /// Marks an access to a page: rcx has the entry of the page, eax the offset in the page.
-    /// Changes rax, rcx and r10.
+    /// Marks an access of `bytes` bytes, if the entry of the page has marks. rcx points to the
+    /// entry. eax is the offset in the page. Changes rax, rcx and r10.
     fn mark(&mut self, bytes: usize) {
         assert!((1..=64).contains(&bytes), "an access to a page has 1 to 64 bytes");
         let mut marking = Vec::new();

@@ -6,8 +6,9 @@
 //!   operand against it.
 //! - The *window* has a size that only the call gives. The code itself compares the position with
 //!   the size before it accesses the window.
-//! - *Pages* of 4096 bytes have numbers. The code looks up the page of an address in a table that
-//!   the call gives ([`Reach`]), and compares the position with the end of the page.
+//! - *Pages* have 4096 bytes and a number each. The call gives tables of pages ([`Reach`]). The
+//!   code looks up the page of an address in a table. It compares the position with the end of the
+//!   page before it accesses the page.
 //!
 //! [`Code`] keeps the code in pages that are either writable or executable, never both.
 //!
@@ -245,7 +246,7 @@ mod tests {
             if exit == 0 {
                 let at = (addresses[0] as usize % PAGE) & !3;
                 assert_eq!(marks[0], bits(at..at + ROW), "marks of reads");
-                // The routine has announced two rows.
+                // The routine stores one row, but its check was for two, so two are marked.
                 let end = written.iter().rposition(|byte| *byte != 0).unwrap_or(0) / 4 * 4 + 4;
                 assert_eq!(marks[1], bits(end - 2 * ROW..end), "marks of writes");
             } else {

@@ -9,11 +9,12 @@ use std::ptr::null_mut;
 pub const PAGE: usize = 4096;
 /// Number of entries of a table of pages.
 pub const PAGES: usize = 512;
-/// Number of bounds.
+/// Number of ranges of addresses that a routine can select ([`Bounds`]).
 pub const BOUNDS: usize = 256;
 
-/// Number of words with marks of a page: a bit for each byte, and one word more. Routines never
-/// change the last word, but they may write its old value.
+/// Number of 64-bit words for the marks of a page. Each byte of the page has a bit. One more word
+/// follows, because a routine always writes two adjacent words. The value of this last word never
+/// changes.
 pub const MARKS: usize = PAGE / 64 + 1;
 
 /// An entry of a table of pages: the number of the page, its first byte in the host's memory, and
@@ -108,11 +109,13 @@ impl<'a> Reach<'a> {
     /// Adds pages and bounds. Routines read the pages of `reads`, and write those of `writes`.
     ///
     /// # Safety
-    /// During `'a`, [`PAGE`] bytes from the start of each page of `reads` on are valid for reads,
-    /// and of each page of `writes` for writes. The [`MARKS`] words of each page are valid for
-    /// reads and writes. Nobody has a reference to these bytes, except one
-    /// through which others may write them (`&UnsafeCell`, `&AtomicU8`), and no other thread of
-    /// this program accesses them without atomics.
+    /// During `'a`:
+    /// - Each page of `reads` has [`PAGE`] bytes from its start on that are valid for reads.
+    /// - Each page of `writes` has [`PAGE`] bytes from its start on that are valid for writes.
+    /// - The [`MARKS`] words of each page that has marks are valid for reads and writes.
+    /// - Nobody has a reference to these bytes, except one through which others may write them
+    ///   (`&UnsafeCell`, `&AtomicU8`).
+    /// - No other thread of this program accesses these bytes without atomics.
     #[allow(unsafe_code, reason = "the pages are raw pointers")]
     #[must_use]
     pub unsafe fn with_pages(

@@ -109,7 +109,8 @@ impl Thread {
         let offset = usize::from(offset);
         let register = offset - offset % REGISTER;
         let before: [u32; 8] = self.regs.dwords(register);
-        // A copy of the whole change would cost more than the rest.
+        // The same instruction on the same `cr0` has the same result. Only two fields are copied: a
+        // copy of the whole `Change` would take longer than the rest.
         if let Some(change) = &self.change
             && change.by.is_some()
             && change.before == before

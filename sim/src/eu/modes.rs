@@ -31,7 +31,7 @@ pub struct Modes {
 /// thread repeats it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
-    /// The instruction, if [`masks_control`] has a value for it.
+    /// What [`masks_control`] returns for the instruction.
     pub by: Option<(Op, u64)>,
     pub before: [u32; 8],
     /// What the instruction wrote.
@@ -86,8 +86,9 @@ impl Modes {
     }
 }
 
-/// The operation and the constant of an instruction that always executes, and whose result depends
-/// on nothing but `cr0`: an AND or OR of `cr0.0` with a constant, to `cr0.0`. `None` for others.
+/// The operation and the constant of an AND or OR of `cr0.0` with a constant, written to `cr0.0`.
+/// The instruction always executes, and its result depends only on `cr0`. `None` for other
+/// instructions.
 pub(super) fn masks_control(u: &Uop) -> Option<(Op, u64)> {
     let control = u16::try_from(CR0).ok()?;
     let [from, mask, _] = &u.src;

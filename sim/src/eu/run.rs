@@ -311,9 +311,9 @@ impl Thread {
             && world.local().is_some()
     }
 
-    /// As [`compare`](Self::compare), for a run; shared local memory and the pages that machine
-    /// code can access are compared too. Returns the
-    /// number of instructions executed, as [`messages`](Self::messages).
+    /// As [`compare`](Self::compare), for a run. Compares shared local memory too, and copies of
+    /// the pages that machine code can access, if there are some. Returns the number of
+    /// instructions executed, as [`messages`](Self::messages).
     #[cfg(feature = "fast")]
     #[cold]
     fn compare_run<E: Environment>(

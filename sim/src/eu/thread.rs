@@ -111,14 +111,15 @@ pub trait Environment {
         Reach::window(self.local().unwrap_or_default())
     }
 
-    /// Copies of the pages of [`reach`](Self::reach) that were accessed last; `None` if it has no
-    /// pages.
+    /// Copies of the pages that were added last to those of [`reach`](Self::reach). `None` if the
+    /// environment makes no copies.
     #[cfg(feature = "fast")]
     fn shadow(&mut self) -> Option<Shadow> {
         None
     }
 
-    /// The address of the first byte of memory that differs from the copies of `shadow`.
+    /// The address of the first byte of memory that differs from the copies of `shadow`. `None` if
+    /// all bytes are equal.
     #[cfg(feature = "fast")]
     fn difference(&self, _shadow: &Shadow) -> Option<u64> {
         None
@@ -177,8 +178,8 @@ pub struct Thread {
 struct Control {
     /// The values of [`Launch`] for `cr0.0` and `cr0.1`.
     given: [u32; 2],
-    /// The whole register: a part of it is read together with the rest, which is slow after a
-    /// write of this part.
+    /// The whole register. Later all eight dwords are read at once. That read would be slow soon
+    /// after a write of only some of them.
     stored: [u32; 8],
     modes: Modes,
     /// Vector Mask Enable.
@@ -232,8 +233,10 @@ impl Thread {
         self.filled |= written;
     }
 
-    /// Replaces a thread that has [ended](Self::ended) by a new one, whose kernel reads `start`.
+    /// Replaces a thread that has [ended](Self::ended) by a new one. `start` says which registers
+    /// the new kernel can read before it writes them. Other registers may keep old values.
     pub fn restart(&mut self, launch: &Launch, start: written::Start) {
+        // If some of the channels are not enabled, the kernel overwrites registers only in part.
         let read = match launch.dispatch_mask & start.channels == start.channels {
             true => start.registers,
             false => u128::MAX,

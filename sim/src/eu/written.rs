@@ -1,6 +1,6 @@
-//! The general registers that a kernel can write, and those whose values at the start of a thread
-//! it can read. Before a thread starts, only registers that an earlier thread wrote and that the
-//! kernel can read before it writes them have to be cleared.
+//! The general registers that a kernel can write, and those that it can read before it writes them.
+//! Before a thread starts, a register has to be cleared only if an earlier thread wrote it and the
+//! kernel can read its value at the start.
 
 use super::modes::masks_control;
 use super::regions::{GRF_BYTES, REGISTER};
@@ -66,7 +66,7 @@ pub struct Start {
     /// The general registers, a bit each. They do not include registers that the kernel first
     /// overwrites completely.
     pub registers: u128,
-    /// The channels that have to be enabled for this.
+    /// The channels that have to be enabled. Otherwise the kernel can read any register.
     pub channels: u32,
 }
 
@@ -76,9 +76,9 @@ impl Default for Start {
     }
 }
 
-/// What the instructions of a kernel read from the start of a thread. It is known only for kernels
-/// that execute their instructions in order up to the one that ends the thread; otherwise it is
-/// everything.
+/// The registers whose values at the start of a thread a kernel can read. They are known only for
+/// kernels that execute their instructions in order, up to the one that ends the thread. For other
+/// kernels the result is all registers.
 pub fn start(uops: &[Uop]) -> Start {
     let (mut read, mut written, mut channels) = (0, 0, 0);
     for (u, index) in uops.iter().zip(1..) {
@@ -98,8 +98,8 @@ pub fn start(uops: &[Uop]) -> Start {
     Start::default()
 }
 
-/// The general registers that an instruction can read; `None` if it is of another kind than those
-/// of most kernels.
+/// The general registers that an instruction can read. `None` if they are not known: only common
+/// kinds of instructions are handled.
 fn reads(u: &Uop) -> Option<u128> {
     use Opcode::*;
     let Op::Isa(opcode) = u.op else { return None };

@@ -1,8 +1,8 @@
 //! The pages that the machine code of kernels may access, by their numbers.
 //!
-//! An address space has such a table beside its TLB. An entry is valid only while the TLB has the
-//! same translation: whatever changes an entry of the TLB removes the page. All pages are removed
-//! if the memory may have moved ([`Memory::identity`](super::Memory)).
+//! An address space has tables of such pages beside its TLB. A page is valid only while the TLB has
+//! its translation. So each change of an entry of the TLB removes the page. All pages are removed
+//! if pointers to memory may have become invalid ([`Memory::identity`](super::Memory)).
 
 #![allow(unsafe_code, reason = "the pages are pointers, which move to other threads")]
 
@@ -10,7 +10,7 @@ use genxml_jit::{PAGES, Page as Entry, Pages};
 use std::cell::Cell;
 use std::fmt;
 
-/// Number of pages that are remembered as those that were added last.
+/// How many of the pages that were added last are remembered.
 pub(super) const RECENT: usize = 8;
 
 /// The pages that machine code may access.
@@ -51,7 +51,7 @@ impl HostPages {
         self.writes[entry].set(Entry::NONE);
     }
 
-    /// Removes all pages that are read.
+    /// Removes all pages from the table of pages to read.
     pub(super) fn remove_reads(&self) {
         if self.any.get() {
             self.reads.iter().for_each(|entry| entry.set(Entry::NONE));
@@ -73,7 +73,8 @@ impl HostPages {
         }
     }
 
-    /// Adds the page that `entry` returns, if it is not in the table yet.
+    /// Adds page `number`, unless the table has it: to the pages to write if `write`, else to those
+    /// to read. Calls `entry` for the new entry; adds nothing if that is `None`.
     #[inline]
     pub(super) fn add(&self, number: u64, write: bool, entry: impl FnOnce() -> Option<Entry>) {
         let table = if write { &self.writes } else { &self.reads };

@@ -27,8 +27,8 @@ type Bits = [u64; PAGE as usize / 64];
 
 const NO_BITS: Bits = [0; PAGE as usize / 64];
 
-/// As [`Bits`], set by the model and by machine code. Machine code may also write the old value of
-/// the word after them.
+/// A bit for each byte of a page, as [`Bits`]. The model and machine code set the bits. One more
+/// word follows, because machine code may write it. It never changes the value of this word.
 type Marks = [Cell<u64>; PAGE as usize / 64 + 1];
 
 /// Marks of no byte.
@@ -36,7 +36,7 @@ const fn no_marks() -> Marks {
     [const { Cell::new(0) }; PAGE as usize / 64 + 1]
 }
 
-/// The first word of marks, for machine code.
+/// A pointer to the first word of marks, for machine code.
 #[cfg(feature = "fast")]
 fn start(marks: &Marks) -> *mut u64 {
     marks.as_ptr().cast_mut().cast()
@@ -93,7 +93,7 @@ pub struct Overlay {
     ordered: Cell<bool>,
 }
 
-/// Records that do not move: machine code marks reads in them.
+/// Records in boxes, so that they do not move: machine code has pointers to their marks.
 type Records = Vec<Box<Record>>;
 
 /// What a part did with one frame that it accessed, except its writes, which are in
@@ -121,7 +121,7 @@ struct Copied {
     lines: Cell<u64>,
 }
 
-// SAFETY: pages and cells of integers, for which zero is a valid value.
+// SAFETY: all fields are pages or cells of integers. Zero is a valid value for each of them.
 unsafe impl bytemuck::Zeroable for Copied {}
 
 /// Sets the bits of `length` bytes from `at` on, up to the end of the page. Bits that are set in
@@ -255,9 +255,9 @@ impl Overlay {
         self.write(mem, space, address, PAGE as usize)
     }
 
-    /// The page of a remembered translation for machine code, and where it marks accesses: the
-    /// part's copy to write, memory to read. `None` if the part writes a page that is to be read,
-    /// or has no copy of a page that is to be written.
+    /// The page of a remembered translation, with its marks, for machine code. Machine code writes
+    /// to the part's copy and reads from memory. `None` for a read if the part has a copy of the
+    /// page. `None` for a write if the part has no copy.
     #[cfg(feature = "fast")]
     pub(super) fn lend(&self, mem: &Memory, cached: Cached, write: bool) -> Option<Entry> {
         let copied = self.copies.get(cached.record as usize).and_then(Option::as_deref);

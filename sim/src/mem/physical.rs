@@ -194,7 +194,7 @@ pub struct Memory {
     identity: Identity,
 }
 
-/// A number. The default one is different each time.
+/// A number that identifies a memory or an overlay. Each default value is a new number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Identity(pub(super) u64);
 
@@ -516,8 +516,9 @@ impl Memory {
         }
     }
 
-    /// A number that no other memory has. It changes when pointers to pages that were made before
-    /// become invalid: pages are freed, or borrowed as slices.
+    /// A number that no other memory has. It changes when older pointers to pages become invalid.
+    /// That is when pages are freed, borrowed as slices, or written by
+    /// [`write_later`](Self::write_later).
     #[cfg(feature = "fast")]
     pub(super) fn identity(&self) -> u64 {
         self.identity.0

@@ -49,7 +49,8 @@ pub(super) fn reach_over<'r>(
     unsafe { Reach::window(window).with_pages(&pages.reads, &pages.writes, bounds) }
 }
 
-/// Lets machine code access the page of `address`, to read or to write, if the TLB has it.
+/// Lets machine code access the page of `address`: to write it if `write`, else to read it. Does
+/// nothing if the TLB does not have the translation.
 #[inline]
 pub(super) fn add(memory: &Memory, space: &AddressSpace, address: u64, write: bool) {
     if let Some(cached) = space.remembered(address, write) {
@@ -76,8 +77,8 @@ pub(super) fn add_over(
     }
 }
 
-/// Copies of the pages that machine code accessed last. Code that runs on the copies leaves memory
-/// as it is.
+/// Copies of the pages that were added last to those of machine code. Machine code that runs on the
+/// copies does not change memory.
 pub struct Shadow {
     copies: Vec<(u64, Box<Page>)>,
     reads: Box<Pages>,
@@ -108,8 +109,9 @@ impl Shadow {
             let [readable, writable] =
                 [&pages.reads, &pages.writes].map(|table| table[entry].get().number() == number);
             let Some(cached) = space.remembered(number.wrapping_mul(PAGE), false) else { continue };
-            // Two addresses of the same frame would have two copies that differ.
             let Some(page) = memory.existing(cached.slot) else { continue };
+            // A frame with two addresses is copied once: a write to one copy would not change the
+            // other.
             if cached.page != number || frames.contains(&cached.slot) {
                 continue;
             }
@@ -136,8 +138,8 @@ impl Shadow {
         }
     }
 
-    /// The address of the first byte that differs from that of `read`, which fills a slice from an
-    /// address on, or returns false if it cannot.
+    /// The address of the first byte of a copy that differs from memory. `read` reads memory from
+    /// an address on into a slice. If it returns false, the page counts as different.
     pub fn difference(&self, read: impl Fn(u64, &mut [u8]) -> bool) -> Option<u64> {
         self.copies.iter().find_map(|(number, copy)| {
             let (mut own, mut other) = ([0; PAGE as usize], [0; PAGE as usize]);

@@ -396,7 +396,8 @@ impl AddressSpace {
         }
     }
 
-    /// Replaces an entry of the TLB, if there is a TLB.
+    /// Replaces an entry of the TLB, if there is a TLB. Machine code may no longer access the page
+    /// of the old entry.
     fn replace(&self, index: usize, cached: Cached) {
         if let Some(tlb) = self.tlb.get() {
             tlb[index].set(cached);
@@ -407,7 +408,7 @@ impl AddressSpace {
         }
     }
 
-    /// Machine code may not read the pages any more that it could read until now.
+    /// Removes all pages that machine code may read.
     #[cfg(feature = "fast")]
     pub(super) fn forget_reads(&self) {
         if let Some(host) = self.host.0.get() {
@@ -419,7 +420,7 @@ impl AddressSpace {
     #[cfg(feature = "fast")]
     #[inline]
     pub(super) fn host_pages(&self) -> &HostPages {
-        const { assert!(TLB_ENTRIES == genxml_jit::PAGES, "an entry of the TLB is one of pages") };
+        const { assert!(TLB_ENTRIES == genxml_jit::PAGES, "the TLB has as many entries") };
         self.host.0.get_or_init(HostPages::new)
     }
 

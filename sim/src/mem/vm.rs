@@ -153,8 +153,8 @@ impl<'a> Vm<'a> {
         Vm::logged(mem, log, space)
     }
 
-    /// Memory for machine code: `window`, and the pages that were [lent](Self::lend), with `bounds`
-    /// to find them. There are no pages if accesses are recorded.
+    /// Memory for machine code: `window`, and the pages that were [lent](Self::lend). `bounds` has
+    /// the ranges of buffers. There are no pages if accesses are logged.
     #[cfg(feature = "fast")]
     #[inline]
     pub fn reach<'r>(
@@ -169,8 +169,8 @@ impl<'a> Vm<'a> {
         }
     }
 
-    /// Lets [`reach`](Self::reach) contain the page of `address`, to read, or to write if `write`.
-    /// Call this after such an access.
+    /// Adds the page of `address` to [`reach`](Self::reach): to write it if `write`, else to read
+    /// it. Call this after such an access, because then the TLB has the translation.
     #[cfg(feature = "fast")]
     #[inline]
     pub fn lend(&self, address: u64, write: bool) {

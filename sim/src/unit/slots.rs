@@ -146,7 +146,7 @@ impl<B, L: Shared> Slots<B, L> {
         let spare = self.spare.pop();
         match spare.or_else(|| exec.device.scratch.get_mut::<Pool>().0.pop()) {
             Some(mut thread) => {
-                // An observer can see all registers.
+                // An observer can see all registers, so none may keep an old value.
                 let all = exec.listener.is_some();
                 let kernel = &self.programs[program].kernel;
                 thread.restart(launch, if all { Start::default() } else { kernel.start() });
@@ -156,8 +156,8 @@ impl<B, L: Shared> Slots<B, L> {
         }
     }
 
-    /// Starts a thread and gives it a turn. If the thread ends in this turn, as most do, the slots
-    /// are as before. `enabled` replaces the channels that the thread starts with.
+    /// Starts a thread and gives it a turn. Most threads end in this turn. Such a thread takes no
+    /// slot. `enabled`, if given, replaces the channels that the thread starts with.
     ///
     /// # Errors
     /// Any [`Fault`] that the thread causes.
@@ -178,8 +178,8 @@ impl<B, L: Shared> Slots<B, L> {
         }
         self.local.shared().present.push(number);
         let at = exec.at;
-        let turn = turn(exec, &mut self.programs[program], &mut self.local, &mut thread, number);
-        exec.at = at;
+        let of_thread = &mut self.programs[program];
+        let turn = turn(exec, of_thread, &mut self.local, &mut thread, number, at);
         if let Ok(Some(Stop::End)) = turn {
             let shared = self.local.shared();
             shared.present.pop();
@@ -242,10 +242,7 @@ impl<B, L: Shared> Slots<B, L> {
     {
         let Resident { thread, number, waits, program, at } = &mut self.residents[index];
         let (program, number) = (&mut self.programs[*program], *number);
-        let packet = std::mem::replace(&mut exec.at, *at);
-        let turn = turn(exec, program, &mut self.local, thread, number);
-        exec.at = packet;
-        match turn? {
+        match turn(exec, program, &mut self.local, thread, number, *at)? {
             Some(Stop::End) => {
                 let shared = self.local.shared();
                 take(&mut shared.present, index);
@@ -268,7 +265,8 @@ impl<B, L: Shared> Slots<B, L> {
         if self.local.shared().mail.is_empty() {
             return;
         }
-        // Threads usually get notifications in the order of the list.
+        // Messages usually go to the threads in the order of the list. So the next thread is tried
+        // before a search.
         let mut next = 0;
         for mail in self.local.shared().mail.drain(..) {
             let all = &self.residents[..];
@@ -343,20 +341,23 @@ impl<B, L: Shared> Slots<B, L> {
 }
 
 /// Gives one turn to a thread: executes it until it ends or waits, or until the instructions of the
-/// turn are used up; then the result is `None`. Counts a thread that has ended.
+/// turn are used up. In the last case the result is `None`. A thread that ends is counted. `at` is
+/// the packet that has started the thread.
 fn turn<B, L: Shared>(
     exec: &mut Exec<'_>,
     program: &mut Program<B>,
     local: &mut L,
     thread: &mut Thread,
     number: u32,
+    at: Place,
 ) -> Result<Option<Stop>, Fault>
 where
     for<'p, 'a> Port<'p, 'a, B, L>: Receive,
 {
     local.shared().sender = number;
+    let packet = std::mem::replace(&mut exec.at, at);
     exec.budget.turn(INSTRUCTIONS_OF_A_TURN * INSTRUCTION);
-    // The result of `resume` is large, so each case returns directly.
+    // The result of `resume` is large. Each case is handled here, so that it is not copied.
     let stop = loop {
         let kernel = program.kernel.address;
         let bindings = &mut program.bindings;
@@ -366,6 +367,7 @@ where
             Ok(stop) => break stop,
             Err(fault) => {
                 let beyond = exec.budget.end_turn();
+                exec.at = packet;
                 return match fault {
                     Fault::Hang { .. } if beyond => Ok(None),
                     fault => Err(fault),
@@ -374,6 +376,7 @@ where
         }
     };
     exec.budget.end_turn();
+    exec.at = packet;
     if stop == Stop::End {
         let instructions = thread.executed();
         exec.stats.threads += 1;

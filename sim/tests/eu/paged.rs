@@ -174,9 +174,14 @@ fn instruction(random: &mut Random) -> Instruction {
     }
 }
 
-/// Sets the offsets and the addresses: of adjacent dwords, of the same dword, of dwords of which
-/// one is elsewhere, of dwords near the end of a page or of the buffer, and of two registers that
-/// are adjacent each, but not to each other. They are not all multiples of 4.
+/// Sets the offsets and the addresses of five payloads:
+/// - adjacent dwords;
+/// - the same dword for all slots;
+/// - adjacent dwords, except for one slot;
+/// - adjacent dwords near the end of a page, of the buffer or of 32 bits;
+/// - two groups of eight adjacent dwords, usually far from each other.
+///
+/// Not all are multiples of 4.
 fn set_offsets(random: &mut Random, thread: &mut Thread) {
     let starts = [0; 5].map(|_| random.below(BUFFER.bytes - 128) as u32);
     let odd = random.index(16);

@@ -6,10 +6,10 @@
 //! at once.
 //!
 //! A [`Run`] consists of blocks and of the messages of dwords between them. Its routine executes a
-//! message if the slots access adjacent dwords, or read the same dwords, in shared local memory or
-//! in a page that the environment has lent
-//! ([`reach`](super::Environment::reach)). It stops before any other message. The thread then
-//! executes that message by itself.
+//! message if the slots access adjacent dwords, or read the same dwords. The dwords have to be in
+//! shared local memory, or in a page that the environment lends
+//! ([`reach`](super::Environment::reach)). The routine stops before any other message. The thread
+//! then executes that message by itself.
 //!
 //! All other instructions are executed one by one ([`super::run`]). So are those of a block if
 //! channels wait inside it, or if the environment has to see each instruction

@@ -169,7 +169,7 @@ pub fn routine(code: &mut Assembler, uops: &[Uop], flush: bool, masked: bool) ->
     number
 }
 
-/// True if a routine can contain the message. Writes have one dword for each slot.
+/// True if a routine can contain the message: any read, or a write of one dword for each slot.
 pub fn can_transfer(transfer: &Transfer) -> bool {
     !transfer.write || transfer.elements == 1
 }
@@ -243,8 +243,9 @@ fn message(cache: &mut Cache<'_>, transfer: &Transfer, exit: u32) {
     cache.release(&[]);
 }
 
-/// Sets the position to the memory of the offset or address in `first`. The routine stops before
-/// the message unless it can access `bytes` bytes there. Returns how to access them.
+/// Sets the position to the offset or address in `first`. The routine stops before the message and
+/// returns `exit` if it cannot access `bytes` bytes there. Returns a function that makes a memory
+/// operand from a distance to the position.
 fn seek(
     cache: &mut Cache<'_>,
     transfer: &Transfer,
@@ -273,9 +274,10 @@ fn copy(cache: &mut Cache<'_>, from: Reg) -> Reg {
     to
 }
 
-/// Compares the offsets of all slots, in the registers `own`, with `first`, that of the first slot,
-/// plus `distance` for each slot before. The offsets have 64 bits if `long`, else 32. All bits of
-/// each lane of the result are set if they are equal. The result is one of the two registers `to`.
+/// Checks that the offsets of neighbouring slots differ by `distance`. `own` has the offsets of all
+/// slots. `first` has the offset of the first slot in all lanes. Offsets have 64 bits if `long`,
+/// else 32. If all slots agree, all bits of the result are set. The result is the first of the two
+/// registers that the last parameter gives.
 fn are_apart(
     cache: &mut Cache<'_>,
     long: bool,

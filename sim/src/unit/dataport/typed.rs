@@ -110,8 +110,8 @@ impl Slots {
         coordinates
     }
 
-    /// The coordinates of the first slot, if all eight slots are active, and each slot has the next
-    /// U and the same other coordinates.
+    /// The coordinates of the first slot, if all eight slots are active and are neighbours: U grows
+    /// by one from slot to slot, and the other coordinates are equal.
     #[inline]
     fn neighbours(&self, registers: &Registers) -> Option<[u32; 4]> {
         if self.pair || self.mask != 0xff {
@@ -199,7 +199,7 @@ impl<'s> Finder<'s> {
             }
             slot = end;
         }
-        // The last one may be beyond the edge of the surface.
+        // Only the first element of each group was checked. The last one may be beyond the edge.
         let [u, v, r, lod] = first;
         self.locate([u.checked_add(SLOTS as u32 - 1)?, v, r, lod]).map(|_| addresses)
     }
