@@ -8,6 +8,7 @@ use super::topology::Shape;
 use crate::assumptions::PIXEL_THREADS_START_WITH_WHOLE_SUBSPANS;
 use crate::eu::constant;
 use crate::eu::fast::Level;
+use crate::eu::fast::lanes::zip;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
@@ -96,6 +97,47 @@ struct Variant {
     /// The number of instructions, if all threads of a primitive write the same colour and do
     /// nothing else.
     constant: Option<u32>,
+    /// True if the payload of `threads.launch` and the planes have the values of the primitive.
+    prepared: bool,
+    /// The fields of r0 and r1 that all threads of a primitive share. Subspans, pixel masks and
+    /// sample numbers are 0.
+    header: [u32; PsThreadPayload::DWORDS],
+}
+
+/// The registers of a payload from `r1` on that have a value for each thread of a primitive. What
+/// does not fit before the constants is dropped.
+struct Rows<'p> {
+    bytes: &'p mut [u8],
+    at: usize,
+}
+
+impl Rows<'_> {
+    /// Appends dwords.
+    #[inline(always)]
+    fn push<const N: usize>(&mut self, dwords: &[u32; N]) {
+        let bytes: &[u8] = bytemuck::cast_slice(dwords);
+        match self.bytes.get_mut(self.at..self.at + 4 * N) {
+            Some(to) => to.copy_from_slice(bytes),
+            None => {
+                let room = self.bytes.get_mut(self.at..).unwrap_or_default();
+                room.copy_from_slice(&bytes[..room.len()]);
+            }
+        }
+        self.at += 4 * N;
+    }
+
+    /// Appends sixteen floats, or the first eight of them if `rows` is 1.
+    #[inline(always)]
+    fn push_lanes(&mut self, lanes: [f32; 16], rows: usize) {
+        let [low, high]: [[u32; 8]; 2] = bytemuck::cast(lanes);
+        match rows {
+            1 => self.push(&low),
+            _ => {
+                self.push(&low);
+                self.push(&high);
+            }
+        }
+    }
 }
 
 /// A kernel of 3DSTATE_PS.
@@ -158,6 +200,8 @@ pub struct PixelShader {
     multisample: Multisample,
     /// Index of the variant that ran last.
     newest: usize,
+    /// The render target writes of the threads that ran since the list was cleared.
+    writes: Writes,
     /// Number of enabled channels of the thread that ran last.
     invocations: u64,
 }
@@ -204,7 +248,14 @@ impl PixelShader {
                 .flatten()
                 .filter(render_cache::is_constant)
                 .map(|ending| ending.instructions);
-            variants.push(Variant { threads, shader, spans: kernel.spans, constant });
+            variants.push(Variant {
+                threads,
+                shader,
+                spans: kernel.spans,
+                constant,
+                prepared: false,
+                header: [0; PsThreadPayload::DWORDS],
+            });
         }
         let modes = wm.barycentric_interpolation_mode.get();
         Ok(Some(PixelShader {
@@ -220,6 +271,7 @@ impl PixelShader {
             per_sample: extra.pixel_shader_is_per_sample,
             multisample,
             newest: 0,
+            writes: Writes::default(),
             invocations: 0,
         }))
     }
@@ -231,8 +283,14 @@ impl PixelShader {
             threads: variant.threads.fork(),
             spans: variant.spans,
             constant: variant.constant,
+            prepared: false,
+            header: variant.header,
         };
-        PixelShader { variants: self.variants.iter().map(fork).collect(), ..*self }
+        PixelShader {
+            variants: self.variants.iter().map(fork).collect(),
+            writes: Writes::default(),
+            ..*self
+        }
     }
 
     /// Replaces the cached surfaces and kernels by those of another shader.
@@ -306,8 +364,14 @@ impl PixelShader {
         exec.stats.instructions += threads * instructions;
     }
 
+    /// The threads that follow belong to another primitive.
+    pub fn begin(&mut self) {
+        self.variants.iter_mut().for_each(|variant| variant.prepared = false);
+    }
+
     /// Runs one thread with as many of `spans` as it takes, and returns how many. Its render target
-    /// writes are in [`writes`](Self::writes) afterwards.
+    /// writes are the last of [`writes`](Self::writes) afterwards. `input` must be the same for all
+    /// threads since the last call of [`begin`](Self::begin).
     ///
     /// # Errors
     /// Any [`Fault`] of the thread.
@@ -317,13 +381,17 @@ impl PixelShader {
         input: &PsInput<'_>,
         spans: &[Span],
     ) -> Result<usize, Fault> {
-        if self.variants.is_empty() {
-            let why = "a pixel shader needs threads of 8, 16 or 32 pixels";
-            return Err(exec.bad_field("8 Pixel Dispatch Enable", 0, why));
-        }
         // The narrowest variant that takes all subspans; if none does, the widest.
         let fits = self.variants.iter().rposition(|variant| variant.spans >= spans.len());
         let number = fits.unwrap_or(0);
+        match self.variants.get(number) {
+            Some(variant) if variant.prepared => {}
+            Some(_) => self.prepare(number, input),
+            None => {
+                let why = "a pixel shader needs threads of 8, 16 or 32 pixels";
+                return Err(exec.bad_field("8 Pixel Dispatch Enable", 0, why));
+            }
+        }
         let taken = spans.len().min(self.variants[number].spans);
         self.newest = number;
         let spans = &spans[..taken];
@@ -341,39 +409,75 @@ impl PixelShader {
         self.payload(&self.variants[number], input, &shaded, &mut payload);
         let variant = &mut self.variants[number];
         variant.threads.launch.payload = payload;
-        if let Some(dispatched) = &mut variant.threads.slots.local.dispatched {
+        let local = &mut variant.threads.slots.local;
+        if let (Some(dispatched), Some(pixels)) = (&mut local.dispatched, &mut local.pixels) {
+            dispatched.mask = mask;
+            dispatched.subspans = subspans;
+            pixels.subspans = subspans;
+            pixels.coverage = coverage(spans);
+        }
+        std::mem::swap(&mut self.writes, &mut variant.threads.slots.local.writes);
+        let result = variant.threads.run(exec, &variant.shader, mask, vector, "pixel shader");
+        std::mem::swap(&mut self.writes, &mut variant.threads.slots.local.writes);
+        result.map(|()| taken)
+    }
+
+    /// Sets everything that the threads of variant `number` share for a primitive.
+    #[inline(never)]
+    fn prepare(&mut self, number: usize, input: &PsInput<'_>) {
+        let variant = &mut self.variants[number];
+        variant.prepared = true;
+        let header = variant.shader.header(0);
+        variant.header = PsThreadPayload {
+            primitive_topology_type: U::from_bits(input.shape.list().bits()),
+            o_mask_present: self.omask,
+            back_facing: input.back,
+            viewport_index: U::from_bits(input.viewport.into()),
+            render_target_array_index: U::from_bits(input.array_index.into()),
+            per_thread_scratch_space: header.scratch_code,
+            sampler_state_pointer: header.samplers,
+            binding_table_pointer: header.binding_table,
+            fftid: header.fftid,
+            scratch_space_pointer: header.scratch,
+            ..PsThreadPayload::new()
+        }
+        .pack();
+        let payload = &mut variant.threads.launch.payload;
+        payload.clear();
+        // The rows of each thread come before the constants.
+        variant.shader.push_constants(payload);
+        if self.attributes {
+            for attribute in input.attributes {
+                let component = attribute.map(|[c1, c2, _, a0]| {
+                    genxml::gen8::thread_payloads::PsAttributeSetupPayloadComponent { c1, c2, a0 }
+                });
+                let setup = PsAttributeSetupPayload { component };
+                payload.extend_from_slice(bytemuck::cast_slice(&setup.pack()));
+            }
+        }
+        let local = &mut variant.threads.slots.local;
+        if let Some(dispatched) = &mut local.dispatched {
             dispatched.slice = input.array_index;
             dispatched.viewport = input.viewport;
             dispatched.back = input.back;
-            dispatched.mask = mask;
-            dispatched.subspans = subspans;
-            // The old value is overwritten and not replaced, because the planes are large.
             // An old value is overwritten, not replaced, because the planes are large.
-            let pixels = &mut variant.threads.slots.local.pixels;
-            match pixels {
+            match &mut local.pixels {
                 None => {
-                    *pixels = Some(Pixels {
+                    local.pixels = Some(Pixels {
                         planes: *input.planes,
                         multisample: self.multisample,
-                        subspans,
-                        coverage: coverage(spans),
+                        subspans: [[0; 2]; MAX_SPANS],
+                        coverage: [[0; 4]; MAX_SPANS],
                     });
                 }
-                Some(pixels) => {
-                    pixels.planes = *input.planes;
-                    pixels.subspans = subspans;
-                    pixels.coverage = coverage(spans);
-                }
+                Some(pixels) => pixels.planes = *input.planes,
             }
         }
-        variant.threads.run(exec, &variant.shader, mask, vector, "pixel shader")?;
-        Ok(taken)
     }
 
-    /// The render target writes of the thread that ran last, in order. The caller must clear the
-    /// list before the next thread runs.
+    /// The render target writes of the threads that ran since the list was cleared, in order.
     pub fn writes(&mut self) -> &mut Writes {
-        &mut self.variants[self.newest].threads.slots.local.writes
+        &mut self.writes
     }
 
     /// The surface of a binding table index.
@@ -385,31 +489,21 @@ impl PixelShader {
         program.bindings.surface(exec, index).map(|bound| bound.surface)
     }
 
+    /// Writes the registers before the constants.
     fn payload(
         &self,
         variant: &Variant,
         input: &PsInput<'_>,
         shaded: &Shaded<'_>,
-        payload: &mut Vec<u8>,
+        payload: &mut [u8],
     ) {
-        payload.clear();
-        let header = variant.shader.header(0);
+        let mut rows = Rows { bytes: &mut payload[..variant.shader.start * REGISTER], at: 0 };
         let group = |first: usize| {
             let sample = |n: usize| match self.per_sample {
                 true => U::from_bits(shaded.span(first + n).sample.unwrap_or(0).into()),
                 false => U::from_bits(0),
             };
-            PsThreadPayload {
-                primitive_topology_type: U::from_bits(input.shape.list().bits()),
-                o_mask_present: self.omask,
-                back_facing: input.back,
-                viewport_index: U::from_bits(input.viewport.into()),
-                render_target_array_index: U::from_bits(input.array_index.into()),
-                per_thread_scratch_space: header.scratch_code,
-                sampler_state_pointer: header.samplers,
-                binding_table_pointer: header.binding_table,
-                fftid: header.fftid,
-                scratch_space_pointer: header.scratch,
+            let own = PsThreadPayload {
                 sample_id_0: sample(0),
                 sample_id_1: sample(1),
                 sample_id_2: sample(2),
@@ -419,39 +513,34 @@ impl PixelShader {
                     y: U::from_bits(y.into()),
                 }),
                 pixel_mask: U::from_bits(((shaded.mask >> (4 * first)) as u16).into()),
-            }
+                ..PsThreadPayload::new()
+            };
+            // The bits of the other fields are 0 here, and those of these fields in the header.
+            zip(own.pack(), variant.header, |own, shared| own | shared)
         };
-        payload.extend_from_slice(bytemuck::cast_slice(&group(0).pack()));
+        rows.push(&group(0));
         if variant.spans == MAX_SPANS {
-            payload.extend_from_slice(bytemuck::cast_slice(&group(4).pack()[REGISTER / 4..]));
+            let [_, _, _, _, _, _, _, _, register @ ..] = group(4);
+            rows.push(&register);
         }
         // Each value is a row of 8 channels in threads of 8, and two rows in threads of 16. Threads
         // of 32 have the whole list of values twice, for 16 channels each.
         for first in (0..variant.spans).step_by(4) {
-            let rows = if variant.spans == 2 { 1 } else { 2 };
-            self.values(input, shaded, first, rows, payload);
-        }
-        variant.shader.push_constants(payload);
-        if self.attributes {
-            for attribute in input.attributes {
-                let component = attribute.map(|[c1, c2, _, a0]| {
-                    genxml::gen8::thread_payloads::PsAttributeSetupPayloadComponent { c1, c2, a0 }
-                });
-                let setup = PsAttributeSetupPayload { component };
-                payload.extend_from_slice(bytemuck::cast_slice(&setup.pack()));
-            }
+            let count = if variant.spans == 2 { 1 } else { 2 };
+            self.values(input, shaded, first, count, &mut rows);
         }
     }
 
-    /// Appends the enabled values of 8 channels if `rows` is 1, of 16 channels if it is 2. The
+    /// Appends the enabled values of 8 channels if `count` is 1, of 16 channels if it is 2. The
     /// first channel is that of subspan `first`.
+    #[inline(always)]
     fn values(
         &self,
         input: &PsInput<'_>,
         shaded: &Shaded<'_>,
         first: usize,
-        rows: usize,
-        payload: &mut Vec<u8>,
+        count: usize,
+        rows: &mut Rows<'_>,
     ) {
         let planes = input.planes;
         let subspans = shaded.four(first);
@@ -477,26 +566,30 @@ impl PixelShader {
                     planes.barycentrics(kind, &positions(&subspans, sample))
                 }
             };
-            let ([low1, high1], [low2, high2]) = (halves(b1), halves(b2));
-            let all = [low1, low2, high1, high2];
-            payload.extend_from_slice(bytemuck::cast_slice(&all.as_flattened()[..16 * rows]));
+            let ([low1, high1], [low2, high2]): ([[f32; 8]; 2], [[f32; 8]; 2]) =
+                (bytemuck::cast(b1), bytemuck::cast(b2));
+            rows.push::<8>(&bytemuck::cast(low1));
+            rows.push::<8>(&bytemuck::cast(low2));
+            if count == 2 {
+                rows.push::<8>(&bytemuck::cast(high1));
+                rows.push::<8>(&bytemuck::cast(high2));
+            }
         }
         if self.source_depth || self.source_w {
             let at = positions(&subspans, own);
-            let mut push = |row: [f32; 16]| {
-                payload.extend_from_slice(bytemuck::cast_slice(&row[..8 * rows]));
-            };
             if self.source_depth {
-                push(vectorized(
+                let depths = vectorized(
                     #[inline(always)]
                     || planes.depths(&at),
-                ));
+                );
+                rows.push_lanes(depths, count);
             }
             if self.source_w {
-                push(vectorized(
+                let ws = vectorized(
                     #[inline(always)]
                     || planes.ws(&at),
-                ));
+                );
+                rows.push_lanes(ws, count);
             }
         }
         if matches!(self.offsets, OffsetSelect::POSOFFSET_CENTROID | OffsetSelect::POSOFFSET_SAMPLE)
@@ -506,7 +599,7 @@ impl PixelShader {
                 y_offset: U::from_bits(0),
             };
             let mut pixel = [none; 16];
-            for (slot, pixel) in pixel.iter_mut().enumerate().take(8 * rows) {
+            for (slot, pixel) in pixel.iter_mut().enumerate().take(8 * count) {
                 let [x, y] = match self.offsets {
                     OffsetSelect::POSOFFSET_CENTROID => self.centroid(shaded, first, slot),
                     _ => self.sample(&shaded.span(first + slot / 4)),
@@ -516,17 +609,15 @@ impl PixelShader {
                     y_offset: U::from_bits(y.into()),
                 };
             }
-            payload
-                .extend_from_slice(bytemuck::cast_slice(&PsPositionOffsetPayload { pixel }.pack()));
+            rows.push(&PsPositionOffsetPayload { pixel }.pack());
         }
         if self.coverage {
-            for row in 0..rows {
+            for row in 0..count {
                 let coverage_mask = std::array::from_fn(|channel| {
                     let span = shaded.span(first + 2 * row + channel / 4);
                     U::from_bits(span.coverage[channel % 4].into())
                 });
-                let row = PsInputCoveragePayloadSimd8 { coverage_mask };
-                payload.extend_from_slice(bytemuck::cast_slice(&row.pack()));
+                rows.push(&PsInputCoveragePayloadSimd8 { coverage_mask }.pack());
             }
         }
     }
@@ -598,13 +689,4 @@ fn positions(subspans: &[[u32; 2]; 4], offset: impl Fn(usize) -> [u8; 2]) -> Pos
         Position { x: *to_x, y: *to_y } = Position::in_pixel(x, y, offset(slot));
     }
     at
-}
-
-/// The first and the last eight lanes.
-#[inline(always)]
-fn halves(lanes: [f32; 16]) -> [[f32; 8]; 2] {
-    let mut halves = [[0.0; 8]; 2];
-    halves[0].copy_from_slice(&lanes[..8]);
-    halves[1].copy_from_slice(&lanes[8..]);
-    halves
 }

@@ -43,6 +43,11 @@ mod watched;
 /// Time of the depth and stencil tests of a pixel in nanoseconds, for estimates.
 const TEST_TIME: u64 = 10;
 
+/// Threads that run before their writes go to the targets. The code for a thread, from the tests of
+/// its pixels to the targets, is larger than the instruction cache of a host. So each step works on
+/// several threads before the next step begins.
+const BATCH: usize = 8;
+
 /// A render target that a message used.
 #[derive(Debug)]
 struct Target {
@@ -153,8 +158,14 @@ pub struct PixelPipe {
     targets: Vec<Target>,
     /// Subspans that wait for a thread.
     waiting: Vec<Span>,
+    /// Maximum number of threads that run before their writes go to the targets: 1 if an observer
+    /// follows the order of events, otherwise [`BATCH`].
+    batch: usize,
+    /// The number of subspans and of writes of each thread whose writes have not gone to the
+    /// targets. The field exists to reuse its memory.
+    ended: Vec<(usize, usize)>,
     counts: Counts,
-    /// Sixteen pixels each of the thread that ran last. The field exists to reuse its memory.
+    /// Sixteen pixels each of a thread. The field exists to reuse its memory.
     halves: [Slots; 2],
     /// The strips of a primitive. The field exists to reuse its memory.
     strips: Vec<Strip>,
@@ -232,7 +243,8 @@ impl Windower {
             counted: wm.statistics_enable,
         };
         let watched = exec.listener.watches();
-        Ok((windower, PixelPipe { watched, ..PixelPipe::new(shader) }))
+        let batch = if exec.listener.is_some() || exec.vm.log().is_some() { 1 } else { BATCH };
+        Ok((windower, PixelPipe { watched, ..PixelPipe::new(shader, batch) }))
     }
 
     /// The position in a pixel where the depth of sample 0 is evaluated, in 1/16 pixels.
@@ -296,11 +308,13 @@ impl Windower {
 }
 
 impl PixelPipe {
-    fn new(shader: Option<PixelShader>) -> PixelPipe {
+    fn new(shader: Option<PixelShader>, batch: usize) -> PixelPipe {
         PixelPipe {
             shader,
             targets: Vec::new(),
             waiting: Vec::new(),
+            batch,
+            ended: Vec::new(),
             counts: Counts::default(),
             halves: [Slots::default(); 2],
             strips: Vec::new(),
@@ -311,7 +325,7 @@ impl PixelPipe {
 
     /// A pipe for another worker, with empty caches.
     pub(super) fn fork(&self) -> PixelPipe {
-        PixelPipe::new(self.shader.as_ref().map(PixelShader::fork))
+        PixelPipe::new(self.shader.as_ref().map(PixelShader::fork), self.batch)
     }
 
     /// Inherits the cached surfaces and kernels of another pipe. Clears its own targets, waiting
@@ -386,6 +400,9 @@ impl PixelPipe {
         window: Rect,
     ) -> Result<(), Fault> {
         let Object { draw, primitive, .. } = *object;
+        if let Some(shader) = &mut self.shader {
+            shader.begin();
+        }
         if self.has_one_color(exec, object, window) {
             return self.one_color(exec, object, window);
         }
@@ -472,8 +489,8 @@ impl PixelPipe {
     #[inline(always)]
     fn shade(&mut self, exec: &mut Exec<'_>, object: &Object<'_>, span: Span) -> Result<(), Fault> {
         let Some(shader) = &self.shader else { return Ok(()) };
-        let wanted = shader.wanted();
-        if shader.per_sample {
+        let (wanted, per_sample) = (shader.wanted(), shader.per_sample);
+        if per_sample {
             let mut samples = span.live.iter().fold(0, |all, mask| all | mask);
             while samples != 0 {
                 let sample = samples.trailing_zeros() as u8;
@@ -483,7 +500,7 @@ impl PixelPipe {
         } else {
             self.waiting.push(span);
         }
-        match self.waiting.len() < wanted {
+        match self.waiting.len() < wanted * self.batch {
             true => Ok(()),
             false => self.flush(exec, object, wanted),
         }
@@ -496,14 +513,14 @@ impl PixelPipe {
         object: &Object<'_>,
         least: usize,
     ) -> Result<(), Fault> {
+        if self.waiting.len() < least {
+            return Ok(());
+        }
         let mut waiting = std::mem::take(&mut self.waiting);
         let mut first = 0;
         let mut result = Ok(());
         while result.is_ok() && first < waiting.len() && waiting.len() - first >= least {
-            match self.thread(exec, object, &waiting[first..]) {
-                Ok(taken) => first += taken,
-                Err(fault) => result = Err(fault),
-            }
+            result = self.batch(exec, object, &waiting, &mut first, least);
         }
         match waiting.len() == first {
             true => waiting.clear(),
@@ -513,8 +530,41 @@ impl PixelPipe {
         result
     }
 
-    /// Runs one thread with as many of the waiting subspans as it can shade, and sends its writes
-    /// to the targets. Returns the number of subspans that it shaded.
+    /// Runs several threads with the subspans `waiting` from number `first` on, then sends their
+    /// writes to the targets. Adds to `first` the number of subspans of these threads. After a
+    /// fault in a thread, the writes of the threads before it still go to the targets.
+    fn batch(
+        &mut self,
+        exec: &mut Exec<'_>,
+        object: &Object<'_>,
+        waiting: &[Span],
+        first: &mut usize,
+        least: usize,
+    ) -> Result<(), Fault> {
+        let Some(shader) = &mut self.shader else {
+            *first = waiting.len();
+            return Ok(());
+        };
+        shader.writes().clear();
+        self.ended.clear();
+        let mut spans = &waiting[*first..];
+        let mut result = Ok(());
+        while self.ended.len() < self.batch && spans.len() >= least.max(1) {
+            match self.thread(exec, object, spans) {
+                Ok(taken) => spans = &spans[taken..],
+                Err(fault) => {
+                    result = Err(fault);
+                    break;
+                }
+            }
+        }
+        self.outputs(exec, object, &waiting[*first..])?;
+        *first = waiting.len() - spans.len();
+        result
+    }
+
+    /// Runs one thread with as many of the waiting subspans as it can shade. Returns the number of
+    /// subspans that it shaded. Its writes follow those of the threads before it.
     fn thread(
         &mut self,
         exec: &mut Exec<'_>,
@@ -535,23 +585,24 @@ impl PixelPipe {
             None => None,
             Some(pixel) => Self::start(exec, pixel, shader, waiting),
         };
+        let before = shader.writes().count();
         let taken = shader.run(exec, &part, waiting)?;
         if let Some(instructions) = traced {
             exec.listener.set_instructions(instructions);
         }
         exec.spend(4 * taken as u64 * watchdog::SHADED_PIXEL)?;
         self.counts.invocations += shader.invocations();
-        self.outputs(exec, object, &waiting[..taken])?;
+        self.ended.push((taken, shader.writes().count() - before));
         Ok(taken)
     }
 
-    /// Sends the writes of the thread that ran last through the late tests to the targets. `spans`
-    /// are the subspans of this thread.
+    /// Sends the writes of the threads that have ended through the late tests to the targets.
+    /// `spans` starts with the subspans of these threads.
     fn outputs(
         &mut self,
         exec: &mut Exec<'_>,
         object: &Object<'_>,
-        spans: &[Span],
+        mut spans: &[Span],
     ) -> Result<(), Fault> {
         let Object { draw, primitive, .. } = *object;
         let PixelState { raster, windower } = draw;
@@ -560,34 +611,43 @@ impl PixelPipe {
         if shader.constant().is_some() {
             self.newest = writes.newest().copied();
         }
-        self.halves.iter_mut().for_each(Slots::clear);
-        for (n, span) in spans.iter().enumerate() {
-            let own = span.sample.map_or(0xff, |sample| 1 << sample);
-            let (half, first) = (&mut self.halves[n / 4], n % 4);
-            for pixel in 0..4 {
-                half.live[4 * first + pixel] = span.live[pixel] & own;
-            }
-            if windower.output.timing != Timing::Early {
-                half.depths[first] = windower.depths(raster, primitive, span.x, span.y, &span.live);
-            }
-        }
-        for write in writes.all() {
-            if let Some(smooth) = &primitive.setup.smooth {
-                soften(smooth, write);
-            }
-            let place = match self.target(write) {
-                Some(place) => place,
-                None => self.bind(exec, windower, write)?,
-            };
-            let Target { target, cache, .. } = &mut self.targets[place];
-            let slots = &mut self.halves[usize::from(write.upper)];
-            let passed = match self.watched {
-                None => windower.output.merge(exec, target, cache, slots, write)?,
-                Some(pixel) => {
-                    windower.output.watched_merge(exec, target, cache, slots, write, pixel)?
+        let mut rest = writes.all();
+        for n in 0..self.ended.len() {
+            let (own, count) = self.ended[n];
+            let (of_thread, later) = spans.split_at(own);
+            spans = later;
+            self.halves.iter_mut().for_each(Slots::clear);
+            for (n, span) in of_thread.iter().enumerate() {
+                let (half, first) = (&mut self.halves[n / 4], n % 4);
+                half.live.as_chunks_mut().0[first] = match span.sample {
+                    None => span.live,
+                    Some(sample) => span.live.map(|live| live & 1 << sample),
+                };
+                if windower.output.timing != Timing::Early {
+                    half.depths[first] =
+                        windower.depths(raster, primitive, span.x, span.y, &span.live);
                 }
-            };
-            self.counts.passed += u64::from(passed);
+            }
+            let (of_thread, later) = rest.split_at_mut(count);
+            rest = later;
+            for write in of_thread {
+                if let Some(smooth) = &primitive.setup.smooth {
+                    soften(smooth, write);
+                }
+                let place = match self.target(write) {
+                    Some(place) => place,
+                    None => self.bind(exec, windower, write)?,
+                };
+                let Target { target, cache, .. } = &mut self.targets[place];
+                let slots = &mut self.halves[usize::from(write.upper)];
+                let passed = match self.watched {
+                    None => windower.output.merge(exec, target, cache, slots, write)?,
+                    Some(pixel) => {
+                        windower.output.watched_merge(exec, target, cache, slots, write, pixel)?
+                    }
+                };
+                self.counts.passed += u64::from(passed);
+            }
         }
         writes.clear();
         if let Some(shader) = &mut self.shader {

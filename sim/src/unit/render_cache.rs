@@ -39,13 +39,13 @@ pub struct Dispatched {
     pub depth: bool,
 }
 
-/// The render target writes of a thread, in order.
+/// The render target writes of one or more threads, in order.
 ///
 /// A write has several hundred bytes, so the list keeps the memory of earlier writes for later
 /// ones.
 #[derive(Clone, Debug, Default)]
 pub struct Writes {
-    /// The `count` writes of this thread. Old writes follow, whose memory is reused.
+    /// The first `count` writes are valid. Old writes follow, whose memory is reused.
     list: Vec<Write>,
     count: usize,
 }
@@ -72,6 +72,11 @@ impl Writes {
         parse(registers, message, dispatched, &mut self.list[self.count])?;
         self.count += 1;
         Ok(())
+    }
+
+    /// Number of writes.
+    pub fn count(&self) -> usize {
+        self.count
     }
 
     /// The writes.

@@ -79,6 +79,7 @@ impl PixelPipe {
         let last = first + (count - first) / each * each;
         self.newest = None;
         self.one_by_one(exec, object, strips, 0..first)?;
+        self.flush(exec, object, 1)?;
         let newest = self.newest.take();
         let stored =
             newest.is_some_and(|write| self.repeat(exec, &write, strips, first..last, each));

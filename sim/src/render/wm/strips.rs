@@ -66,6 +66,7 @@ impl PixelPipe {
         let at = windower.depth_position(raster);
         let planes = &primitive.setup.planes;
         let wanted = self.shader.as_ref().map_or(usize::MAX, |shader| shader.wanted());
+        let full = wanted.saturating_mul(self.batch);
         for strip in strips {
             let count = u64::from(strip.quads().count_ones());
             exec.spend(4 * watchdog::PIXEL * count)?;
@@ -112,7 +113,7 @@ impl PixelPipe {
                     sample: None,
                 });
             }
-            if self.waiting.len() >= wanted {
+            if self.waiting.len() >= full {
                 self.flush(exec, object, wanted)?;
             }
         }

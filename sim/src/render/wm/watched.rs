@@ -34,6 +34,9 @@ impl PixelPipe {
         window: Rect,
     ) -> Result<(), Fault> {
         let Object { draw, primitive, .. } = *object;
+        if let Some(shader) = &mut self.shader {
+            shader.begin();
+        }
         let mut result = Ok(());
         primitive.setup.rasterise(&draw.raster.multisample.samples, window, &mut |quad| {
             if result.is_ok() {
