@@ -277,6 +277,53 @@ impl<'a> Vm<'a> {
         }
     }
 
+    /// Fills `out` from two addresses. Returns false if the bytes from one of them on are not all in
+    /// one page, or if its page cannot be read; then the content of `out` is not defined.
+    #[inline(always)]
+    pub fn read_two<const N: usize>(
+        &self,
+        [first, second]: [u64; 2],
+        out: &mut [[u8; N]; 2],
+    ) -> bool {
+        let [to_first, to_second] = out;
+        if let Target::Memory(mem) = &self.target
+            && first / PAGE == second / PAGE
+        {
+            let Ok(slot) = self.space.read(mem, first) else { return false };
+            let page = mem.page(slot);
+            let parts = [page.load((first % PAGE) as usize), page.load((second % PAGE) as usize)];
+            let [Some(first), Some(second)] = parts else { return false };
+            (*to_first, *to_second) = (first, second);
+            return true;
+        }
+        self.read_within_page(first, to_first) && self.read_within_page(second, to_second)
+    }
+
+    /// Writes bytes to two addresses.
+    ///
+    /// # Errors
+    /// [`PageFault`] with the first byte that cannot be written.
+    #[inline(always)]
+    pub fn write_two<const N: usize>(
+        &mut self,
+        [first, second]: [u64; 2],
+        bytes: [&[u8; N]; 2],
+    ) -> Result<(), PageFault> {
+        if let Target::Memory(mem) = &mut self.target
+            && first / PAGE == second / PAGE
+        {
+            let slot = self.space.write(mem, first)?;
+            let mut page = mem.page_mut(slot);
+            let done = page.store((first % PAGE) as usize, bytes[0]).is_some()
+                && page.store((second % PAGE) as usize, bytes[1]).is_some();
+            if done {
+                return Ok(());
+            }
+        }
+        self.write_array(first, bytes[0])?;
+        self.write_array(second, bytes[1])
+    }
+
     /// Fills `out` from `address` on.
     ///
     /// # Errors

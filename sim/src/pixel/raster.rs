@@ -116,6 +116,25 @@ impl Convex {
         pixels_between(self.min, self.max, extent(samples))
     }
 
+    /// True if the shape covers all samples of all pixels of `area`, which must not be empty. With
+    /// several samples in a pixel, the result is false for some areas that are just covered.
+    #[must_use]
+    pub fn covers(&self, samples: &Samples, area: Rect) -> bool {
+        let [left, top, right, bottom] = extent(samples).map(|end| i64::from(end >> SAMPLE_SHIFT));
+        let first = |pixel: i32, sample: i64| (i64::from(pixel) << 4) + sample;
+        let columns = [first(area.x0, left), first(area.x1 - 1, right)];
+        let rows = [first(area.y0, top), first(area.y1 - 1, bottom)];
+        // The value of an edge is least at a corner.
+        self.edges[..usize::from(self.count)].iter().all(|edge| {
+            let [x, y] =
+                [(edge.a, columns), (edge.b, rows)].map(|(step, [first, last])| match step < 0 {
+                    true => step * last,
+                    false => step * first,
+                });
+            (edge.c >> SAMPLE_SHIFT) + x + y >= 0
+        })
+    }
+
     /// Calls `each` for every quad with a covered sample in `window`. Blocks of 8x8 pixels come row
     /// by row, and so do the quads of a block. Positions left of or above the screen's origin have
     /// no pixels.
@@ -434,6 +453,33 @@ mod tests {
             any(4),
             any(8),
         ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+        /// Oracle: `rasterise` gives all samples of all pixels. Large shapes cover small areas.
+        #[test]
+        fn shapes_cover_areas(
+            corners in [corner(), corner(), corner()],
+            square in any::<bool>(),
+            samples in samples(),
+            at in (0..SIDE - 4, 0..SIDE - 4),
+            size in (1..5, 1..5),
+        ) {
+            let [a, b, c] = corners;
+            let shape = match square {
+                true => Convex::quadrangle([a, b, c, fourth(a, b, c)], FillRule::UpperLeft),
+                false => Convex::triangle([a, b, c], FillRule::UpperRight),
+            };
+            let Some(shape) = shape else { return Ok(()) };
+            let area = Rect { x0: at.0, y0: at.1, x1: at.0 + size.0, y1: at.1 + size.1 };
+            let (pixels, _) = drawn(&shape, &samples, area);
+            let full = pixels.iter().filter(|mask| **mask == samples.all()).count();
+            let (covers, covered) = (shape.covers(&samples, area), full == area.area() as usize);
+            prop_assert!(!covers || covered);
+            prop_assert!(samples.count() > 1 || covers == covered);
+        }
     }
 
     /// The fourth corner of a parallelogram.

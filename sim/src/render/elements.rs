@@ -62,6 +62,32 @@ impl Places<'_> {
         }
         // Four bytes are the most common size. Each quad has an upper and a lower pair of pixels.
         let pairs = elements.as_chunks::<8>().0;
+        if let Some(below) = self.below(vm, origin) {
+            for n in 0..4 {
+                let covered = lanes >> (4 * n) & 15;
+                if covered == 0 {
+                    continue;
+                }
+                let at = self.quad(origin, n);
+                let (upper, lower) = (&pairs[2 * n], &pairs[2 * n + 1]);
+                if covered == 15 {
+                    vm.write_two([at, at.wrapping_add(below)], [upper, lower])?;
+                    continue;
+                }
+                for (pair, row, at) in
+                    [(upper, covered & 3, at), (lower, covered >> 2, at.wrapping_add(below))]
+                {
+                    let both = u64::from_le_bytes(*pair);
+                    match row {
+                        0 => {}
+                        3 => vm.write_u64(at, both)?,
+                        1 => vm.write_u32(at, both as u32)?,
+                        _ => vm.write_u32(at.wrapping_add(4), (both >> 32) as u32)?,
+                    }
+                }
+            }
+            return Ok(());
+        }
         for (half, upper) in [(0, 0), (2, 4)] {
             let [a, b, c, d] = [pairs[upper], pairs[upper + 1], pairs[upper + 2], pairs[upper + 3]];
             match self.wide(origin, lanes, half) {
@@ -110,6 +136,19 @@ impl Places<'_> {
             });
         }
         let pairs = elements.as_chunks_mut::<8>().0;
+        if let Some(below) = self.below(vm, origin) {
+            for n in (0..4).filter(|n| lanes >> (4 * n) & 15 != 0) {
+                let at = self.quad(origin, n);
+                let rows = [at, at.wrapping_add(below)];
+                let mut both = [[0; 8]; 2];
+                match vm.read_two(rows, &mut both) {
+                    true => [pairs[2 * n], pairs[2 * n + 1]] = both,
+                    // Pixels that are not covered may be outside of memory.
+                    false => self.load_rows(vm, origin, lanes, n..n + 1, pairs)?,
+                }
+            }
+            return Ok(());
+        }
         for (half, upper) in [(0, 0), (2, 4)] {
             match self.wide(origin, lanes, half) {
                 Some(Wide::Block(at)) => {
@@ -126,17 +165,55 @@ impl Places<'_> {
                         }
                     }
                 }
-                None => self.rows(origin, lanes, half..half + 2, |at, slot, pair| {
-                    pairs[slot / 2 % 8] = match pair {
-                        3 => vm.read_array(at)?,
-                        1 => u64::from(vm.read_u32(at)?).to_le_bytes(),
-                        _ => (u64::from(vm.read_u32(at.wrapping_add(4))?) << 32).to_le_bytes(),
-                    };
-                    Ok(())
-                })?,
+                None => self.load_rows(vm, origin, lanes, half..half + 2, pairs)?,
             }
         }
         Ok(())
+    }
+
+    /// Reads the covered elements of a range of quads, of four bytes each.
+    #[inline(never)]
+    fn load_rows(
+        &self,
+        vm: &Vm<'_>,
+        origin: (i64, i64),
+        lanes: u32,
+        quads: std::ops::Range<usize>,
+        pairs: &mut [[u8; 8]],
+    ) -> Result<(), PageFault> {
+        self.rows(origin, lanes, quads, |at, slot, pair| {
+            pairs[slot / 2 % 8] = match pair {
+                3 => vm.read_array(at)?,
+                1 => u64::from(vm.read_u32(at)?).to_le_bytes(),
+                _ => (u64::from(vm.read_u32(at.wrapping_add(4))?) << 32).to_le_bytes(),
+            };
+            Ok(())
+        })
+    }
+
+    /// Bytes from a row of a quad to the next one; `None` if they are not the same for all quads, or
+    /// if an observer wants the accesses: then only covered pixels may be accessed. Elements must
+    /// have four bytes.
+    #[inline(always)]
+    fn below(&self, vm: &Vm<'_>, (left, top): (i64, i64)) -> Option<u64> {
+        let surface = self.surface;
+        let (left, top) = (left + i64::from(surface.left), top + i64::from(surface.top));
+        // Tiles have an even number of rows.
+        let below = match surface.tile_mode {
+            TileMode::Y => 16,
+            TileMode::X => 512,
+            TileMode::Linear => surface.pitch.into(),
+            TileMode::W => return None,
+        };
+        let regular = left & 7 == 0 && top & 1 == 0 && surface.line_stride == 0;
+        (regular && vm.log().is_none()).then_some(below)
+    }
+
+    /// Graphics address of the upper left pixel of quad `n`, of elements of four bytes.
+    #[inline(always)]
+    fn quad(&self, (left, top): (i64, i64), n: usize) -> u64 {
+        let [x, y] = self.subspans[n & 3];
+        self.surface.address(left + 4 * i64::from(x), top + i64::from(y))
     }
 
     /// Quad `first` and the next one, of elements of four bytes, if they are completely covered,

@@ -104,7 +104,7 @@ impl Output {
         slots: &mut Slots,
         write: &Write,
     ) -> Result<u32, Fault> {
-        if self.packed(exec, target, slots, write)? {
+        if self.packed(exec, target, cache, slots, write)? {
             return Ok(0);
         }
         let shaded = Output::shaded(slots, write);
@@ -129,6 +129,7 @@ impl Output {
         &self,
         exec: &mut Exec<'_>,
         target: &RenderTarget,
+        cache: &mut AuxCache,
         slots: &Slots,
         write: &Write,
     ) -> Result<bool, Fault> {
@@ -143,7 +144,7 @@ impl Output {
         if mask != live || self.coverage.removes() {
             return Ok(false);
         }
-        target.write_packed(exec, write, mask)
+        target.write_packed(exec, cache, write, mask)
     }
 
     /// The samples of the slots that are left after discards and the shader's own mask.

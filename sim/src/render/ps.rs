@@ -183,9 +183,9 @@ pub fn kernels(ps: &ThreeDStatePs) -> [Option<PsKernel>; 3] {
 pub struct PixelShader {
     /// The enabled widths, from the widest to the narrowest.
     variants: Vec<Variant>,
-    /// Enabled barycentrics: at pixel, centroid and sample with perspective, then the same three
-    /// without perspective.
-    barycentrics: [bool; 6],
+    /// Enabled barycentrics, a bit each: at pixel, centroid and sample with perspective, then the
+    /// same three without perspective.
+    barycentrics: u8,
     source_depth: bool,
     source_w: bool,
     /// Where depth and w are evaluated.
@@ -260,7 +260,7 @@ impl PixelShader {
         let modes = wm.barycentric_interpolation_mode.get();
         Ok(Some(PixelShader {
             variants,
-            barycentrics: std::array::from_fn(|n| modes >> n & 1 == 1),
+            barycentrics: modes as u8,
             source_depth: extra.pixel_shader_uses_source_depth,
             source_w: extra.pixel_shader_uses_source_w,
             position: wm.position_zw_interpolation_mode,
@@ -499,22 +499,20 @@ impl PixelShader {
     ) {
         let mut rows = Rows { bytes: &mut payload[..variant.shader.start * REGISTER], at: 0 };
         let group = |first: usize| {
-            let sample = |n: usize| match self.per_sample {
-                true => U::from_bits(shaded.span(first + n).sample.unwrap_or(0).into()),
-                false => U::from_bits(0),
-            };
-            let own = PsThreadPayload {
-                sample_id_0: sample(0),
-                sample_id_1: sample(1),
-                sample_id_2: sample(2),
-                sample_id_3: sample(3),
-                subspan: shaded.four(first).map(|[x, y]| PsThreadPayloadSubspan {
-                    x: U::from_bits(x.into()),
-                    y: U::from_bits(y.into()),
-                }),
-                pixel_mask: U::from_bits(((shaded.mask >> (4 * first)) as u16).into()),
-                ..PsThreadPayload::new()
-            };
+            let mut own = PsThreadPayload::new();
+            own.pixel_mask = U::from_bits(((shaded.mask >> (4 * first)) as u16).into());
+            for (to, [x, y]) in own.subspan.iter_mut().zip(shaded.four(first)) {
+                *to =
+                    PsThreadPayloadSubspan { x: U::from_bits(x.into()), y: U::from_bits(y.into()) };
+            }
+            if self.per_sample {
+                let sample =
+                    |n: usize| U::from_bits(shaded.span(first + n).sample.unwrap_or(0).into());
+                own.sample_id_0 = sample(0);
+                own.sample_id_1 = sample(1);
+                own.sample_id_2 = sample(2);
+                own.sample_id_3 = sample(3);
+            }
             // The bits of the other fields are 0 here, and those of these fields in the header.
             zip(own.pack(), variant.header, |own, shared| own | shared)
         };
@@ -550,7 +548,10 @@ impl PixelShader {
             ZwMode::INTERP_SAMPLE => self.sample(&shaded.span(first + slot / 4)),
             _ => location,
         };
-        for (n, _) in self.barycentrics.iter().enumerate().filter(|(_, enabled)| **enabled) {
+        let mut modes = self.barycentrics;
+        while modes != 0 {
+            let n = modes.trailing_zeros();
+            modes &= modes - 1;
             let kind = if n < 3 { Barycentric::Perspective } else { Barycentric::Linear };
             let [b1, b2] = match n % 3 {
                 0 => vectorized(

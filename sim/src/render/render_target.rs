@@ -247,9 +247,8 @@ impl RenderTarget {
         };
         let packed = Packed::of(surface.format).filter(|_| swizzle.is_none());
         let dither = dither(&blend, format, swizzle);
-        let simple = codec.is_some()
+        let single = codec.is_some()
             && purpose == Purpose::Draw
-            && auxiliary.is_none()
             && turn.is_none()
             && dither.is_none()
             && surface.layout.samples == 1
@@ -266,9 +265,9 @@ impl RenderTarget {
             mask,
             partial,
             reads: blend.reads_destination() || logic || partial,
-            simple,
+            simple: single && auxiliary.is_none(),
             dither,
-            packed,
+            packed: packed.filter(|_| single),
             blend,
             turn,
         })

@@ -119,6 +119,18 @@ impl Parts {
                 let words: [u16; LANES] = bytemuck::cast(bytes);
                 lanes = map(words, |word| u16::from_le(word).into());
             }
+            Parts::Columns(parts) if used == [true; 2] => {
+                let mut both = [[0; PART]; 2];
+                vm.read_two(*parts, &mut both).then_some(())?;
+                let [left, right]: [[[u32; 4]; 2]; 2] = bytemuck::cast(both);
+                let quarters: [[u32; 4]; 4] = [left[0], right[0], left[1], right[1]];
+                lanes = map(bytemuck::cast(quarters), u32::from_le);
+            }
+            Parts::Rows(parts) if used == [true; 2] => {
+                let mut both = [[0; PART]; 2];
+                vm.read_two(*parts, &mut both).then_some(())?;
+                lanes = map(bytemuck::cast(both), u32::from_le);
+            }
             Parts::Columns(parts) => {
                 for (n, at) in parts.iter().enumerate().filter(|(n, _)| used[*n]) {
                     vm.read_within_page(*at, &mut bytes).then_some(())?;
@@ -184,13 +196,24 @@ impl Parts {
         if !self.admits(vm, mask) {
             return self.write_each(vm, mask, lanes);
         }
+        let quarters: [[u32; 4]; 4] = bytemuck::cast(map(*lanes, u32::to_le));
+        let [a, b, c, d] = quarters;
+        if used == [true; 2] {
+            let (addresses, [first, second]) = match self {
+                Parts::Columns(parts) => (parts, [[a, c], [b, d]]),
+                Parts::Rows(parts) => (parts, [[a, b], [c, d]]),
+                // Only the first part is used.
+                Parts::Whole(_) => return None,
+            };
+            let parts = [bytemuck::cast_ref(&first), bytemuck::cast_ref(&second)];
+            return vm.write_two::<PART>(*addresses, parts).ok();
+        }
         match self {
             Parts::Whole(at) => {
                 let words = map(*lanes, |lane| (lane as u16).to_le());
                 vm.write_array::<PART>(*at, &bytemuck::cast(words)).ok()?;
             }
             Parts::Columns(parts) => {
-                let quarters: [[u32; 4]; 4] = bytemuck::cast(map(*lanes, u32::to_le));
                 for (n, at) in parts.iter().enumerate().filter(|(n, _)| used[*n]) {
                     let part = [quarters[n], quarters[n + 2]];
                     vm.write_array::<PART>(*at, &bytemuck::cast(part)).ok()?;

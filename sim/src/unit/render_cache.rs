@@ -267,11 +267,8 @@ pub fn parse(
     write.last = descriptor.last_render_target_select;
     write.upper = upper;
     write.slots = shape.mask() as u16;
-    let [lower_half, upper_half] = [0, 4].map(|first| {
-        let subspans = &dispatched.subspans;
-        [subspans[first], subspans[first + 1], subspans[first + 2], subspans[first + 3]]
-    });
-    write.subspans = if upper { upper_half } else { lower_half };
+    let [a, b, c, d, e, f, g, h] = dispatched.subspans;
+    write.subspans = if upper { [e, f, g, h] } else { [a, b, c, d] };
     write.slice = dispatched.slice;
     write.viewport = dispatched.viewport;
     write.back = dispatched.back;

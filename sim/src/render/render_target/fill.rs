@@ -4,6 +4,7 @@ use super::{MOST_BYTES, RenderTarget, SLOTS, Work};
 use crate::machine::exec::Exec;
 use crate::machine::observation::Counter;
 use crate::mem::{Client, PAGE};
+use crate::pixel::coordinates::Rect;
 use crate::pixel::raster::strips::Strip;
 use crate::surface::format::Class;
 use crate::surface::square::{self, SIDE};
@@ -37,6 +38,33 @@ impl Area {
             area.rows[y + 1] |= u64::from(bottom) << x;
         }
         Some(area)
+    }
+
+    /// All pixels of a rectangle of the screen; `None` if it is not in one square.
+    #[must_use]
+    pub fn of_rectangle(pixels: Rect) -> Option<Area> {
+        let [x0, y0, x1, y1] =
+            [pixels.x0, pixels.y0, pixels.x1, pixels.y1].map(|at| u32::try_from(at).ok());
+        let (x0, y0, x1, y1) = (x0?, y0?, x1?, y1?);
+        const SIZE: u32 = SIDE as u32;
+        let corner = [x0, y0].map(|at| at / SIZE * SIZE);
+        let [left, top] = [x0 - corner[0], y0 - corner[1]];
+        let (width, bottom) = (x1.checked_sub(x0)?, y1.checked_sub(corner[1])?);
+        if width == 0 || left + width > SIZE || bottom > SIZE {
+            return None;
+        }
+        let columns = u64::MAX >> (SIZE - width) << left;
+        let row = |n: usize| if (top..bottom).contains(&(n as u32)) { columns } else { 0 };
+        Some(Area { corner, rows: std::array::from_fn(row) })
+    }
+
+    /// Removes the pixels of a quad; `x` and `y` are the position of its upper left pixel. The quad
+    /// must be in the square.
+    pub fn remove(&mut self, x: u32, y: u32) {
+        let [x, y] = [x as usize % SIDE, y as usize % SIDE];
+        for row in self.rows.iter_mut().skip(y).take(2) {
+            *row &= !(3 << x);
+        }
     }
 
     /// Number of pixels.

@@ -7,6 +7,7 @@ use crate::eu::fast::lanes::{blend, map, zip};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::mem::{Client, PageFault, Vm};
+use crate::render::aux_surface::{AuxCache, Auxiliary, Ccs};
 use crate::render::elements::{Elements, MOST_BYTES, Places};
 use crate::render::strip::{Parts, lane, lanes};
 use crate::unit::render_cache::{SLOTS, Source, Write};
@@ -23,11 +24,12 @@ impl RenderTarget {
     pub fn write_packed(
         &self,
         exec: &mut Exec<'_>,
+        cache: &mut AuxCache,
         write: &Write,
         mask: u16,
     ) -> Result<bool, Fault> {
         let _client = exec.vm.client(Client::RenderTarget);
-        let written = self.pack(&mut exec.vm, write, mask);
+        let written = self.pack(&mut exec.vm, cache, write, mask);
         let written = written.map_err(|fault| exec.page(fault, "a render target"))?;
         if written {
             let pairs = mask | mask >> 1;
@@ -42,10 +44,11 @@ impl RenderTarget {
     pub(super) fn pack(
         &self,
         vm: &mut Vm<'_>,
+        cache: &mut AuxCache,
         write: &Write,
         mask: u16,
     ) -> Result<bool, PageFault> {
-        let Some(level) = Level::detect().filter(|_| self.simple && self.packed.is_some()) else {
+        let Some(level) = Level::detect().filter(|_| self.packed.is_some()) else {
             return Ok(false);
         };
         for (n, [x, y]) in write.subspans.iter().enumerate() {
@@ -53,6 +56,9 @@ impl RenderTarget {
             if !inside && mask >> (4 * n) & 0xf != 0 {
                 return Ok(false);
             }
+        }
+        if let Some(Auxiliary::Ccs(ccs)) = &self.auxiliary {
+            self.open(vm, ccs, cache, write, mask)?;
         }
         let origin = self.surface.origin(&self.level, self.slice(write.slice), 0);
         let [x, y] = write.subspans[0];
@@ -66,6 +72,25 @@ impl RenderTarget {
             Some(parts) => Ok(self.write_parts(vm, level, write, mask, &parts).is_some()),
             None => self.write_quads(vm, level, write, mask, origin),
         }
+    }
+
+    /// Marks the blocks of the quads with a slot in `mask` as not cleared.
+    #[inline(never)]
+    fn open(
+        &self,
+        vm: &mut Vm<'_>,
+        ccs: &Ccs,
+        cache: &mut AuxCache,
+        write: &Write,
+        mask: u16,
+    ) -> Result<(), PageFault> {
+        let (slice, block) = (self.slice(write.slice), ccs.block());
+        for (n, &at) in write.subspans.iter().enumerate() {
+            if mask >> (4 * n) & 0xf != 0 {
+                ccs.open(vm, cache, slice, at, |vm, first| self.fill(vm, slice, first, block))?;
+            }
+        }
+        Ok(())
     }
 
     /// Writes the pixels of a strip.

@@ -16,6 +16,9 @@ use genxml::gen8::state::RenderSurfaceStateRenderTargetAndSampleUnormRotation as
 const BASE: u64 = 0x100_0000;
 /// Bytes of three slices with one sample.
 const BYTES: usize = 96 << 10;
+/// Address and bytes of a control surface.
+const CONTROL: u64 = BASE + (1 << 20);
+const CONTROL_BYTES: usize = 64 << 10;
 /// Size of the level in pixels.
 const WIDTH: u32 = 37;
 const HEIGHT: u32 = 21;
@@ -541,7 +544,7 @@ fn bits_are_gathered() {
 }
 
 /// Oracle: the general path. Six formats, each in three tile modes, and random blending. The slots
-/// are one strip, or they are not.
+/// are one strip, or they are not. Some targets have a control surface with cleared blocks.
 #[test]
 fn packed_writes_equal_general_ones() {
     if Level::detect().is_none() {
@@ -549,10 +552,18 @@ fn packed_writes_equal_general_ones() {
         return;
     }
     let mut random = Random(26);
-    let (mut packed, mut refused) = (0, 0);
+    let (mut packed, mut refused, mut opened) = (0, 0, 0);
     for (n, format) in FORMATS.into_iter().take(6).cycle().take(3000).enumerate() {
         let tile_mode = [TileMode::Linear, TileMode::X, TileMode::Y][n / 6 % 3];
-        let surface = surface(format, tile_mode);
+        let mut surface = surface(format, tile_mode);
+        if n / 18 % 2 == 1 && tile_mode != TileMode::Linear {
+            surface.auxiliary = crate::surface::Auxiliary {
+                kind: crate::surface::AuxiliaryKind::Mcs,
+                base: CONTROL,
+                pitch: 512,
+                qpitch: 64,
+            };
+        }
         let mut state = BlendState::new();
         let entry = &mut state.entry[0];
         entry.color_buffer_blend_enable = random.below(3) != 0;
@@ -567,6 +578,11 @@ fn packed_writes_equal_general_ones() {
         let target = target(&surface, &state);
         let (mut one, one_context, _) = memory(1);
         let (mut other, other_context, _) = memory(1);
+        let blocks: Vec<u8> = (0..CONTROL_BYTES).map(|_| random.below(256) as u8).collect();
+        one.load(one_context, CONTROL, &blocks).unwrap();
+        other.load(other_context, CONTROL, &blocks).unwrap();
+        // As in a draw: a cache for each target, for both paths.
+        let mut caches = [AuxCache::default(); 2];
         for _ in 0..4 {
             let mut pixels = random.pixels(1);
             if random.below(2) == 0 {
@@ -584,12 +600,12 @@ fn packed_writes_equal_general_ones() {
             let observed = random.below(2) == 0;
             let vm = &mut one.vm(one_context);
             let vm = &mut if observed { vm.with_log(&own) } else { vm.reborrow() };
-            if !target.pack(vm, &write, lanes).unwrap() {
+            if !target.pack(vm, &mut caches[0], &write, lanes).unwrap() {
                 refused += 1;
                 continue;
             }
             packed += 1;
-            let (cache, second) = (&mut AuxCache::default(), second.as_ref());
+            let (cache, second) = (&mut caches[1], second.as_ref());
             let vm = &mut other.vm(other_context);
             let vm = &mut if observed { vm.with_log(&general) } else { vm.reborrow() };
             target.pixels(vm, cache, &pixels, &color, second).unwrap();
@@ -598,6 +614,12 @@ fn packed_writes_equal_general_ones() {
         }
         let equal = contents(&mut one, one_context, 1) == contents(&mut other, other_context, 1);
         assert!(equal, "{format:?} {tile_mode:?} {state:?}");
+        let [mut left, mut expected] = [[0; CONTROL_BYTES]; 2];
+        one.vm(one_context).read(CONTROL, &mut left).unwrap();
+        other.vm(other_context).read(CONTROL, &mut expected).unwrap();
+        assert!(left == expected, "{format:?} {tile_mode:?}");
+        opened += usize::from(surface.auxiliary.base == CONTROL && left != blocks[..]);
     }
+    assert!(opened > 100, "{opened}");
     assert!(packed > 3 * refused && refused > 0, "{packed} {refused}");
 }

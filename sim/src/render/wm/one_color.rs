@@ -10,7 +10,10 @@ use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
 use crate::machine::watchdog;
 use crate::pixel::coordinates::Rect;
+use crate::pixel::raster::Quad;
 use crate::pixel::raster::strips::{QUADS, Strip};
+use crate::render::primitives::{BinnedPrimitive, Shape};
+use crate::render::raster_state::RasterState;
 use crate::render::render_target::Area;
 use crate::unit::render_cache::Write;
 use std::ops::Range;
@@ -58,12 +61,49 @@ impl PixelPipe {
         window: Rect,
     ) -> Result<(), Fault> {
         let Object { draw, primitive, .. } = *object;
+        let each = self.shader.as_ref().map_or(1, |shader| shader.wanted()).max(1);
+        let drawn = match whole(draw.raster, primitive, window, each) {
+            true => self.one_color_of_all(exec, object, window, each)?,
+            false => 0,
+        };
+        let quads = (window.x1 - window.x0) * (window.y1 - window.y0) / 4;
+        if drawn > 0 && drawn == quads as usize {
+            return Ok(());
+        }
         let mut strips = std::mem::take(&mut self.strips);
         rasterise(draw.raster, primitive, window, Level::detect(), &mut strips);
-        let result = self.one_color_of(exec, object, &strips);
+        let result = match drawn {
+            0 => self.one_color_of(exec, object, &strips, each),
+            _ => self.one_by_one(exec, object, &strips, drawn..usize::MAX),
+        };
         self.strips = strips;
         result?;
         self.flush(exec, object, 1)
+    }
+
+    /// Draws a primitive that covers the [whole](whole) window. Returns how many quads were drawn:
+    /// all of them, or those of the first thread if the other threads must run.
+    fn one_color_of_all(
+        &mut self,
+        exec: &mut Exec<'_>,
+        object: &Object<'_>,
+        window: Rect,
+        each: usize,
+    ) -> Result<usize, Fault> {
+        let Some(mut area) = Area::of_rectangle(window) else { return Ok(0) };
+        self.newest = None;
+        for n in 0..each as u32 {
+            let (x, y) = (window.x0 as u32 + n % 4 * 2, window.y0 as u32 + n / 4 * 2);
+            area.remove(x, y);
+            self.quad(exec, object, Quad { x, y, mask: [1; 4] })?;
+        }
+        self.flush(exec, object, 1)?;
+        let rest = area.pixels() as usize / 4;
+        let stored = match self.newest.take() {
+            Some(write) => self.repeat(exec, &write, || Some(area), rest, each),
+            None => false,
+        };
+        Ok(if stored { each + rest } else { each })
     }
 
     fn one_color_of(
@@ -71,18 +111,22 @@ impl PixelPipe {
         exec: &mut Exec<'_>,
         object: &Object<'_>,
         strips: &[Strip],
+        each: usize,
     ) -> Result<(), Fault> {
         // The quads of the first thread, of other whole threads, and of the last thread.
-        let each = self.shader.as_ref().map_or(1, |shader| shader.wanted()).max(1);
         let count = strips.iter().map(|strip| strip.quads().count_ones() as usize).sum::<usize>();
         let first = each.min(count);
         let last = first + (count - first) / each * each;
         self.newest = None;
         self.one_by_one(exec, object, strips, 0..first)?;
         self.flush(exec, object, 1)?;
-        let newest = self.newest.take();
-        let stored =
-            newest.is_some_and(|write| self.repeat(exec, &write, strips, first..last, each));
+        let stored = match self.newest.take() {
+            Some(write) => {
+                let area = || Area::of(strips, first..last);
+                self.repeat(exec, &write, area, last - first, each)
+            }
+            None => false,
+        };
         let rest = if stored { last } else { first };
         self.one_by_one(exec, object, strips, rest..count)
     }
@@ -109,14 +153,15 @@ impl PixelPipe {
         Ok(())
     }
 
-    /// Stores the colours that the threads for a range of quads would write. Each thread has `each`
-    /// quads. `write` is the write of a thread that has run. Returns false if the threads must run.
+    /// Stores the colours that the threads for an area would write. The area has `count` quads, and
+    /// each thread has `each` of them. `write` is the write of a thread that has run. Returns false
+    /// if the threads must run.
     fn repeat(
         &mut self,
         exec: &mut Exec<'_>,
         write: &Write,
-        strips: &[Strip],
-        range: Range<usize>,
+        area: impl FnOnce() -> Option<Area>,
+        count: usize,
         each: usize,
     ) -> bool {
         let Some(instructions) = self.shader.as_ref().and_then(|shader| shader.constant()) else {
@@ -128,22 +173,36 @@ impl PixelPipe {
         }
         let target = &self.targets[place].target;
         let Some(element) = target.one_color(write) else { return false };
-        let (count, threads) = (range.len() as u64, (range.len() / each) as u64);
-        let pixels = 4 * count * (watchdog::PIXEL + watchdog::SHADED_PIXEL);
+        let (quads, threads) = (count as u64, (count / each) as u64);
+        let pixels = 4 * quads * (watchdog::PIXEL + watchdog::SHADED_PIXEL);
         let units = pixels + threads * u64::from(instructions) * watchdog::INSTRUCTION;
-        if range.len() < LEAST as usize || exec.budget.left() < units {
+        if count < LEAST as usize || exec.budget.left() < units {
             return false;
         }
-        let Some(area) = Area::of(strips, range) else { return false };
+        let Some(area) = area() else { return false };
         if !target.store(exec, write.slice, &area, &element) || exec.spend(units).is_err() {
             return false;
         }
         if let Some(shader) = &mut self.shader {
             shader.repeat(exec, threads);
         }
-        exec.device.observed.add(Counter::Rasterized, count);
+        exec.device.observed.add(Counter::Rasterized, quads);
         self.counts.invocations += area.pixels();
         self.counts.passed += area.pixels();
         true
     }
+}
+
+/// True if a primitive covers every pixel of the window, and the window consists of whole threads
+/// of `each` quads. Then the quads of a thread are numbered from the left to the right of 8 columns,
+/// then downwards.
+fn whole(raster: &RasterState, primitive: &BinnedPrimitive, window: Rect, each: usize) -> bool {
+    let Rect { x0, y0, x1, y1 } = window;
+    let Shape::Convex(convex) = &primitive.setup.shape else { return false };
+    [x0, y0, x1, y1].iter().all(|at| at & 7 == 0)
+        && each <= 16
+        && x0 >= 0
+        && y0 >= 0
+        && window.intersection(Rect::SCREEN) == window
+        && convex.covers(&raster.multisample.samples, window)
 }
