@@ -81,6 +81,8 @@ pub enum Op2 {
     RoundUp,
     /// VROUNDPS toward zero.
     RoundZero,
+    /// VSQRTPS.
+    Root,
 }
 
 /// Instructions with two sources.
@@ -88,7 +90,9 @@ pub enum Op2 {
 #[allow(missing_docs, reason = "the names of the manual")]
 pub enum Op3 {
     Vaddps,
+    Vsubps,
     Vmulps,
+    Vdivps,
     Vminps,
     Vmaxps,
     Vpand,
@@ -703,6 +707,7 @@ impl Assembler {
             Op2::RoundDown => ((MAP_0F3A, P66, 0x08), Some(9)),
             Op2::RoundUp => ((MAP_0F3A, P66, 0x08), Some(10)),
             Op2::RoundZero => ((MAP_0F3A, P66, 0x08), Some(11)),
+            Op2::Root => ((MAP_0F, NONE, 0x51), None),
         };
         self.vex(code, true, to.0, 0, Rm::Reg(from), immediate);
     }
@@ -722,7 +727,9 @@ impl Assembler {
         let compare = |predicate| ((MAP_0F, NONE, 0xc2), Some(predicate));
         let (code, immediate) = match op {
             Op3::Vaddps => ((MAP_0F, NONE, 0x58), None),
+            Op3::Vsubps => ((MAP_0F, NONE, 0x5c), None),
             Op3::Vmulps => ((MAP_0F, NONE, 0x59), None),
+            Op3::Vdivps => ((MAP_0F, NONE, 0x5e), None),
             Op3::Vminps => ((MAP_0F, NONE, 0x5d), None),
             Op3::Vmaxps => ((MAP_0F, NONE, 0x5f), None),
             Op3::Vpand => ((MAP_0F, P66, 0xdb), None),
@@ -756,6 +763,26 @@ impl Assembler {
     /// VFMADD231PS: adds `a * b` to `sum`, rounded once.
     pub fn fused(&mut self, sum: Reg, a: Reg, b: Reg) {
         self.vex((MAP_0F38, P66, 0xb8), true, sum.0, a.0, Rm::Reg(b), None);
+    }
+
+    /// 1 / sqrt(x) of each lane of `from`: computed as doubles, then rounded to floats. Changes
+    /// `high` and `one`, which must be other registers than `to` and `from`.
+    pub fn inverse_root(&mut self, to: Reg, from: Reg, high: Reg, one: Reg) {
+        // The high dword of a double is the second one.
+        let bits = 1.0f64.to_bits();
+        self.constant(one, std::array::from_fn(|n| (bits >> (n % 2 * 32)) as u32));
+        let to_doubles = (MAP_0F, NONE, 0x5a); // VCVTPS2PD
+        let upper_half = (MAP_0F3A, P66, 0x19); // VEXTRACTF128
+        self.vex(upper_half, true, from.0, 0, Rm::Reg(high), Some(1));
+        self.vex(to_doubles, true, to.0, 0, Rm::Reg(from), None);
+        self.vex(to_doubles, true, high.0, 0, Rm::Reg(high), None);
+        for half in [to, high] {
+            self.vex((MAP_0F, P66, 0x51), true, half.0, 0, Rm::Reg(half), None); // VSQRTPD
+            self.vex((MAP_0F, P66, 0x5e), true, half.0, one.0, Rm::Reg(half), None); // VDIVPD
+            self.vex((MAP_0F, P66, 0x5a), true, half.0, 0, Rm::Reg(half), None); // VCVTPD2PS
+        }
+        // VINSERTF128
+        self.vex((MAP_0F3A, P66, 0x18), true, to.0, to.0, Rm::Reg(high), Some(1));
     }
 
     /// VBLENDVPS: the lanes of `one` where the highest bit of `mask` is set, else those of `zero`.

@@ -5,8 +5,8 @@
 use crate::eu::fast_path::SPECIAL;
 use crate::eu::support::{LOCAL_BYTES, World, alu, decode, end, grf, immediate, run_from};
 use genxml_eu::instruction::{
-    Arf, Condition, DataType, Descriptor, Destination, Flag, Immediate, Instruction, Operand,
-    Predicate, PredicateControl, Region, Register, Send, SharedFunction, Source,
+    Arf, Condition, DataType, Descriptor, Destination, Flag, Immediate, Instruction, MathFunction,
+    Operand, Predicate, PredicateControl, Region, Register, Send, SharedFunction, Source,
 };
 use genxml_eu::ops::Opcode;
 use genxml_sim::Fault;
@@ -58,16 +58,26 @@ fn instruction(random: &mut Random) -> Instruction {
     use Opcode::*;
     let opcode = random.pick(&[
         Mov, Not, And, Or, Xor, Shl, Shr, Asr, Add, Add, Mul, Mul, Mad, Mad, Sel, Sel, Cmp, Cmp,
-        Rndd, Rndu, Rnde, Rndz, Line, Pln, Pln,
+        Rndd, Rndu, Rnde, Rndz, Frc, Math, Math, Line, Pln, Pln,
     ]);
+    let function = random.pick(&[
+        MathFunction::Inverse,
+        MathFunction::Divide,
+        MathFunction::SquareRoot,
+        MathFunction::InverseSquareRoot,
+    ]);
+    let divides = opcode == Math && function == MathFunction::Divide;
     let plane = matches!(opcode, Line | Pln);
     let size = random.pick(if plane { &[8, 16] } else { &[1, 2, 4, 8, 8, 16, 16][..] });
     let floats = match opcode {
-        Mad | Rndd | Rndu | Rnde | Rndz | Line | Pln => true,
+        Mad | Rndd | Rndu | Rnde | Rndz | Frc | Math | Line | Pln => true,
         Not | And | Or | Xor | Shl | Shr | Asr => false,
         _ => random.one_in(2),
     };
-    let count = usize::from(opcode.op().sources);
+    let count = match opcode {
+        Math => 1 + usize::from(divides),
+        _ => usize::from(opcode.op().sources),
+    };
     let of =
         |random: &mut Random| if floats { F } else { random.pick(&[D, D, Ud, Ud, W, Uw, B, Ub]) };
     let mut sources = [Operand::None; 3];
@@ -105,7 +115,9 @@ fn instruction(random: &mut Random) -> Instruction {
         Condition::Less,
         Condition::LessEqual,
     ];
-    let compares = opcode == Cmp || opcode == Sel && !chooses || opcode != Sel && random.one_in(6);
+    // `math` has no condition.
+    let can_compare = !matches!(opcode, Sel | Math);
+    let compares = opcode == Cmp || opcode == Sel && !chooses || can_compare && random.one_in(6);
     Instruction {
         destination: Some(destination),
         sources,
@@ -122,6 +134,7 @@ fn instruction(random: &mut Random) -> Instruction {
             16 * random.below(2) as u8
         },
         flag: Flag { register: random.below(2) as u8, subregister: random.below(2) as u8 },
+        math: (opcode == Math).then_some(function),
         ..Instruction::new(opcode, size)
     }
 }

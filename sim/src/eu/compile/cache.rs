@@ -176,6 +176,12 @@ impl<'a> Cache<'a> {
         self.code.op3_constant(op, to, a, [value; LANES]);
     }
 
+    /// 1 / sqrt(x), rounded once from a double. `to` must not be `from`.
+    pub fn inverse_root(&mut self, to: Reg, from: Reg) {
+        let [high, one] = SPARE;
+        self.code.inverse_root(to, from, high, one);
+    }
+
     /// Marks `reg` as a float result of the host: its NaNs and subnormal numbers must be adjusted
     /// before its bits are used.
     pub fn set_raw(&mut self, reg: Reg) {

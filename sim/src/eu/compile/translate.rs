@@ -143,6 +143,7 @@ fn count(vector: Vector) -> usize {
     match vector {
         Vector::Copy | Vector::Not | Vector::ToInt | Vector::ToFloat | Vector::CopyLong => 1,
         Vector::RoundDown | Vector::RoundUp | Vector::RoundEven | Vector::RoundZero => 1,
+        Vector::Fraction | Vector::Inverse | Vector::Root | Vector::InverseRoot => 1,
         Vector::FloatMulAdd => 3,
         _ => 2,
     }
@@ -877,7 +878,20 @@ impl Translation<'_, '_> {
         let a = self.float(0, half);
         let b = if count(vector) > 1 { self.float(1, half) } else { a };
         let c = (count(vector) > 2).then(|| self.float(2, half));
+        // The constant of the operation, if it has one.
+        let constant = match vector {
+            Vector::Inverse => Some(1.0f32),
+            // The greatest fraction: a small negative number has no smaller one.
+            Vector::Fraction => Some(1.0 - f32::EPSILON / 2.0),
+            _ => None,
+        };
+        let constant = constant.map(|value| self.cache.constant(value.to_bits()));
         let result = self.cache.take();
+        if vector == Vector::InverseRoot {
+            self.cache.inverse_root(result, a);
+            self.cache.set_raw(result);
+            return result;
+        }
         let code = &mut *self.cache.code;
         let raw = match (vector, c) {
             (Vector::FloatMulAdd, Some(c)) => {
@@ -891,6 +905,25 @@ impl Translation<'_, '_> {
             }
             (Vector::FloatMul, _) => {
                 code.op3(Op3::Vmulps, result, a, b);
+                true
+            }
+            (Vector::Divide, _) => {
+                code.op3(Op3::Vdivps, result, a, b);
+                true
+            }
+            (Vector::Inverse, _) => {
+                code.op3(Op3::Vdivps, result, constant.unwrap_or(a), a);
+                true
+            }
+            (Vector::Root, _) => {
+                code.op2(Op2::Root, result, a);
+                true
+            }
+            (Vector::Fraction, _) => {
+                code.op2(Op2::RoundDown, result, a);
+                code.op3(Op3::Vsubps, result, a, result);
+                // If the result is a NaN, so is the minimum, because it is the second source.
+                code.op3(Op3::Vminps, result, constant.unwrap_or(a), result);
                 true
             }
             (Vector::EqualFloat, _) => {

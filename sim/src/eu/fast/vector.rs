@@ -30,6 +30,11 @@ pub enum Vector {
     RoundUp,
     RoundEven,
     RoundZero,
+    Fraction,
+    Inverse,
+    Divide,
+    Root,
+    InverseRoot,
     MinFloat,
     MaxFloat,
     SelectFloat,
@@ -70,7 +75,8 @@ impl Vector {
             Copy | Not | And | Or | Xor | Shl | Shr | Asr | IntAdd | IntMul | MinSigned
             | MinUnsigned | MaxSigned | MaxUnsigned | SelectInt => Lanes::Ints,
             FloatAdd | FloatMul | FloatMulAdd | RoundDown | RoundUp | RoundEven | RoundZero
-            | MinFloat | MaxFloat | SelectFloat | Line | Plane => Lanes::Floats,
+            | Fraction | Inverse | Divide | Root | InverseRoot | MinFloat | MaxFloat
+            | SelectFloat | Line | Plane => Lanes::Floats,
             EqualInt | LessSigned | LessUnsigned | EqualFloat | LessFloat | AtMostFloat => {
                 Lanes::Comparison
             }

@@ -9,7 +9,7 @@ family! {
     /// Fraction.
     Frc {
         float(f) { f.one(frc) }
-        fast Frc Float(f) f.always() => float1(frc);
+        fast Frc Float(f) f.always() => float1(frc), Vector::Fraction;
     }
     /// Rounding to an integer, toward minus infinity.
     Rndd {
@@ -39,13 +39,13 @@ family! {
     Math {
         whole extended::math;
         fast Inv Float(f) f.math(MathFunction::Inverse)
-            => float1(|a| math::float(MathFunction::Inverse, a, 0.0, false));
+            => float1(|a| math::float(MathFunction::Inverse, a, 0.0, false)), Vector::Inverse;
         fast Fdiv Float(f) f.math(MathFunction::Divide)
-            => float2(|a, b| math::float(MathFunction::Divide, a, b, false));
+            => float2(|a, b| math::float(MathFunction::Divide, a, b, false)), Vector::Divide;
         fast Sqrt Float(f) f.math(MathFunction::SquareRoot)
-            => float1(|a| math::float(MathFunction::SquareRoot, a, 0.0, false));
+            => float1(|a| math::float(MathFunction::SquareRoot, a, 0.0, false)), Vector::Root;
         fast Rsq Float(f) f.math(MathFunction::InverseSquareRoot)
-            => float1(|a| math::float(MathFunction::InverseSquareRoot, a, 0.0, false));
+            => float1(|a| math::float(MathFunction::InverseSquareRoot, a, 0.0, false)), Vector::InverseRoot;
         fast Log Float(f) f.math(MathFunction::Log)
             => float1(|a| math::float(MathFunction::Log, a, 0.0, false));
         fast Exp Float(f) f.math(MathFunction::Exp)
