@@ -9,6 +9,8 @@ use crate::assumptions::PIXEL_THREADS_START_WITH_WHOLE_SUBSPANS;
 use crate::eu::constant;
 use crate::eu::fast::Level;
 use crate::eu::fast::lanes::zip;
+use crate::eu::uop::Uop;
+use crate::eu::written::Start;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
@@ -28,6 +30,7 @@ use genxml::gen8::thread_payloads::{
     PsPositionOffsetPayloadPixel, PsThreadPayload, PsThreadPayloadSubspan,
 };
 use genxml_core::U;
+use genxml_eu::instruction::SharedFunction;
 
 /// Subspans of a thread of 32 channels.
 pub const MAX_SPANS: usize = 8;
@@ -97,8 +100,14 @@ struct Variant {
     /// The number of instructions, if all threads of a primitive write the same colour and do
     /// nothing else.
     constant: Option<u32>,
+    /// True if the kernel can send messages to the pixel interpolator. Kernels with branches count
+    /// as such, because they can jump to code that is not decoded yet.
+    interpolates: bool,
     /// True if the payload of `threads.launch` and the planes have the values of the primitive.
     prepared: bool,
+    /// Length of the payload of `threads.launch` up to the constants, which all threads of the draw
+    /// share; 0 before the first thread.
+    shared: usize,
     /// The fields of r0 and r1 that all threads of a primitive share. Subspans, pixel masks and
     /// sample numbers are 0.
     header: [u32; PsThreadPayload::DWORDS],
@@ -248,12 +257,20 @@ impl PixelShader {
                 .flatten()
                 .filter(render_cache::is_constant)
                 .map(|ending| ending.instructions);
+            let kernel_code = &shader.program.kernel;
+            let sends = |u: &Uop| {
+                u.send.is_some_and(|send| send.function == SharedFunction::PixelInterpolator)
+            };
+            let interpolates =
+                kernel_code.start() == Start::default() || kernel_code.uops.iter().any(sends);
             variants.push(Variant {
                 threads,
                 shader,
                 spans: kernel.spans,
                 constant,
+                interpolates,
                 prepared: false,
+                shared: 0,
                 header: [0; PsThreadPayload::DWORDS],
             });
         }
@@ -283,7 +300,9 @@ impl PixelShader {
             threads: variant.threads.fork(),
             spans: variant.spans,
             constant: variant.constant,
+            interpolates: variant.interpolates,
             prepared: false,
+            shared: 0,
             header: variant.header,
         };
         PixelShader {
@@ -410,9 +429,11 @@ impl PixelShader {
         let variant = &mut self.variants[number];
         variant.threads.launch.payload = payload;
         let local = &mut variant.threads.slots.local;
-        if let (Some(dispatched), Some(pixels)) = (&mut local.dispatched, &mut local.pixels) {
+        if let Some(dispatched) = &mut local.dispatched {
             dispatched.mask = mask;
             dispatched.subspans = subspans;
+        }
+        if let Some(pixels) = &mut local.pixels {
             pixels.subspans = subspans;
             pixels.coverage = coverage(spans);
         }
@@ -443,9 +464,15 @@ impl PixelShader {
         }
         .pack();
         let payload = &mut variant.threads.launch.payload;
-        payload.clear();
-        // The rows of each thread come before the constants.
-        variant.shader.push_constants(payload);
+        match variant.shared {
+            0 => {
+                payload.clear();
+                // The rows of each thread come before the constants.
+                variant.shader.push_constants(payload);
+                variant.shared = payload.len();
+            }
+            shared => payload.truncate(shared),
+        }
         if self.attributes {
             for attribute in input.attributes {
                 let component = attribute.map(|[c1, c2, _, a0]| {
@@ -460,6 +487,8 @@ impl PixelShader {
             dispatched.slice = input.array_index;
             dispatched.viewport = input.viewport;
             dispatched.back = input.back;
+        }
+        if variant.interpolates {
             // An old value is overwritten, not replaced, because the planes are large.
             match &mut local.pixels {
                 None => {

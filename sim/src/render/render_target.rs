@@ -14,7 +14,8 @@ use crate::render::blend::{Blend, Blending, Colors};
 use crate::surface::format::codec::ALL;
 use crate::surface::format::value::Value;
 use crate::surface::format::{Channel, Class, Encoding, Format, Letter, Numeric, convert};
-use crate::surface::{BadSurface, Codec, Dimension, Layout, Level, Surface, SurfaceKind};
+use crate::surface::square;
+use crate::surface::{BadSurface, Codec, Dimension, Layout, Level, Surface, SurfaceKind, TileMode};
 use crate::unit::render_cache::{SLOTS, Source};
 use genxml::gen8::render3d_pixel::{BlendState, ColorCalcState, ThreeDStatePs};
 use genxml::gen8::state::{ShaderChannelSelect, SurfaceFormat};
@@ -89,6 +90,9 @@ pub struct RenderTarget {
     /// written.
     simple: bool,
 }
+
+/// Bytes of half a block of a colour control surface.
+const HALF: usize = 64;
 
 /// The layout of an element of four normalized bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -420,6 +424,22 @@ impl RenderTarget {
         element
     }
 
+    /// Addresses of the two halves of a block of 128 bytes, each in contiguous memory. `x` and `y`
+    /// are the byte and row where the block starts. `None` if the halves are not contiguous.
+    fn halves(&self, (x, y): (i64, i64)) -> Option<[u64; 2]> {
+        let surface = &self.surface;
+        let (left, top) = (x + i64::from(surface.left), y + i64::from(surface.top));
+        let address = |right, below| surface.address(x + right, y + below);
+        match surface.tile_mode {
+            _ if surface.line_stride != 0 => None,
+            // Rows of 64 bytes.
+            TileMode::X if left & 63 == 0 => Some([address(0, 0), address(0, 1)]),
+            // Columns of 16 bytes, four rows high.
+            TileMode::Y if left & 15 == 0 && top & 3 == 0 => Some([address(0, 0), address(16, 0)]),
+            _ => None,
+        }
+    }
+
     /// Writes the clear colour to the pixels of a block that are inside the surface.
     #[cold]
     fn fill(
@@ -432,6 +452,14 @@ impl RenderTarget {
         let element = self.cleared();
         let bytes = self.surface.element_bytes as usize;
         let (left, top) = self.surface.origin(&self.level, slice, 0);
+        let inside = x + block[0] <= self.level.width && y + block[1] <= self.level.height;
+        let first = (left + i64::from(x) * bytes as i64, top + i64::from(y));
+        if inside && let Some(parts) = self.halves(first) {
+            let mut half = [0; HALF];
+            square::repeat(&element[..bytes], &mut half);
+            vm.write_array(parts[0], &half)?;
+            return vm.write_array(parts[1], &half);
+        }
         for row in y..(y + block[1]).min(self.level.height) {
             for column in x..(x + block[0]).min(self.level.width) {
                 let at = self
