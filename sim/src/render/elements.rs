@@ -32,6 +32,73 @@ enum Wide {
     Rows([u64; 2]),
 }
 
+/// The addresses of four quads, whose elements have four bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Quads {
+    /// Graphics address of the upper left pixel of each quad.
+    at: [u64; 4],
+    /// Bytes from the upper row of a quad to the lower one.
+    below: u64,
+}
+
+impl Quads {
+    /// As [`Places::store`].
+    #[inline(always)]
+    pub fn store(&self, vm: &mut Vm<'_>, lanes: u32, elements: &Elements) -> Result<(), PageFault> {
+        let pairs = elements.as_chunks::<8>().0;
+        for (n, &at) in self.at.iter().enumerate() {
+            let covered = lanes >> (4 * n) & 15;
+            let (upper, lower) = (&pairs[2 * n], &pairs[2 * n + 1]);
+            match covered {
+                0 => {}
+                15 => vm.write_two([at, at.wrapping_add(self.below)], [upper, lower])?,
+                _ => {
+                    store_pair(vm, at, covered & 3, *upper)?;
+                    store_pair(vm, at.wrapping_add(self.below), covered >> 2, *lower)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`Places::load`]; the quads are those of `places`.
+    #[inline(always)]
+    pub fn load(
+        &self,
+        places: &Places<'_>,
+        vm: &Vm<'_>,
+        origin: (i64, i64),
+        lanes: u32,
+        elements: &mut Elements,
+    ) -> Result<(), PageFault> {
+        let pairs = elements.as_chunks_mut::<8>().0;
+        for (n, &at) in self.at.iter().enumerate() {
+            if lanes >> (4 * n) & 15 == 0 {
+                continue;
+            }
+            let mut both = [[0; 8]; 2];
+            match vm.read_two([at, at.wrapping_add(self.below)], &mut both) {
+                true => [pairs[2 * n], pairs[2 * n + 1]] = both,
+                // Pixels that are not covered may be outside of memory.
+                false => places.load_rows(vm, origin, lanes, n..n + 1, pairs)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes the pixels of `covered` (bit 0: left, bit 1: right) of a row of a quad.
+#[inline(always)]
+fn store_pair(vm: &mut Vm<'_>, at: u64, covered: u32, pair: [u8; 8]) -> Result<(), PageFault> {
+    let both = u64::from_le_bytes(pair);
+    match covered {
+        0 => Ok(()),
+        3 => vm.write_u64(at, both),
+        1 => vm.write_u32(at, both as u32),
+        _ => vm.write_u32(at.wrapping_add(4), (both >> 32) as u32),
+    }
+}
+
 impl Places<'_> {
     /// Writes the elements of `lanes` (a bit for each slot). `origin` is the byte and row where the
     /// level and slice start.
@@ -62,31 +129,8 @@ impl Places<'_> {
         }
         // Four bytes are the most common size. Each quad has an upper and a lower pair of pixels.
         let pairs = elements.as_chunks::<8>().0;
-        if let Some(below) = self.below(vm, origin) {
-            for n in 0..4 {
-                let covered = lanes >> (4 * n) & 15;
-                if covered == 0 {
-                    continue;
-                }
-                let at = self.quad(origin, n);
-                let (upper, lower) = (&pairs[2 * n], &pairs[2 * n + 1]);
-                if covered == 15 {
-                    vm.write_two([at, at.wrapping_add(below)], [upper, lower])?;
-                    continue;
-                }
-                for (pair, row, at) in
-                    [(upper, covered & 3, at), (lower, covered >> 2, at.wrapping_add(below))]
-                {
-                    let both = u64::from_le_bytes(*pair);
-                    match row {
-                        0 => {}
-                        3 => vm.write_u64(at, both)?,
-                        1 => vm.write_u32(at, both as u32)?,
-                        _ => vm.write_u32(at.wrapping_add(4), (both >> 32) as u32)?,
-                    }
-                }
-            }
-            return Ok(());
+        if let Some(quads) = self.quads(vm, origin) {
+            return quads.store(vm, lanes, elements);
         }
         for (half, upper) in [(0, 0), (2, 4)] {
             let [a, b, c, d] = [pairs[upper], pairs[upper + 1], pairs[upper + 2], pairs[upper + 3]];
@@ -97,12 +141,7 @@ impl Places<'_> {
                     vm.write_array(bottom, &join::<16>(&[b, d]))?;
                 }
                 None => self.rows(origin, lanes, half..half + 2, |at, slot, pair| {
-                    let both = u64::from_le_bytes(pairs[slot / 2 % 8]);
-                    match pair {
-                        3 => vm.write_u64(at, both),
-                        1 => vm.write_u32(at, both as u32),
-                        _ => vm.write_u32(at.wrapping_add(4), (both >> 32) as u32),
-                    }
+                    store_pair(vm, at, pair, pairs[slot / 2 % 8])
                 })?,
             }
         }
@@ -135,20 +174,10 @@ impl Places<'_> {
                 }
             });
         }
-        let pairs = elements.as_chunks_mut::<8>().0;
-        if let Some(below) = self.below(vm, origin) {
-            for n in (0..4).filter(|n| lanes >> (4 * n) & 15 != 0) {
-                let at = self.quad(origin, n);
-                let rows = [at, at.wrapping_add(below)];
-                let mut both = [[0; 8]; 2];
-                match vm.read_two(rows, &mut both) {
-                    true => [pairs[2 * n], pairs[2 * n + 1]] = both,
-                    // Pixels that are not covered may be outside of memory.
-                    false => self.load_rows(vm, origin, lanes, n..n + 1, pairs)?,
-                }
-            }
-            return Ok(());
+        if let Some(quads) = self.quads(vm, origin) {
+            return quads.load(self, vm, origin, lanes, elements);
         }
+        let pairs = elements.as_chunks_mut::<8>().0;
         for (half, upper) in [(0, 0), (2, 4)] {
             match self.wide(origin, lanes, half) {
                 Some(Wide::Block(at)) => {
@@ -191,13 +220,13 @@ impl Places<'_> {
         })
     }
 
-    /// Bytes from a row of a quad to the next one; `None` if they are not the same for all quads, or
-    /// if an observer wants the accesses: then only covered pixels may be accessed. Elements must
-    /// have four bytes.
+    /// The addresses of the quads; `None` if their rows are not all at the same distance, or if an
+    /// observer wants the accesses: then only covered pixels may be accessed. Elements must have
+    /// four bytes.
     #[inline(always)]
-    fn below(&self, vm: &Vm<'_>, (left, top): (i64, i64)) -> Option<u64> {
+    pub fn quads(&self, vm: &Vm<'_>, (left, top): (i64, i64)) -> Option<Quads> {
         let surface = self.surface;
-        let (left, top) = (left + i64::from(surface.left), top + i64::from(surface.top));
+        let (x, y) = (left + i64::from(surface.left), top + i64::from(surface.top));
         // Tiles have an even number of rows.
         let below = match surface.tile_mode {
             TileMode::Y => 16,
@@ -205,15 +234,14 @@ impl Places<'_> {
             TileMode::Linear => surface.pitch.into(),
             TileMode::W => return None,
         };
-        let regular = left & 7 == 0 && top & 1 == 0 && surface.line_stride == 0;
-        (regular && vm.log().is_none()).then_some(below)
-    }
-
-    /// Graphics address of the upper left pixel of quad `n`, of elements of four bytes.
-    #[inline(always)]
-    fn quad(&self, (left, top): (i64, i64), n: usize) -> u64 {
-        let [x, y] = self.subspans[n & 3];
-        self.surface.address(left + 4 * i64::from(x), top + i64::from(y))
+        if x & 7 != 0 || y & 1 != 0 || surface.line_stride != 0 || vm.log().is_some() {
+            return None;
+        }
+        let mut quads = Quads { at: [0; 4], below };
+        for (at, [x, y]) in quads.at.iter_mut().zip(self.subspans) {
+            *at = surface.address(left + 4 * i64::from(*x), top + i64::from(*y));
+        }
+        Some(quads)
     }
 
     /// Quad `first` and the next one, of elements of four bytes, if they are completely covered,

@@ -131,6 +131,12 @@ impl Packed {
     /// The elements of colours.
     #[inline(always)]
     fn pack(self, colors: &Colors) -> [u32; SLOTS] {
+        self.pack_with(colors, |value| convert::to_unorm(value, 8) as u32)
+    }
+
+    /// The elements of colours. `to_byte` converts a value to a normalized byte.
+    #[inline(always)]
+    fn pack_with(self, colors: &Colors, to_byte: impl Fn(f32) -> u32) -> [u32; SLOTS] {
         let mut dwords = [0u32; SLOTS];
         for (lanes, shift) in colors.iter().zip(self.shifts) {
             if self.srgb {
@@ -139,13 +145,13 @@ impl Packed {
                 }
             } else {
                 for (dword, &value) in dwords.iter_mut().zip(lanes) {
-                    *dword |= (convert::to_unorm(value, 8) as u32) << shift;
+                    *dword |= to_byte(value) << shift;
                 }
             }
         }
         if self.alpha {
             for (dword, &value) in dwords.iter_mut().zip(&colors[3]) {
-                *dword |= (convert::to_unorm(value, 8) as u32) << 24;
+                *dword |= to_byte(value) << 24;
             }
         }
         dwords

@@ -67,8 +67,18 @@ impl Parts {
             return None;
         }
         match (bytes, surface.tile_mode) {
+            // The second column is in the same tile. Columns have 512 bytes.
+            (4, TileMode::Y) if left & 31 == 0 && top & 1 == 0 => {
+                let first = surface.address(x, y);
+                Some(Parts::Columns([first, first.wrapping_add(512)]))
+            }
             (4, TileMode::Y) if left & 15 == 0 && top & 1 == 0 => {
                 Some(Parts::Columns([surface.address(x, y), surface.address(x + 16, y)]))
+            }
+            // Rows have 512 bytes.
+            (4, TileMode::X) if left & 31 == 0 && top & 1 == 0 => {
+                let first = surface.address(x, y);
+                Some(Parts::Rows([first, first.wrapping_add(512)]))
             }
             (4, TileMode::X) if left & 31 == 0 => {
                 Some(Parts::Rows([surface.address(x, y), surface.address(x, y + 1)]))

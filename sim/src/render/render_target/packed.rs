@@ -115,7 +115,7 @@ impl RenderTarget {
                 for (slot, dword) in slots.iter_mut().enumerate() {
                     *dword = old[lane(slot)];
                 }
-                let slots = self.elements(&write.color, write.second.as_ref(), slots);
+                let slots = self.elements(level, &write.color, write.second.as_ref(), slots);
                 let mut new = [0; SLOTS];
                 for (slot, dword) in slots.into_iter().enumerate() {
                     new[lane(slot)] = dword;
@@ -138,7 +138,14 @@ impl RenderTarget {
     ) -> Result<bool, PageFault> {
         let places = Places { surface: &self.surface, subspans: &write.subspans };
         let mut elements: Elements = [0; SLOTS * MOST_BYTES];
-        if self.reads && places.load(vm, origin, mask.into(), &mut elements).is_err() {
+        let quads = places.quads(vm, origin);
+        let lanes = mask.into();
+        let readable = match &quads {
+            _ if !self.reads => true,
+            Some(quads) => quads.load(&places, vm, origin, lanes, &mut elements).is_ok(),
+            None => places.load(vm, origin, lanes, &mut elements).is_ok(),
+        };
+        if !readable {
             return Ok(false);
         }
         let mut old = [0; SLOTS];
@@ -147,25 +154,39 @@ impl RenderTarget {
         }
         let new = level.vectorize(
             #[inline(always)]
-            || self.elements(&write.color, write.second.as_ref(), old),
+            || self.elements(level, &write.color, write.second.as_ref(), old),
         );
         for (bytes, dword) in elements.as_chunks_mut().0.iter_mut().zip(new) {
             *bytes = dword.to_le_bytes();
         }
-        places.store(vm, origin, mask.into(), &elements)?;
+        match &quads {
+            Some(quads) => quads.store(vm, lanes, &elements)?,
+            None => places.store(vm, origin, lanes, &elements)?,
+        }
         Ok(true)
     }
 
-    /// The new elements of the slots. `old` are the elements before the write.
+    /// The new elements of the slots. `old` are the elements before the write. Call this inside of
+    /// [`Level::vectorize`].
     #[inline(always)]
-    fn elements(&self, color: &Source, second: Option<&Source>, old: [u32; SLOTS]) -> [u32; SLOTS] {
+    fn elements(
+        &self,
+        level: Level,
+        color: &Source,
+        second: Option<&Source>,
+        old: [u32; SLOTS],
+    ) -> [u32; SLOTS] {
         let Some(packed) = self.packed else { return old };
         let mut destination = [[0.0; SLOTS]; 4];
         if self.blend.reads_destination() {
             packed.unpack(old, &mut destination);
         }
         let colors = self.blend_all(color, second, &destination);
-        let new = packed.pack(&colors);
+        let new = packed.pack_with(
+            &colors,
+            #[inline(always)]
+            |value| to_byte(level, value),
+        );
         if self.partial {
             let [a, b, c, d, ..] = self.mask;
             let written = u32::from_le_bytes([a, b, c, d]);
@@ -173,4 +194,16 @@ impl RenderTarget {
         }
         new
     }
+}
+
+/// The normalized byte nearest to `value`, which is clamped to 0..=1; a NaN becomes 0. Call this
+/// inside of [`Level::vectorize`].
+#[inline(always)]
+fn to_byte(level: Level, value: f32) -> u32 {
+    // The first comparison is false for a NaN.
+    let value = if value > 0.0 { value } else { 0.0 };
+    let value = if value < 1.0 { value } else { 1.0 };
+    // Adding 2^23 leaves the integer in the low bits. Product and sum are rounded once, together.
+    const MAGIC: f32 = (1u32 << 23) as f32;
+    level.fused(value, 255.0, MAGIC).to_bits() & 0xff
 }
