@@ -48,6 +48,65 @@ pub struct Writes {
     /// The first `count` writes are valid. Old writes follow, whose memory is reused.
     list: Vec<Write>,
     count: usize,
+    /// One of the first messages that were plain.
+    plain: Option<Plain>,
+}
+
+/// What follows from the descriptor of a plain message: one that has no header, and one colour for
+/// each of its slots and nothing else. Most messages of a draw have the same descriptor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Plain {
+    descriptor: u32,
+    shape: Shape,
+    binding: u8,
+    last: bool,
+    upper: bool,
+}
+
+impl Plain {
+    /// The plain message with this descriptor, which [`parse`] has accepted; `None` if it is not
+    /// plain.
+    fn of(bits: u32, dispatched: &Dispatched) -> Option<Plain> {
+        let descriptor = MsdRtw::unpack_lossy(&[bits]);
+        let shape = supported(&descriptor).ok()?;
+        let plain = !descriptor.header_present
+            && !shape.dual
+            && !shape.replicated
+            && !dispatched.omask
+            && !dispatched.depth;
+        plain.then(|| Plain {
+            descriptor: bits,
+            shape,
+            binding: descriptor.binding_table_index.get() as u8,
+            last: descriptor.last_render_target_select,
+            upper: descriptor.slot_group_select == MsdRtwSlotGroupSelect::SLOTGRP_HI,
+        })
+    }
+
+    /// True if the message is plain, with the same descriptor.
+    #[inline(always)]
+    fn matches(&self, message: &Message, dispatched: &Dispatched) -> bool {
+        self.descriptor == message.descriptor && !dispatched.omask && !dispatched.depth
+    }
+
+    /// As [`parse`], for a message that [matches](Self::matches).
+    #[inline(always)]
+    fn parse(
+        &self,
+        registers: &Registers,
+        message: &Message,
+        dispatched: &Dispatched,
+        write: &mut Write,
+    ) {
+        let Plain { shape, upper, .. } = *self;
+        write.binding = self.binding;
+        write.entry = 0;
+        write.last = self.last;
+        write.start(&shape, upper, dispatched);
+        write.mask = mask(&shape, upper, message, dispatched);
+        let (at, slots, first) = (message.payload, shape.slots, shape.first);
+        Reader { registers, at, slots, first }.color(&mut write.color);
+    }
 }
 
 impl Writes {
@@ -66,10 +125,22 @@ impl Writes {
         message: &Message,
         dispatched: &Dispatched,
     ) -> Result<(), Refusal> {
-        if self.count == self.list.len() {
+        let grows = self.count == self.list.len();
+        if grows {
             self.list.push(Write::default());
         }
-        parse(registers, message, dispatched, &mut self.list[self.count])?;
+        let write = &mut self.list[self.count];
+        match &self.plain {
+            Some(plain) if plain.matches(message, dispatched) => {
+                plain.parse(registers, message, dispatched, write);
+            }
+            _ => {
+                parse(registers, message, dispatched, write)?;
+                if grows && self.plain.is_none() {
+                    self.plain = Plain::of(message.descriptor, dispatched);
+                }
+            }
+        }
         self.count += 1;
         Ok(())
     }
@@ -123,6 +194,22 @@ pub struct Write {
     pub omask: Option<[u16; SLOTS]>,
     /// Depths that the shader computed.
     pub depth: Option<[f32; SLOTS]>,
+}
+
+impl Write {
+    /// Sets the slots, and the values that come from the dispatch of the thread. Removes everything
+    /// but the colours.
+    #[inline(always)]
+    fn start(&mut self, shape: &Shape, upper: bool, dispatched: &Dispatched) {
+        self.upper = upper;
+        self.slots = shape.mask() as u16;
+        let [a, b, c, d, e, f, g, h] = dispatched.subspans;
+        self.subspans = if upper { [e, f, g, h] } else { [a, b, c, d] };
+        self.slice = dispatched.slice;
+        self.viewport = dispatched.viewport;
+        self.back = dispatched.back;
+        (self.second, self.alpha, self.omask, self.depth) = (None, None, None, None);
+    }
 }
 
 /// Slots and colours of a message subtype.
@@ -246,6 +333,20 @@ pub fn is_constant(ending: &Ending) -> bool {
     }
 }
 
+/// The slots that a message without a header writes.
+#[inline(always)]
+fn mask(shape: &Shape, upper: bool, message: &Message, dispatched: &Dispatched) -> u16 {
+    enabled(dispatched.mask >> if upper { 16 } else { 0 }, shape, message)
+}
+
+/// The `covered` slots whose channel is enabled. The `send` may have fewer channels than the
+/// message has slots. Slots without a channel count as enabled.
+#[inline(always)]
+fn enabled(covered: u32, shape: &Shape, message: &Message) -> u16 {
+    let channels = (message.mask | !0 << message.channels.min(31)) << shape.first;
+    (covered & channels & shape.mask()) as u16
+}
+
 /// Decodes a render target write into `write`, whose old values have no effect. A slot of the
 /// message is written if the header's pixel mask includes it and the `send` enables its channel.
 /// Without a header, the mask of the dispatched slots replaces the header's mask (gen8_facts 4.3).
@@ -265,15 +366,8 @@ pub fn parse(
     write.binding = descriptor.binding_table_index.get() as u8;
     write.entry = 0;
     write.last = descriptor.last_render_target_select;
-    write.upper = upper;
-    write.slots = shape.mask() as u16;
-    let [a, b, c, d, e, f, g, h] = dispatched.subspans;
-    write.subspans = if upper { [e, f, g, h] } else { [a, b, c, d] };
-    write.slice = dispatched.slice;
-    write.viewport = dispatched.viewport;
-    write.back = dispatched.back;
-    (write.second, write.alpha, write.omask, write.depth) = (None, None, None, None);
-    let mut covered = dispatched.mask >> if upper { 16 } else { 0 };
+    write.start(&shape, upper, dispatched);
+    write.mask = mask(&shape, upper, message, dispatched);
     let (mut alpha, mut omask, mut depth) = (false, dispatched.omask, dispatched.depth);
     let mut at = message.payload;
     let sent = descriptor.message_length.get() as usize;
@@ -287,7 +381,8 @@ pub fn parse(
             return Err(Refusal::missing("stencil values in render target writes", "2d p.357"));
         }
         at += 2 * REGISTER;
-        covered = header.pixel_sample_enables.pixel_sample_enables.get() as u32;
+        let covered = header.pixel_sample_enables.pixel_sample_enables.get() as u32;
+        write.mask = enabled(covered, &shape, message);
         alpha = controls.source0_alpha_present_to_render_target;
         omask |= controls.o_mask_to_render_target;
         depth |= controls.source_depth_present_to_render_target;
@@ -302,11 +397,6 @@ pub fn parse(
         write.subspans =
             [header.subspan_0, header.subspan_1, header.subspan_2, header.subspan_3].map(corner);
     }
-    // The `send` may have fewer channels than the message has slots. Slots without a channel count
-    // as enabled.
-    let channels = (message.mask | !0 << message.channels.min(31)) << shape.first;
-    write.mask = (covered & channels & shape.mask()) as u16;
-
     let mut reader = Reader { registers, at, slots: shape.slots, first: shape.first };
     let rows = shape.slots / 8;
     let colors = if shape.replicated { 1 } else { 4 * rows * if shape.dual { 2 } else { 1 } };
