@@ -101,17 +101,24 @@ impl PixelPipe {
             if self.shader.is_none() {
                 continue;
             }
-            let mut rest = quads(live);
-            while rest != 0 {
-                let n = rest.trailing_zeros() / 2;
-                rest &= rest - 1;
-                self.waiting.push(Span {
-                    x: strip.x + 2 * n,
-                    y: strip.y,
-                    coverage: pixels(strip.mask, n as usize),
-                    live: pixels(live, n as usize),
-                    sample: None,
-                });
+            let span = |n: u32, coverage, live| Span {
+                x: strip.x + 2 * n,
+                y: strip.y,
+                coverage,
+                live,
+                sample: None,
+            };
+            if live == u16::MAX {
+                let whole = |n| span(n, [1; 4], [1; 4]);
+                self.waiting.extend_from_slice(&[whole(0), whole(1), whole(2), whole(3)]);
+            } else {
+                let mut rest = quads(live);
+                while rest != 0 {
+                    let n = rest.trailing_zeros() / 2;
+                    rest &= rest - 1;
+                    let [coverage, live] = [strip.mask, live].map(|mask| pixels(mask, n as usize));
+                    self.waiting.push(span(n, coverage, live));
+                }
             }
             if self.waiting.len() >= full {
                 self.flush(exec, object, wanted)?;
