@@ -277,8 +277,8 @@ impl<'a> Vm<'a> {
         }
     }
 
-    /// Fills `out` from two addresses. Returns false if the bytes from one of them on are not all in
-    /// one page, or if its page cannot be read; then the content of `out` is not defined.
+    /// Fills `out` from two addresses. Returns false if a part is not all in one page, or if its
+    /// page cannot be read. Then the content of `out` is not defined.
     #[inline(always)]
     pub fn read_two<const N: usize>(
         &self,

@@ -45,7 +45,8 @@ family! {
         fast Sqrt Float(f) f.math(MathFunction::SquareRoot)
             => float1(|a| math::float(MathFunction::SquareRoot, a, 0.0, false)), Vector::Root;
         fast Rsq Float(f) f.math(MathFunction::InverseSquareRoot)
-            => float1(|a| math::float(MathFunction::InverseSquareRoot, a, 0.0, false)), Vector::InverseRoot;
+            => float1(|a| math::float(MathFunction::InverseSquareRoot, a, 0.0, false)),
+                Vector::InverseRoot;
         fast Log Float(f) f.math(MathFunction::Log)
             => float1(|a| math::float(MathFunction::Log, a, 0.0, false));
         fast Exp Float(f) f.math(MathFunction::Exp)

@@ -193,9 +193,9 @@ impl PixelPipe {
     }
 }
 
-/// True if a primitive covers every pixel of the window, and the window consists of whole threads
-/// of `each` quads. Then the quads of a thread are numbered from the left to the right of 8 columns,
-/// then downwards.
+/// True if a primitive covers every pixel of the window, and the window consists of whole blocks of
+/// 8x8 pixels. Then all threads have `each` quads. The quads of the first thread are in rows of
+/// four, from the left to the right and from the top down.
 fn whole(raster: &RasterState, primitive: &BinnedPrimitive, window: Rect, each: usize) -> bool {
     let Rect { x0, y0, x1, y1 } = window;
     let Shape::Convex(convex) = &primitive.setup.shape else { return false };
