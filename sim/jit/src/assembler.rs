@@ -765,8 +765,8 @@ impl Assembler {
         self.vex((MAP_0F38, P66, 0xb8), true, sum.0, a.0, Rm::Reg(b), None);
     }
 
-    /// 1 / sqrt(x) of each lane of `from`: computed as doubles, then rounded to floats. Changes
-    /// `high` and `one`, which must be other registers than `to` and `from`.
+    /// 1 / sqrt(x) of each lane of `from`, computed with doubles and rounded to floats. Overwrites
+    /// `high` and `one`. They must differ from each other, from `to` and from `from`.
     pub fn inverse_root(&mut self, to: Reg, from: Reg, high: Reg, one: Reg) {
         // The high dword of a double is the second one.
         let bits = 1.0f64.to_bits();

@@ -277,8 +277,8 @@ impl<'a> Vm<'a> {
         }
     }
 
-    /// Fills `out` from two addresses. Returns false if a part is not all in one page, or if its
-    /// page cannot be read. Then the content of `out` is not defined.
+    /// Reads `N` bytes from each of two addresses. Returns false if one of the two ranges crosses
+    /// the end of a page, or if a page cannot be read. Then the content of `out` is not defined.
     #[inline(always)]
     pub fn read_two<const N: usize>(
         &self,

@@ -117,14 +117,14 @@ impl Convex {
     }
 
     /// True if the shape covers all samples of all pixels of `area`, which must not be empty. With
-    /// several samples in a pixel, the result is false for some areas that are just covered.
+    /// several samples in a pixel, the result can be false although the shape covers them.
     #[must_use]
     pub fn covers(&self, samples: &Samples, area: Rect) -> bool {
         let [left, top, right, bottom] = extent(samples).map(|end| i64::from(end >> SAMPLE_SHIFT));
         let first = |pixel: i32, sample: i64| (i64::from(pixel) << 4) + sample;
         let columns = [first(area.x0, left), first(area.x1 - 1, right)];
         let rows = [first(area.y0, top), first(area.y1 - 1, bottom)];
-        // The value of an edge is least at a corner.
+        // An edge has its lowest value at a corner of the area.
         self.edges[..usize::from(self.count)].iter().all(|edge| {
             let [x, y] =
                 [(edge.a, columns), (edge.b, rows)].map(|(step, [first, last])| match step < 0 {
@@ -458,7 +458,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
-        /// Oracle: `rasterise` gives all samples of all pixels. Large shapes cover small areas.
+        /// Oracle: `rasterise`. If `covers` is true, it emits all samples of all pixels. With one
+        /// sample in a pixel, `covers` is true for all such areas.
         #[test]
         fn shapes_cover_areas(
             corners in [corner(), corner(), corner()],

@@ -61,7 +61,7 @@ impl Quads {
         Ok(())
     }
 
-    /// As [`Places::load`]; the quads are those of `places`.
+    /// As [`Places::load`]. `self` must be the result of [`Places::quads`] for `places`.
     #[inline(always)]
     pub fn load(
         &self,
@@ -200,7 +200,7 @@ impl Places<'_> {
         Ok(())
     }
 
-    /// Reads the covered elements of a range of quads, of four bytes each.
+    /// Reads the covered elements of a range of quads. Elements must have four bytes.
     #[inline(never)]
     fn load_rows(
         &self,
@@ -220,14 +220,14 @@ impl Places<'_> {
         })
     }
 
-    /// The addresses of the quads; `None` if their rows are not all at the same distance, or if an
-    /// observer wants the accesses: then only covered pixels may be accessed. Elements must have
-    /// four bytes.
+    /// The addresses of the quads. `None` if the rows of a quad may not be contiguous or may not be
+    /// at a constant distance. Also `None` if accesses are logged, because then only covered pixels
+    /// may be accessed. Elements must have four bytes.
     #[inline(always)]
     pub fn quads(&self, vm: &Vm<'_>, (left, top): (i64, i64)) -> Option<Quads> {
         let surface = self.surface;
         let (x, y) = (left + i64::from(surface.left), top + i64::from(surface.top));
-        // Tiles have an even number of rows.
+        // Tiles have an even number of rows, so both rows of a quad are in the same tile.
         let below = match surface.tile_mode {
             TileMode::Y => 16,
             TileMode::X => 512,

@@ -100,21 +100,22 @@ struct Variant {
     /// The number of instructions, if all threads of a primitive write the same colour and do
     /// nothing else.
     constant: Option<u32>,
-    /// True if the kernel can send messages to the pixel interpolator. Kernels with branches count
-    /// as such, because they can jump to code that is not decoded yet.
+    /// True if the kernel may send messages to the pixel interpolator. Also true if its [`Start`]
+    /// is the default, for example because it has branches. They can lead to code that is not
+    /// decoded yet.
     interpolates: bool,
-    /// True if the payload of `threads.launch` and the planes have the values of the primitive.
+    /// True if [`PixelShader::prepare`] ran for the current primitive.
     prepared: bool,
-    /// Length of the payload of `threads.launch` up to the constants, which all threads of the draw
-    /// share; 0 before the first thread.
+    /// Length of the payload of `threads.launch` up to the end of the constants. All threads of the
+    /// draw have the same constants. 0 before the first thread.
     shared: usize,
     /// The fields of r0 and r1 that all threads of a primitive share. Subspans, pixel masks and
     /// sample numbers are 0.
     header: [u32; PsThreadPayload::DWORDS],
 }
 
-/// The registers of a payload from `r1` on that have a value for each thread of a primitive. What
-/// does not fit before the constants is dropped.
+/// Writes the registers of a payload before the constants, from `r0` on. They differ between the
+/// threads of a primitive. Values that do not fit before the constants are dropped.
 struct Rows<'p> {
     bytes: &'p mut [u8],
     at: usize,
@@ -192,8 +193,8 @@ pub fn kernels(ps: &ThreeDStatePs) -> [Option<PsKernel>; 3] {
 pub struct PixelShader {
     /// The enabled widths, from the widest to the narrowest.
     variants: Vec<Variant>,
-    /// Enabled barycentrics, a bit each: at pixel, centroid and sample with perspective, then the
-    /// same three without perspective.
+    /// Enabled barycentrics. Bits 0 to 2: at pixel, centroid and sample, with perspective. Bits 3
+    /// to 5: the same without perspective.
     barycentrics: u8,
     source_depth: bool,
     source_w: bool,
@@ -383,7 +384,7 @@ impl PixelShader {
         exec.stats.instructions += threads * instructions;
     }
 
-    /// The threads that follow belong to another primitive.
+    /// Starts a primitive. Call this before the first thread of each primitive.
     pub fn begin(&mut self) {
         self.variants.iter_mut().for_each(|variant| variant.prepared = false);
     }
@@ -467,7 +468,7 @@ impl PixelShader {
         match variant.shared {
             0 => {
                 payload.clear();
-                // The rows of each thread come before the constants.
+                // Leaves space before the constants for the rows of each thread.
                 variant.shader.push_constants(payload);
                 variant.shared = payload.len();
             }
@@ -542,7 +543,7 @@ impl PixelShader {
                 own.sample_id_2 = sample(2);
                 own.sample_id_3 = sample(3);
             }
-            // The bits of the other fields are 0 here, and those of these fields in the header.
+            // Fields that are set here are 0 in the header. All other fields are 0 here.
             zip(own.pack(), variant.header, |own, shared| own | shared)
         };
         rows.push(&group(0));

@@ -91,7 +91,7 @@ pub struct RenderTarget {
     simple: bool,
 }
 
-/// Bytes of half a block of a colour control surface.
+/// Bytes of half of a block. A colour control surface has one bit for each block.
 const HALF: usize = 64;
 
 /// The layout of an element of four normalized bytes.

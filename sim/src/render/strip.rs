@@ -75,7 +75,7 @@ impl Parts {
             (4, TileMode::Y) if left & 15 == 0 && top & 1 == 0 => {
                 Some(Parts::Columns([surface.address(x, y), surface.address(x + 16, y)]))
             }
-            // Rows have 512 bytes.
+            // The second row is in the same tile. Rows have 512 bytes.
             (4, TileMode::X) if left & 31 == 0 && top & 1 == 0 => {
                 let first = surface.address(x, y);
                 Some(Parts::Rows([first, first.wrapping_add(512)]))
@@ -212,7 +212,7 @@ impl Parts {
             let (addresses, [first, second]) = match self {
                 Parts::Columns(parts) => (parts, [[a, c], [b, d]]),
                 Parts::Rows(parts) => (parts, [[a, b], [c, d]]),
-                // Only the first part is used.
+                // Not reached: `used` returns false for the second part of `Whole`.
                 Parts::Whole(_) => return None,
             };
             let parts = [bytemuck::cast_ref(&first), bytemuck::cast_ref(&second)];

@@ -43,9 +43,9 @@ mod watched;
 /// Time of the depth and stencil tests of a pixel in nanoseconds, for estimates.
 const TEST_TIME: u64 = 10;
 
-/// Threads that run before their writes go to the targets. The code for a thread, from the tests of
-/// its pixels to the targets, is larger than the instruction cache of a host. So each step works on
-/// several threads before the next step begins.
+/// Maximum number of threads that run before their writes go to the targets. The code for all steps
+/// of a thread, from the tests of its pixels to the targets, is larger than the instruction cache
+/// of a host. So each step handles several threads before the next step begins.
 const BATCH: usize = 8;
 
 /// A render target that a message used.
@@ -161,11 +161,11 @@ pub struct PixelPipe {
     /// Maximum number of threads that run before their writes go to the targets: 1 if an observer
     /// follows the order of events, otherwise [`BATCH`].
     batch: usize,
-    /// The number of subspans and of writes of each thread whose writes have not gone to the
-    /// targets. The field exists to reuse its memory.
+    /// The number of subspans and the number of writes of each thread in the current batch. The
+    /// field exists to reuse its memory.
     ended: Vec<(usize, usize)>,
     counts: Counts,
-    /// Sixteen pixels each of a thread. The field exists to reuse its memory.
+    /// The two halves of a thread, sixteen pixels each. The field exists to reuse its memory.
     halves: [Slots; 2],
     /// The strips of a primitive. The field exists to reuse its memory.
     strips: Vec<Strip>,
@@ -485,7 +485,7 @@ impl PixelPipe {
             .then_some(self.shader.is_none() || timing == Timing::Early)
     }
 
-    /// Queues a quad for the pixel shader, and runs threads that are full.
+    /// Queues a quad for the pixel shader. Runs the full threads if they are enough for a batch.
     #[inline(always)]
     fn shade(&mut self, exec: &mut Exec<'_>, object: &Object<'_>, span: Span) -> Result<(), Fault> {
         let Some(shader) = &self.shader else { return Ok(()) };
@@ -530,9 +530,10 @@ impl PixelPipe {
         result
     }
 
-    /// Runs several threads with the subspans `waiting` from number `first` on, then sends their
-    /// writes to the targets. Adds to `first` the number of subspans of these threads. After a
-    /// fault in a thread, the writes of the threads before it still go to the targets.
+    /// Runs threads with the subspans `waiting` from number `first` on, while at least `least`
+    /// subspans remain and the batch is not full. Then sends the writes to the targets, and adds
+    /// the number of shaded subspans to `first`. If a thread returns a fault, the writes of the
+    /// earlier threads still go to the targets.
     fn batch(
         &mut self,
         exec: &mut Exec<'_>,
@@ -564,7 +565,7 @@ impl PixelPipe {
     }
 
     /// Runs one thread with as many of the waiting subspans as it can shade. Returns the number of
-    /// subspans that it shaded. Its writes follow those of the threads before it.
+    /// subspans that it shaded. Its writes are added after those of the earlier threads.
     fn thread(
         &mut self,
         exec: &mut Exec<'_>,
@@ -596,8 +597,8 @@ impl PixelPipe {
         Ok(taken)
     }
 
-    /// Sends the writes of the threads that have ended through the late tests to the targets.
-    /// `spans` starts with the subspans of these threads.
+    /// Does the late tests for the writes of the threads in `ended`, and sends the writes to the
+    /// targets. `spans` starts with the subspans of these threads.
     fn outputs(
         &mut self,
         exec: &mut Exec<'_>,

@@ -97,7 +97,7 @@ impl Surface {
                 }
             }
             rows[..count / unit * unit].iter_mut().for_each(|row| *row &= !done);
-            // Columns that have only some of these rows.
+            // Columns whose pixels are set in only some of these rows.
             let some = rows.iter().fold(0, |some, row| some | row);
             for column in (0..SIDE / across).filter(|column| some & mask(*column) != 0) {
                 let mask = mask(column);
@@ -134,7 +134,7 @@ mod tests {
         let all = (0..SIDE, 0..SIDE, any::<u64>(), 0..4_u8);
         all.prop_map(|(first, last, bits, kind)| {
             let row = |n: usize| match kind {
-                // A rectangle, with columns of four pixels or with any columns.
+                // The same pixels in all rows: one run, then runs of four or more, then all pixels.
                 0 => u64::MAX >> (bits % 64) << (bits / 64 % 16 * 4),
                 1 => bits | bits << 1 | bits << 2 | bits << 3,
                 2 => u64::MAX,
@@ -148,7 +148,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
-        /// Oracle: the address of each pixel by itself.
+        /// Oracle: `Surface::address` of each byte of each pixel.
         #[test]
         fn parts_are_the_pixels(
             rows in rows(),

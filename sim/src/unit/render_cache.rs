@@ -48,12 +48,12 @@ pub struct Writes {
     /// The first `count` writes are valid. Old writes follow, whose memory is reused.
     list: Vec<Write>,
     count: usize,
-    /// One of the first messages that were plain.
+    /// The descriptor of an early plain message. It is not decoded again.
     plain: Option<Plain>,
 }
 
-/// What follows from the descriptor of a plain message: one that has no header, and one colour for
-/// each of its slots and nothing else. Most messages of a draw have the same descriptor.
+/// The decoded descriptor of a plain message. A plain message has no header. It has one colour for
+/// each slot, and nothing else. Most messages of a draw have the same descriptor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Plain {
     descriptor: u32,
@@ -64,8 +64,7 @@ struct Plain {
 }
 
 impl Plain {
-    /// The plain message with this descriptor, which [`parse`] has accepted; `None` if it is not
-    /// plain.
+    /// Decodes a descriptor that [`parse`] has accepted. `None` if the message is not plain.
     fn of(bits: u32, dispatched: &Dispatched) -> Option<Plain> {
         let descriptor = MsdRtw::unpack_lossy(&[bits]);
         let shape = supported(&descriptor).ok()?;
@@ -197,8 +196,8 @@ pub struct Write {
 }
 
 impl Write {
-    /// Sets the slots, and the values that come from the dispatch of the thread. Removes everything
-    /// but the colours.
+    /// Sets the slots, and the values that come from the dispatch of the thread. Removes the second
+    /// colours, the alpha values, the sample masks and the depths.
     #[inline(always)]
     fn start(&mut self, shape: &Shape, upper: bool, dispatched: &Dispatched) {
         self.upper = upper;

@@ -176,7 +176,7 @@ impl<'a> Cache<'a> {
         self.code.op3_constant(op, to, a, [value; LANES]);
     }
 
-    /// 1 / sqrt(x), rounded once from a double. `to` must not be `from`.
+    /// 1 / sqrt(x), computed with doubles and rounded to floats.
     pub fn inverse_root(&mut self, to: Reg, from: Reg) {
         let [high, one] = SPARE;
         self.code.inverse_root(to, from, high, one);

@@ -881,7 +881,7 @@ impl Translation<'_, '_> {
         // The constant of the operation, if it has one.
         let constant = match vector {
             Vector::Inverse => Some(1.0f32),
-            // The greatest fraction: a small negative number has no smaller one.
+            // The greatest result. For small negative numbers, the difference rounds to 1.
             Vector::Fraction => Some(1.0 - f32::EPSILON / 2.0),
             _ => None,
         };
@@ -922,7 +922,7 @@ impl Translation<'_, '_> {
             (Vector::Fraction, _) => {
                 code.op2(Op2::RoundDown, result, a);
                 code.op3(Op3::Vsubps, result, a, result);
-                // If the result is a NaN, so is the minimum, because it is the second source.
+                // VMINPS returns the second source if a source is a NaN, so a NaN is not changed.
                 code.op3(Op3::Vminps, result, constant.unwrap_or(a), result);
                 true
             }

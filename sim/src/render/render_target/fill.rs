@@ -40,7 +40,7 @@ impl Area {
         Some(area)
     }
 
-    /// All pixels of a rectangle of the screen; `None` if it is not in one square.
+    /// All pixels of a rectangle of the screen. `None` if the rectangle is not in one square.
     #[must_use]
     pub fn of_rectangle(pixels: Rect) -> Option<Area> {
         let [x0, y0, x1, y1] =

@@ -39,7 +39,7 @@ impl RenderTarget {
         Ok(written)
     }
 
-    /// As [`write_packed`](Self::write_packed), but takes only the memory, and counts nothing.
+    /// As [`write_packed`](Self::write_packed), but counts nothing.
     #[inline(always)]
     pub(super) fn pack(
         &self,
@@ -74,7 +74,8 @@ impl RenderTarget {
         }
     }
 
-    /// Marks the blocks of the quads with a slot in `mask` as not cleared.
+    /// Marks the block of each quad that has a slot in `mask` as not cleared. If the block was
+    /// cleared, first writes the clear colour to its pixels.
     #[inline(never)]
     fn open(
         &self,

@@ -16,7 +16,7 @@ use genxml::gen8::state::RenderSurfaceStateRenderTargetAndSampleUnormRotation as
 const BASE: u64 = 0x100_0000;
 /// Bytes of three slices with one sample.
 const BYTES: usize = 96 << 10;
-/// Address and bytes of a control surface.
+/// Address of a control surface, and its size in bytes.
 const CONTROL: u64 = BASE + (1 << 20);
 const CONTROL_BYTES: usize = 64 << 10;
 /// Size of the level in pixels.
@@ -581,7 +581,7 @@ fn packed_writes_equal_general_ones() {
         let blocks: Vec<u8> = (0..CONTROL_BYTES).map(|_| random.below(256) as u8).collect();
         one.load(one_context, CONTROL, &blocks).unwrap();
         other.load(other_context, CONTROL, &blocks).unwrap();
-        // As in a draw: a cache for each target, for both paths.
+        // One cache for each path. All writes to a target share it, as in a draw.
         let mut caches = [AuxCache::default(); 2];
         for _ in 0..4 {
             let mut pixels = random.pixels(1);

@@ -82,7 +82,8 @@ impl PixelPipe {
     }
 
     /// Draws a primitive that covers the [whole](whole) window. Returns how many quads were drawn:
-    /// all of them, or those of the first thread if the other threads must run.
+    /// all quads, or those of the first thread if the other threads must run. Returns 0 if the
+    /// window is not in one square.
     fn one_color_of_all(
         &mut self,
         exec: &mut Exec<'_>,
