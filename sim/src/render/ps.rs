@@ -238,7 +238,8 @@ impl PixelShader {
             depth: extra.pixel_shader_computed_depth_mode != DepthMode::PSCDEPTH_OFF,
             ..Dispatched::default()
         };
-        let mut variants = Vec::new();
+        // Each has several kilobytes, so the list should not grow.
+        let mut variants = Vec::with_capacity(3);
         for kernel in kernels(&ps).into_iter().flatten().rev() {
             let state =
                 StageState { kernel: kernel.pointer, start: kernel.start, ..ps.state(exec) };

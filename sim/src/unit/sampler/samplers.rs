@@ -8,6 +8,7 @@ use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::mem::Client;
 use crate::mem::outside::{Beyond, Outside};
+use crate::unit::by_index::Numbers;
 
 /// Bytes of a sampler state.
 const STATE: u64 = 16;
@@ -22,9 +23,8 @@ pub struct Samplers {
     pub base: u64,
     /// Graphics address of the table of sampler states.
     pub table: u64,
-    /// For each binding table index: position in `views` of the view that was used last, plus one;
-    /// 0 if there is none.
-    recent: [u16; 256],
+    /// For each binding table index: position in `views` of the view that was used last.
+    recent: Numbers,
     views: Vec<CachedView>,
     /// Cache of messages that were executed before. It has at most [`KNOWN`] entries.
     known: Vec<Known>,
@@ -73,7 +73,7 @@ impl Samplers {
         Samplers {
             base,
             table,
-            recent: [0; 256],
+            recent: Numbers::default(),
             views: Vec::new(),
             known: Vec::new(),
             media: MediaCache::default(),
@@ -128,7 +128,7 @@ impl Samplers {
     /// view of the surface.
     #[inline(always)]
     pub fn recent(&self, surface: u8, sampler: Option<u64>) -> Option<usize> {
-        let number = usize::from(self.recent[usize::from(surface)]).checked_sub(1)?;
+        let number = self.recent.get(surface)?;
         self.views.get(number).is_some_and(|view| view.sampler == sampler).then_some(number)
     }
 
@@ -136,7 +136,7 @@ impl Samplers {
     /// recent view of the surface.
     pub fn look_up(&mut self, surface: u8, sampler: Option<u64>) -> Option<usize> {
         let number = self.index(surface, sampler)?;
-        self.recent[usize::from(surface)] = number as u16 + 1;
+        self.recent.set(surface, number);
         Some(number)
     }
 
@@ -145,11 +145,11 @@ impl Samplers {
     pub fn add(&mut self, surface: u8, sampler: Option<u64>, view: Box<View>) -> usize {
         if self.views.len() >= MOST_VIEWS {
             self.views.clear();
-            self.recent = [0; 256];
+            self.recent.clear();
             self.known.clear();
         }
         self.views.push(CachedView { surface, sampler, view });
-        self.recent[usize::from(surface)] = self.views.len() as u16;
+        self.recent.set(surface, self.views.len() - 1);
         self.views.len() - 1
     }
 
