@@ -511,8 +511,9 @@ exit $code
 S
 	model bash both.sh "$@" >out
 }
+# The client prints its rate five seconds after it has started, which takes long on a busy machine.
 test_weston() {
-	on_weston timeout -s INT 8 weston-simple-egl -s
+	on_weston timeout -s INT 12 weston-simple-egl -s
 	grep -a "frames in" out || { tail -3 weston.log >&2; false; }
 }
 # vkcube ends itself after its frames.
