@@ -48,7 +48,7 @@ pub struct Writes {
     /// The first `count` writes are valid. Old writes follow, whose memory is reused.
     list: Vec<Write>,
     count: usize,
-    /// The descriptor of an early plain message. It is not decoded again.
+    /// The descriptor of the first plain message that began the list. It is not decoded again.
     plain: Option<Plain>,
 }
 
@@ -124,8 +124,7 @@ impl Writes {
         message: &Message,
         dispatched: &Dispatched,
     ) -> Result<(), Refusal> {
-        let grows = self.count == self.list.len();
-        if grows {
+        if self.count == self.list.len() {
             self.list.push(Write::default());
         }
         let write = &mut self.list[self.count];
@@ -135,7 +134,7 @@ impl Writes {
             }
             _ => {
                 parse(registers, message, dispatched, write)?;
-                if grows && self.plain.is_none() {
+                if self.count == 0 && self.plain.is_none() {
                     self.plain = Plain::of(message.descriptor, dispatched);
                 }
             }
