@@ -228,15 +228,11 @@ impl Places<'_> {
         let surface = self.surface;
         let (x, y) = (left + i64::from(surface.left), top + i64::from(surface.top));
         // Tiles have an even number of rows, so both rows of a quad are in the same tile.
-        let below = match surface.tile_mode {
-            TileMode::Y => 16,
-            TileMode::X => 512,
-            TileMode::Linear => surface.pitch.into(),
-            TileMode::W => return None,
-        };
-        if x & 7 != 0 || y & 1 != 0 || surface.line_stride != 0 || vm.log().is_some() {
+        let split = surface.tile_mode == TileMode::W || x & 7 != 0 || y & 1 != 0;
+        if split || surface.line_stride != 0 || vm.log().is_some() {
             return None;
         }
+        let below = surface.tile_mode.below(surface.pitch).into();
         let mut quads = Quads { at: [0; 4], below };
         for (at, [x, y]) in quads.at.iter_mut().zip(self.subspans) {
             *at = surface.address(left + 4 * i64::from(*x), top + i64::from(*y));

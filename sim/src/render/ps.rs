@@ -140,12 +140,9 @@ impl Rows<'_> {
     #[inline(always)]
     fn push_lanes(&mut self, lanes: [f32; 16], rows: usize) {
         let [low, high]: [[u32; 8]; 2] = bytemuck::cast(lanes);
-        match rows {
-            1 => self.push(&low),
-            _ => {
-                self.push(&low);
-                self.push(&high);
-            }
+        self.push(&low);
+        if rows == 2 {
+            self.push(&high);
         }
     }
 }

@@ -10,6 +10,8 @@ use crate::surface::{Level, Surface, TileMode};
 pub const COLUMNS: usize = 8;
 /// Pixels of a strip: those of the upper row, then those of the lower row.
 pub const LANES: usize = 2 * COLUMNS;
+/// Bytes of a column of a Y tile.
+const COLUMN: u64 = (TileMode::Y.run() * TileMode::Y.height()) as u64;
 /// Bytes of a part.
 const PART: usize = 32;
 
@@ -67,18 +69,18 @@ impl Parts {
             return None;
         }
         match (bytes, surface.tile_mode) {
-            // The second column is in the same tile. Columns have 512 bytes.
+            // The second column is in the same tile.
             (4, TileMode::Y) if left & 31 == 0 && top & 1 == 0 => {
                 let first = surface.address(x, y);
-                Some(Parts::Columns([first, first.wrapping_add(512)]))
+                Some(Parts::Columns([first, first.wrapping_add(COLUMN)]))
             }
             (4, TileMode::Y) if left & 15 == 0 && top & 1 == 0 => {
                 Some(Parts::Columns([surface.address(x, y), surface.address(x + 16, y)]))
             }
-            // The second row is in the same tile. Rows have 512 bytes.
+            // The second row is in the same tile.
             (4, TileMode::X) if left & 31 == 0 && top & 1 == 0 => {
                 let first = surface.address(x, y);
-                Some(Parts::Rows([first, first.wrapping_add(512)]))
+                Some(Parts::Rows([first, first.wrapping_add(TileMode::X.run().into())]))
             }
             (4, TileMode::X) if left & 31 == 0 => {
                 Some(Parts::Rows([surface.address(x, y), surface.address(x, y + 1)]))

@@ -87,6 +87,15 @@ impl TileMode {
         }
     }
 
+    /// Bytes from an even row to the next one in the same column. `pitch` is that of the surface.
+    pub const fn below(self, pitch: u32) -> u32 {
+        match self {
+            TileMode::Linear => pitch,
+            // The run of the next row follows.
+            TileMode::X | TileMode::Y | TileMode::W => self.run(),
+        }
+    }
+
     /// Offset of byte `x` of row `y` from the surface's base. `pitch` is the distance between rows
     /// in bytes, as programmed. For W it is twice the width of a row: a tile covers 64 x 64 bytes
     /// but takes 128 bytes of pitch. `x` and `y` may lie outside the surface, and may be negative
@@ -135,6 +144,17 @@ mod tests {
         (TileMode::Y, ["x6", "x5", "x4", "y4", "y3", "y2", "y1", "y0", "x3", "x2", "x1", "x0"]),
         (TileMode::W, ["x5", "x4", "x3", "y5", "y4", "y3", "y2", "x2", "y1", "x1", "y0", "x0"]),
     ];
+
+    /// Oracle: the offsets of both rows.
+    #[test]
+    fn rows_below_have_one_distance() {
+        for mode in [TileMode::Linear, TileMode::X, TileMode::Y, TileMode::W] {
+            for (x, y) in (0..1024).flat_map(|x| (0..64).step_by(2).map(move |y| (x, y))) {
+                let distance = mode.offset(x, y + 1, 1024) - mode.offset(x, y, 1024);
+                assert_eq!(distance, i64::from(mode.below(1024)), "{mode:?} {x} {y}");
+            }
+        }
+    }
 
     /// Oracle: the address assembled bit by bit from the table.
     fn by_bits(bits: &[&str; 12], x: i64, y: i64) -> i64 {

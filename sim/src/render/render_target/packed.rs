@@ -200,7 +200,7 @@ impl RenderTarget {
 /// The normalized byte nearest to `value`, which is clamped to 0..=1; a NaN becomes 0. Call this
 /// inside of [`Level::vectorize`].
 #[inline(always)]
-fn to_byte(level: Level, value: f32) -> u32 {
+pub(super) fn to_byte(level: Level, value: f32) -> u32 {
     // The first comparison is false for a NaN.
     let value = if value > 0.0 { value } else { 0.0 };
     let value = if value < 1.0 { value } else { 1.0 };

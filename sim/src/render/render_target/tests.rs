@@ -543,6 +543,26 @@ fn bits_are_gathered() {
     }
 }
 
+/// Oracle: the conversion in double precision. Tests the floats around the middle between two
+/// steps, where rounding matters, and special values.
+#[test]
+fn bytes_are_rounded_once() {
+    let Some(level) = Level::detect() else {
+        println!("skipped: the processor lacks instructions of the fast path");
+        return;
+    };
+    let middle = |n: u32| (n as f32 + 0.5) / 255.0;
+    let near = (0..255).map(middle).flat_map(|at| (0..64).map(move |n| at.to_bits() - 32 + n));
+    let special = [0.0, -0.0, 1.0, -1.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e-40];
+    for value in near.map(f32::from_bits).chain(special) {
+        let byte = level.vectorize(
+            #[inline(always)]
+            || packed::to_byte(level, value),
+        );
+        assert_eq!(u64::from(byte), convert::to_unorm(value, 8), "{value}");
+    }
+}
+
 /// Oracle: the general path. Six formats, each in three tile modes, and random blending. The slots
 /// are one strip, or they are not. Some targets have a control surface with cleared blocks.
 #[test]
