@@ -8,11 +8,13 @@ use super::{
 use crate::blt;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::machine::state::Changed;
 use crate::vebox;
 use crate::video;
 use genxml::core::ParseError;
 use genxml::core::reflect::Container;
 use genxml::engine::EngineId;
+use genxml::gen8::render3d_fetch::ThreeDPrimitive;
 use genxml::gen8::{BlitterPacket, RenderPacket, VideoEnhancePacket, VideoPacket};
 
 /// The packet type that a header selects, and the packet's length in dwords. `None` if the engine
@@ -59,9 +61,10 @@ impl From<()> for Flow {
 /// Parses a packet of an engine and executes it with the function that is listed for it. The macro
 /// adds to the list the MI packets that all engines have. Packets after `quiet` have no effect. Any
 /// other packet is stored if it is latched state; otherwise it is refused as not implemented.
+/// `$changed` is what the packets between the last draw and this packet can have changed.
 macro_rules! packets {
-    ($exec:ident, $dwords:ident: $packet:ident { $($name:ident => $execute:expr,)* } quiet $($quiet:ident)*) => {
-        packets!(@arms $exec, $dwords: $packet {
+    ($exec:ident, $dwords:ident, $changed:ident: $packet:ident { $($name:ident => $execute:expr,)* } quiet $($quiet:ident)*) => {
+        packets!(@arms $exec, $dwords, $changed: $packet {
             MiNoop => mi::noop,
             MiBatchBufferStart => mi::batch_buffer_start,
             MiBatchBufferEnd => mi::batch_buffer_end,
@@ -87,13 +90,16 @@ macro_rules! packets {
             $($name => $execute,)*
         } quiet MiSuspendFlush MiSetAppid MiFlush $($quiet)*)
     };
-    (@arms $exec:ident, $dwords:ident: $packet:ident { $($name:ident => $execute:expr,)* } quiet $($quiet:ident)*) => {
+    (@arms $exec:ident, $dwords:ident, $changed:ident: $packet:ident { $($name:ident => $execute:expr,)* } quiet $($quiet:ident)*) => {
         match $packet::parse($dwords).map_err(|error| malformed($exec, &error))?.0 {
             $($packet::$name(packet) => $execute($exec, &packet.unpack_lossy()).map(Flow::from),)*
             $($packet::$quiet(_) => Ok(quiet::without_effect($exec).into()),)*
             #[allow(unreachable_patterns)]
             packet => match packet.latch_packet($exec, $dwords)? {
-                true => Ok(Flow::Next),
+                true => {
+                    $exec.state.changed = $changed.max(packet.changes());
+                    Ok(Flow::Next)
+                }
                 false => Err(not_implemented($exec, $dwords[0])),
             },
         }
@@ -108,8 +114,10 @@ pub(super) fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault
     if predicate::skips(exec) {
         return Ok(Flow::Next);
     }
+    // Most packets can change any state. Those that change less set the field to less.
+    let changed = std::mem::replace(&mut exec.state.changed, Changed::Anything);
     match exec.engine {
-        EngineId::Render => packets!(exec, dwords: RenderPacket {
+        EngineId::Render => packets!(exec, dwords, changed: RenderPacket {
             PipeControl => render::pipe_control,
             PipelineSelect => render::pipeline_select,
             StateBaseAddress => render::state_base_address,
@@ -124,7 +132,9 @@ pub(super) fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault
             MediaObjectPrt => crate::media::dispatch_prt,
             MediaObjectWalker => crate::media::dispatch_object_walker,
             GpgpuWalker => render::gpgpu_walker,
-            ThreeDPrimitive => render::primitive,
+            ThreeDPrimitive => |exec: &mut Exec<'_>, packet: &ThreeDPrimitive| {
+                render::primitive(exec, packet, changed)
+            },
             MiReportPerfCount => counters::report_perf_count,
             MiRsStoreDataImm => resource_streamer::store_data_imm,
             MiRsControl => resource_streamer::control,
@@ -150,7 +160,7 @@ pub(super) fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault
             MiDisplayFlip => quiet::display_flip,
             MiSetContext => mi::set_context,
         } quiet MiWaitForEvent MiLoadScanLinesIncl MiLoadScanLinesExcl MiClflush),
-        EngineId::Blitter => packets!(exec, dwords: BlitterPacket {
+        EngineId::Blitter => packets!(exec, dwords, changed: BlitterPacket {
             MiFlushDw => mi::flush_dw,
             XySetupBlt => blt::setup,
             XySetupClipBlt => blt::setup_clip,
@@ -182,7 +192,7 @@ pub(super) fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault
         } quiet MiWaitForEvent),
         EngineId::Video => {
             video::before(exec, dwords)?;
-            packets!(exec, dwords: VideoPacket {
+            packets!(exec, dwords, changed: VideoPacket {
                 MiFlushDw => mi::flush_dw,
                 MfxPipeModeSelect => video::pipe_mode_select,
                 MfxWait => video::wait,
@@ -198,7 +208,7 @@ pub(super) fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault
             } quiet)
         }
         EngineId::VideoEnhance => {
-            packets!(exec, dwords: VideoEnhancePacket {
+            packets!(exec, dwords, changed: VideoEnhancePacket {
                 MiFlushDw => mi::flush_dw,
                 VebDiIecp => vebox::di_iecp,
             } quiet)

@@ -3,6 +3,7 @@
 use super::resource_streamer;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::machine::state::Changed;
 use crate::render::sol;
 use crate::unit::sampler::Palettes;
 use genxml::gen8::render3d_fetch::VertexBufferState;
@@ -20,6 +21,11 @@ pub trait LatchPacket {
     fn latch_packet(&self, exec: &mut Exec<'_>, dwords: &[u32]) -> Result<bool, Fault> {
         let _ = (exec, dwords);
         Ok(false)
+    }
+
+    /// What the packet can change, if it is latched state.
+    fn changes(&self) -> Changed {
+        Changed::Anything
     }
 }
 
@@ -42,6 +48,19 @@ impl LatchPacket for VideoEnhancePacket<'_> {
 }
 
 impl LatchPacket for RenderPacket<'_> {
+    fn changes(&self) -> Changed {
+        match self {
+            RenderPacket::ThreeDStateConstantVs(_)
+            | RenderPacket::ThreeDStateIndexBuffer(_)
+            | RenderPacket::ThreeDStateVertexBuffers(_)
+            | RenderPacket::ThreeDStateVertexElements(_)
+            | RenderPacket::ThreeDStateVfInstancing(_)
+            | RenderPacket::ThreeDStateVfSgvs(_)
+            | RenderPacket::ThreeDStateVfTopology(_) => Changed::Vertices,
+            _ => Changed::Anything,
+        }
+    }
+
     fn latch_packet(&self, exec: &mut Exec<'_>, dwords: &[u32]) -> Result<bool, Fault> {
         match self {
             RenderPacket::ThreeDStateVertexBuffers(packet) => {

@@ -5,7 +5,7 @@ use crate::machine::device::Interrupt;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::memory;
-use crate::machine::state::InterfaceDescriptors;
+use crate::machine::state::{Changed, InterfaceDescriptors};
 use crate::media;
 use crate::mem::coherence::Cache;
 use crate::mem::{Client, PAGE};
@@ -216,14 +216,21 @@ pub fn media_interface_descriptor_load(
     Ok(())
 }
 
-/// 3DPRIMITIVE, unless the predicate or MI_TOPOLOGY_FILTER skips it.
-pub fn primitive(exec: &mut Exec<'_>, packet: &ThreeDPrimitive) -> Result<(), Fault> {
+/// 3DPRIMITIVE, unless the predicate or MI_TOPOLOGY_FILTER skips it. `changed` is what the packets
+/// since the last draw can have changed.
+pub fn primitive(
+    exec: &mut Exec<'_>,
+    packet: &ThreeDPrimitive,
+    changed: Changed,
+) -> Result<(), Fault> {
     let predicated = packet.predicate_enable && !predicate::result(exec);
     if predicated || crate::render::geometry::is_filtered(exec) {
         return Ok(());
     }
     media::drain(exec)?;
-    crate::render::primitive(exec, packet)
+    crate::render::primitive(exec, packet, changed)?;
+    exec.state.changed = Changed::Nothing;
+    Ok(())
 }
 
 /// GPGPU_WALKER, unless the predicate skips it.

@@ -9,6 +9,18 @@ use genxml::gen8::media::MediaVfeState;
 use genxml::gen8::mi::PipelineSelectPipelineSelection;
 use genxml::gen8::state::{InterfaceDescriptorData, StateSip};
 
+/// What packets can have changed since the last draw of a context.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Changed {
+    /// No packet came after the draw.
+    Nothing,
+    /// The vertices, the vertex shader's constants, or both.
+    Vertices,
+    /// Any state. Also the value before the first draw.
+    #[default]
+    Anything,
+}
+
 /// The state of a context that packets set for later packets.
 #[derive(Clone, Debug, Default)]
 pub struct State {
@@ -28,6 +40,9 @@ pub struct State {
     pub registers: Registers,
     /// The newest packet of each latched type, for draws.
     pub latched: Latched,
+    /// What the packets since the last draw can have changed. The next draw keeps the rest of the
+    /// last draw's resolved state.
+    pub changed: Changed,
     /// True while MI_SET_PREDICATE makes the streamer skip packets.
     pub skips: bool,
     /// True while MI_ARB_ON_OFF disables preemption by other contexts.
@@ -55,6 +70,7 @@ impl State {
             interface_descriptors: self.interface_descriptors.clone(),
             registers: self.registers.clone(),
             latched: self.latched.clone(),
+            changed: self.changed,
             skips: self.skips,
             arbitration_off: self.arbitration_off,
             speculation: self.speculation,

@@ -11,13 +11,15 @@ use super::state;
 use super::tiles::Screen;
 use super::topology::{Assembler, Primitive, ProvokingSelects, Topology};
 use super::vertex_batch::{Batch, Table};
-use super::vf::Fetch;
+use super::vf::{Fetch, Range};
 use super::vs::VertexShader;
 use super::vue::Vertices;
 use super::wm::{PixelPipe, PixelState, Windower};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::parallel;
+use crate::machine::slots::UnitState;
+use crate::machine::state::Changed;
 use crate::machine::watchdog;
 use crate::mem::Client;
 use genxml::gen8::registers::{IaPrimitivesCount, IaVerticesCount};
@@ -58,6 +60,42 @@ struct Pipeline {
     pixels: PixelPipe,
 }
 
+/// The last draw of a context, whose resolved state the next draw can use. It is not part of the
+/// context's state: a clone is empty.
+#[derive(Debug, Default)]
+struct Last(Option<Box<Draw>>);
+
+impl Clone for Last {
+    fn clone(&self) -> Self {
+        Last::default()
+    }
+}
+
+impl UnitState for Last {}
+
+/// Runs the draw of a 3DPRIMITIVE. `changed` is what the packets since the last draw can have
+/// changed; all other state is taken from that draw. State in memory counts as unchanged: without
+/// a PIPE_CONTROL, hardware too may use the copy in its caches.
+///
+/// # Errors
+/// Any [`Fault`] of a thread, of memory, or of the draw's state.
+pub fn run(exec: &mut Exec<'_>, packet: &ThreeDPrimitive, changed: Changed) -> Result<(), Fault> {
+    let last = exec.state.slots.get_mut::<Last>().0.take();
+    // An observer gets the events of reading the state, for each draw.
+    let keeps = !exec.listener.is_some() && exec.vm.log().is_none();
+    let mut draw = match last.filter(|_| keeps && changed != Changed::Anything) {
+        Some(mut draw) => {
+            draw.restart(exec, packet, changed)?;
+            draw
+        }
+        None => Box::new(Draw::resolve(exec, packet)?),
+    };
+    draw.run(exec)?;
+    let keeps = keeps && draw.passes();
+    exec.state.slots.get_mut::<Last>().0 = keeps.then_some(draw);
+    Ok(())
+}
+
 /// Adds a primitive, whose vertices are numbers, to a batch.
 #[inline]
 fn push<P: ItemPrimitive>(
@@ -70,6 +108,16 @@ fn push<P: ItemPrimitive>(
     Ok(())
 }
 
+/// The topology of 3DSTATE_VF_TOPOLOGY.
+///
+/// # Errors
+/// [`Fault::BadPacket`] for a code that no topology has.
+fn topology(exec: &Exec<'_>) -> Result<Topology, Fault> {
+    let code = state::packet::<ThreeDStateVfTopology>(exec).primitive_topology_type;
+    let why = "there is no such topology";
+    Topology::of(code).ok_or_else(|| exec.bad_field("Primitive Topology Type", code.bits(), why))
+}
+
 impl Draw {
     /// Resolves all state that a 3DPRIMITIVE uses.
     ///
@@ -77,21 +125,13 @@ impl Draw {
     /// [`Fault::BadPacket`] for state that cannot be drawn with; [`Fault::Unimplemented`] for state
     /// that the model does not have; page faults when state is read.
     pub fn resolve(exec: &mut Exec<'_>, packet: &ThreeDPrimitive) -> Result<Draw, Fault> {
-        let code = state::packet::<ThreeDStateVfTopology>(exec).primitive_topology_type;
-        let Some(topology) = Topology::of(code) else {
-            return Err(exec.bad_field(
-                "Primitive Topology Type",
-                code.bits(),
-                "there is no such topology",
-            ));
-        };
+        let topology = topology(exec)?;
         let fetch = Fetch::resolve(exec, packet)?;
         let vertex = VertexShader::resolve(exec)?;
         let geometry = Geometry::resolve(exec)?;
         let last = geometry::last_stage(exec.state);
         let raster = RasterState::resolve(exec, last.distances)?;
         let (windower, pixels) = Windower::resolve(exec, &raster)?;
-        let statistics: ThreeDStateVfStatistics = state::packet(exec);
         let attributes = Attributes::resolve(exec.state, last.read_offset);
         let shades = !pixels.is_without_shader();
         let setup = SetupState::resolve(exec, raster, attributes, shades, pixels.watched());
@@ -101,11 +141,43 @@ impl Draw {
             geometry,
             front: FrontWorker::new(exec, vertex, &setup),
             pipeline: Pipeline { setup, windower, pixels },
-            counted: statistics.statistics_enable,
+            counted: state::packet::<ThreeDStateVfStatistics>(exec).statistics_enable,
             items: Vec::new(),
             before: Before::default(),
             waiting: 0,
         })
+    }
+
+    /// Starts another draw, which [passes](Self::passes) and whose state differs by `changed` only.
+    ///
+    /// # Errors
+    /// As [`resolve`](Self::resolve).
+    fn restart(
+        &mut self,
+        exec: &mut Exec<'_>,
+        packet: &ThreeDPrimitive,
+        changed: Changed,
+    ) -> Result<(), Fault> {
+        if changed == Changed::Nothing {
+            self.fetch.range = Range::of(packet, exec.state);
+            if let Some(vertex) = &self.front.vertex {
+                vertex.restart(exec);
+            }
+        } else {
+            self.topology = topology(exec)?;
+            self.fetch = Fetch::resolve(exec, packet)?;
+            self.front.vertex = VertexShader::resolve(exec)?;
+        }
+        let Draw { front, pipeline: Pipeline { setup, pixels, .. }, .. } = self;
+        front.restart(exec, setup);
+        pixels.restart(exec);
+        self.before = Before::default();
+        Ok(())
+    }
+
+    /// True if all primitives go to the clipper as the vertex shader leaves them.
+    fn passes(&self) -> bool {
+        self.geometry.passes(self.topology.shape())
     }
 
     /// Draws all vertices and primitives.
@@ -128,7 +200,7 @@ impl Draw {
     fn run_vertices(&mut self, exec: &mut Exec<'_>) -> Result<(), Fault> {
         // The client of accesses of vertex fetch. Other units set their own.
         let _client = exec.vm.client(Client::Vertices);
-        match self.geometry.passes(self.topology.shape()) {
+        match self.passes() {
             true => self.assemble(exec, Draw::queue)?,
             false => self.assemble(exec, Draw::stages)?,
         }

@@ -511,8 +511,16 @@ impl FrontWorker {
         FrontWorker { spare: Mutex::new(spare), ..FrontWorker::with(vertex, state, bins) }
     }
 
+    /// Starts another draw, after [`finish`](Self::finish).
+    pub fn restart(&mut self, exec: &mut Exec<'_>, state: &SetupState) {
+        let mut spare = std::mem::take(exec.device.scratch.get_mut::<Spare>());
+        self.setup = ClipSetup::new(state, spare.take());
+        *self.spare.get_mut().unwrap_or_else(PoisonError::into_inner) = spare;
+        self.written = urb::Written::default();
+    }
+
     /// Adds the counts of the draw to the statistics registers, and keeps the memory of bins and
-    /// threads for the next draw. Call once, at the end of the draw.
+    /// threads for the next draw. Call once, at the end of each draw.
     pub fn finish(&mut self, exec: &mut Exec<'_>, state: &SetupState) {
         self.setup.count(exec, state, self.vertex.as_deref());
         let spare = self.spare.get_mut().unwrap_or_else(PoisonError::into_inner);

@@ -70,16 +70,22 @@ pub mod yuv_target;
 use crate::machine::drawing::Primitive;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::machine::state::Changed;
 use genxml::gen8::render3d_fetch::ThreeDPrimitive;
 use hiz::HzPackets;
 
-/// Executes 3DPRIMITIVE. The caller has checked MI_TOPOLOGY_FILTER.
+/// Executes 3DPRIMITIVE. The caller has checked MI_TOPOLOGY_FILTER. `changed` is what the packets
+/// since the last draw can have changed.
 ///
 /// # Errors
 /// Any [`Fault`] of a thread, of memory, or of the draw's state.
-pub fn primitive(exec: &mut Exec<'_>, packet: &ThreeDPrimitive) -> Result<(), Fault> {
+pub fn primitive(
+    exec: &mut Exec<'_>,
+    packet: &ThreeDPrimitive,
+    changed: Changed,
+) -> Result<(), Fault> {
     exec.emit_draw(Primitive::Gen8(packet), false);
-    draw::Draw::resolve(exec, packet)?.run(exec)?;
+    draw::run(exec, packet, changed)?;
     exec.emit_draw(Primitive::Gen8(packet), true);
     Ok(())
 }

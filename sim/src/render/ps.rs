@@ -292,6 +292,17 @@ impl PixelShader {
         }))
     }
 
+    /// Starts another draw, which has the same shader and constants.
+    pub(super) fn restart(&mut self, exec: &mut Exec<'_>) {
+        self.writes.clear();
+        self.invocations = 0;
+        for variant in &mut self.variants {
+            variant.shader.restart(exec);
+            variant.prepared = false;
+        }
+        self.begin_tile();
+    }
+
     /// The shader for another worker, with empty caches.
     pub(super) fn fork(&self) -> PixelShader {
         let fork = |variant: &Variant| Variant {

@@ -98,6 +98,11 @@ impl Shader {
         })
     }
 
+    /// Starts another draw, which has the same constants. They count as read again.
+    pub fn restart(&self, exec: &mut Exec<'_>) {
+        exec.stats.bytes_read += self.constants.len() as u64;
+    }
+
     /// The fields of r0 for a thread. `slot` numbers the threads that run at once; it is taken
     /// modulo the number of threads that the stage may have.
     pub fn header(&self, slot: u64) -> Header {

@@ -66,6 +66,11 @@ impl VertexShader {
         })))
     }
 
+    /// Starts another draw, which has the same shader and constants.
+    pub fn restart(&self, exec: &mut Exec<'_>) {
+        self.shader.restart(exec);
+    }
+
     /// Shades the vertices `fetched`; returns the shaded vertices in the same order.
     ///
     /// # Errors

@@ -323,6 +323,18 @@ impl PixelPipe {
         }
     }
 
+    /// Starts another draw, which has the same shader and targets.
+    pub(super) fn restart(&mut self, exec: &mut Exec<'_>) {
+        if let Some(shader) = &mut self.shader {
+            shader.restart(exec);
+        }
+        for target in &mut self.targets {
+            target.cache = AuxCache::default();
+        }
+        self.waiting.clear();
+        self.newest = None;
+    }
+
     /// A pipe for another worker, with empty caches.
     pub(super) fn fork(&self) -> PixelPipe {
         PixelPipe::new(self.shader.as_ref().map(PixelShader::fork), self.batch)

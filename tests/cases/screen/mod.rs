@@ -24,6 +24,7 @@ mod observed;
 mod resources;
 mod samples;
 pub mod scene;
+mod sequences;
 mod slices;
 mod streams;
 mod surfaces;
