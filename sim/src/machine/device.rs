@@ -7,6 +7,7 @@ use crate::machine::overlay_pool::OverlayPool;
 use crate::machine::registers::mmio_base;
 use crate::machine::registers::{Home, Registers, rule};
 use crate::machine::slots::Slots;
+use crate::mem::claims::Claims;
 use crate::mem::{Cause, Coherence, PageFault, Tables};
 use genxml::core::{Shifted, U};
 use genxml::engine::EngineId;
@@ -69,6 +70,8 @@ pub struct Device {
     pub threads: usize,
     /// Host memory that speculative parts reuse; not state of the GPU.
     pub(crate) overlays: OverlayPool,
+    /// Claims of pages for parallel work, whose memory later work reuses; not state of the GPU.
+    pub(crate) claims: Claims,
     /// Host memory that units reuse; not state of the GPU.
     pub(crate) scratch: Slots,
 }
@@ -92,6 +95,7 @@ impl Default for Device {
             render_since: 0,
             threads: 1,
             overlays: OverlayPool::default(),
+            claims: Claims::default(),
             scratch: Slots::default(),
         }
     }

@@ -17,10 +17,17 @@
 //!    after it. A part is also aborted if it did something unusual: a fault, a read of the clock, a
 //!    change of page tables, a kernel that had to be decoded further.
 //!
-//! After several aborts the rest of the work runs in order. Memory, counts, clock and faults are
-//! the same in every case. The TLB can differ in two cases: for pages that were never written, and
-//! for surface states that several parts of a wave looked up first. Only a program that changes
-//! page tables without an invalidation can see this.
+//! After several aborts the rest of the work runs in order.
+//!
+//! The tiles of most draws write to different pages ([`Work::exclusive`]). They need no overlays:
+//! host threads write memory directly, after they have [claimed](crate::mem::claims) the pages. If two runs of
+//! items use a page and one of them writes it, or if anything unusual happens, all writes are
+//! undone, and the items run in order.
+//!
+//! Memory, counts, clock and faults are the same in every case. The TLB can differ in three cases:
+//! for pages that were never written, for surface states that several parts of a wave looked up
+//! first, and in the order of translations after claims. Only a program that changes page tables
+//! without an invalidation can see this.
 
 use crate::machine::device::Device;
 use crate::machine::events::Listener;
@@ -30,6 +37,7 @@ use crate::machine::observation::Observed;
 use crate::machine::state::State;
 use crate::machine::stats::Stats;
 use crate::machine::watchdog::Budget;
+use crate::mem::claims::{self, Claimant};
 use crate::mem::overlay::{Overlay, Written};
 use crate::mem::{AddressSpace, Memory, Vm};
 use genxml::engine::EngineId;
@@ -50,6 +58,12 @@ pub trait Work: Sync {
     /// Time that all items take on one host thread, if it can be estimated from their state.
     fn estimate(&self, _exec: &Exec<'_>, _worker: &Self::Worker) -> Estimate {
         Estimate::Unknown
+    }
+
+    /// Cuts the items into runs, in order, that probably write to different pages. `None` if it is
+    /// better to expect that items write to the same pages.
+    fn exclusive(&self, _exec: &Exec<'_>, _worker: &mut Self::Worker) -> Option<Vec<Range<u64>>> {
+        None
     }
 
     /// Runs the items of a range, in order.
@@ -145,6 +159,16 @@ pub fn run<W: Work>(exec: &mut Exec<'_>, work: &W, worker: &mut W::Worker) -> Re
         Estimate::Unknown => 0,
         Estimate::AtLeast(time) => time,
     };
+    if estimate >= MIN_PARALLEL_TIME
+        && let Some(runs) = work.exclusive(exec, worker)
+        && runs.len() >= exec.device.threads
+        && exec.device.claims.are_useful()
+    {
+        return match run_claiming(exec, work, worker, &runs) {
+            true => Ok(()),
+            false => work.run(exec, worker, 0..items),
+        };
+    }
     let budget = exec.budget.left();
     let (mut done, mut commits, mut aborts) = (0, 0, 0);
     let (mut part, mut length) = (FIRST_PART, 1);
@@ -274,6 +298,123 @@ impl<W: Work> Part<W> {
     }
 }
 
+impl<W: Work> HostThread<W> {
+    fn new(shared: &Shared<'_, W>) -> Self {
+        HostThread {
+            worker: shared.work.fork(shared.worker),
+            state: shared.state.for_worker(),
+            device: Device::default(),
+            ggtt: AddressSpace::global(),
+        }
+    }
+}
+
+/// What a host thread returns that ran some of the runs.
+struct Share<W: Work> {
+    report: W::Report,
+    stats: Stats,
+    observed: Observed,
+    spent: u64,
+    /// The translations that it looked up.
+    filled: Vec<claims::Filled>,
+}
+
+/// Runs all items. Each of `runs` has a host thread that writes memory directly, after it has
+/// claimed the pages. Returns false if that was not possible: then nothing has changed, and the
+/// items must run in order.
+fn run_claiming<W: Work>(
+    exec: &mut Exec<'_>,
+    work: &W,
+    worker: &mut W::Worker,
+    runs: &[Range<u64>],
+) -> bool {
+    let threads = exec.device.threads.min(runs.len());
+    let mut claims = std::mem::take(&mut exec.device.claims);
+    let Some((mem, space)) = exec.vm.memory() else { return false };
+    claims.start(mem, space);
+    let shared = Shared {
+        work,
+        worker,
+        mem,
+        state: exec.state,
+        engine: exec.engine,
+        at: exec.at,
+        mode: exec.mode,
+        limit: exec.budget.left(),
+    };
+    let (root, next) = (space.fork(), AtomicUsize::new(0));
+    let run_some = |mut space: AddressSpace| {
+        let claimant = Claimant::new(&claims);
+        let mut host = HostThread::new(&shared);
+        let HostThread { worker, state, device, ggtt } = &mut host;
+        W::inherit(worker, shared.worker);
+        let mut budget = Budget::new(shared.limit, 0);
+        let mut stats = Stats::default();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(items) = runs.get(number).filter(|_| !claims.is_refused()) else { break };
+            claimant.begin(number as u32, &mut space);
+            let mut exec = Exec {
+                engine: shared.engine,
+                vm: Vm::claiming(shared.mem, &claimant, &mut space),
+                ggtt,
+                state,
+                stats: &mut stats,
+                budget: &mut budget,
+                listener: Listener::default(),
+                at: shared.at,
+                device,
+                mode: shared.mode,
+            };
+            if work.run(&mut exec, worker, items.clone()).is_err() {
+                claims.refuse();
+            }
+        }
+        Share::<W> {
+            report: W::report(worker),
+            stats,
+            observed: device.observed,
+            spent: shared.limit - budget.left(),
+            filled: claimant.into_filled(),
+        }
+    };
+    let shares: Vec<Share<W>> = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads)
+            .map(|_| {
+                let space = root.fork();
+                scope.spawn(|| run_some(space))
+            })
+            .collect();
+        let own = run_some(root.fork());
+        let others = others.into_iter().map(|other| match other.join() {
+            Ok(share) => share,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        std::iter::once(own).chain(others).collect()
+    });
+    let spent = shares.iter().fold(0, |sum: u64, share| sum.saturating_add(share.spent));
+    let admitted = !claims.is_refused()
+        && spent <= exec.budget.left()
+        && shares.iter().all(|share| W::admits(worker, &share.report))
+        && exec.budget.spend(spent).is_ok();
+    if admitted {
+        let mut filled = Vec::new();
+        for share in shares {
+            filled.extend(share.filled);
+            *exec.stats += share.stats;
+            exec.device.observed += share.observed;
+            W::merge(worker, exec.state, share.report);
+        }
+        claims::keep(space, filled);
+        exec.state.speculation.committed += runs.len() as u64;
+    } else {
+        claims.undo(mem);
+        exec.state.speculation.aborted += 1;
+    }
+    exec.device.claims = claims;
+    admitted
+}
+
 /// Runs the parts of a wave side by side and commits the valid ones up to the first that is not.
 /// Returns how many were committed; `None` if the TLB makes speculation impossible. `written` holds
 /// the pages that the wave before this one wrote, if nothing ran between the two.
@@ -320,12 +461,7 @@ fn run_wave<W: Work>(
     // Number of the first part that is not valid. The parts after it do not have to run.
     let failed = AtomicUsize::new(usize::MAX);
     let run_parts = || {
-        let mut host = HostThread {
-            worker: shared.work.fork(shared.worker),
-            state: shared.state.for_worker(),
-            device: Device::default(),
-            ggtt: AddressSpace::global(),
-        };
+        let mut host = HostThread::new(&shared);
         loop {
             let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some((number, mut part)) =

@@ -2,7 +2,7 @@
 //! 512 entries per node, like the page tables themselves.
 
 /// The storage of a frame: a block and a page of that block.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Slot {
     pub(super) block: u32,
     pub(super) page: u32,

@@ -14,6 +14,7 @@
 //! * [`coherence`]: records when each cache was flushed.
 
 pub mod access;
+pub mod claims;
 pub mod coherence;
 mod entry;
 pub mod fault;

@@ -373,9 +373,10 @@ impl Overlay {
             let bits = written.bytes.entry(record.frame).or_insert(NO_BITS);
             bits.iter_mut().zip(words(&copied.written)).for_each(|(bits, new)| *bits |= new);
         }
-        written
-            .tables
-            .extend(records.iter().filter(|record| record.table).map(|record| record.frame));
+        for record in records.iter().filter(|record| record.table) {
+            written.tables.insert(record.frame);
+            space.add_table(record.frame);
+        }
         for cached in own.all_remembered() {
             // Look up the slot again, because a frame that was allocated just now has a new slot.
             match mem.slot(records[cached.record as usize].frame) {

@@ -17,7 +17,8 @@ use super::frames::Slot;
 use super::host_pages::HostPages;
 use super::physical::{Frames, Memory, OutOfMemory};
 use super::{ADDRESS_MASK, PAGE};
-use std::cell::{Cell, OnceCell};
+use rustc_hash::FxHashSet;
+use std::cell::{Cell, OnceCell, RefCell};
 
 /// Number of translations that the TLB of a space holds.
 const TLB_ENTRIES: usize = 512;
@@ -85,6 +86,8 @@ pub struct AddressSpace {
     owned: Vec<Frames>,
     /// Remembered translations; allocated when the first one is added.
     tlb: OnceCell<Box<Tlb>>,
+    /// Frames of the tables that remembered translations came from, and possibly of others.
+    walked: RefCell<FxHashSet<u64>>,
     #[cfg(feature = "fast")]
     host: Host,
 }
@@ -93,7 +96,7 @@ type Tlb = [Cell<Cached>; TLB_ENTRIES];
 
 /// The index in the TLB for the page of `address`.
 #[inline(always)]
-fn place(address: u64) -> usize {
+pub(super) fn place(address: u64) -> usize {
     // Buffers are often multiples of 2 MiB apart, so the upper bits of the page number are mixed
     // in.
     let page = (address & ADDRESS_MASK) / PAGE;
@@ -118,6 +121,7 @@ impl AddressSpace {
             root,
             owned: Vec::new(),
             tlb: OnceCell::new(),
+            walked: RefCell::default(),
             #[cfg(feature = "fast")]
             host: Host::default(),
         }
@@ -265,6 +269,7 @@ impl AddressSpace {
         for place in self.tlb.get().into_iter().flat_map(|tlb| tlb.iter()) {
             place.set(NOTHING);
         }
+        self.walked.get_mut().clear();
         #[cfg(feature = "fast")]
         if let Some(host) = self.host.0.get() {
             host.clear();
@@ -364,10 +369,26 @@ impl AddressSpace {
         self.replace(place(cached.page * PAGE), cached);
     }
 
+    /// The entries of the TLB, also those without a translation, in the order of their
+    /// [places](place). There are none if nothing was ever remembered.
+    pub(super) fn entries(&self) -> impl Iterator<Item = Cached> {
+        self.tlb.get().into_iter().flat_map(|tlb| tlb.iter()).map(Cell::get)
+    }
+
     /// All remembered translations.
     pub(super) fn all_remembered(&self) -> impl Iterator<Item = Cached> {
-        let places = self.tlb.get().into_iter().flat_map(|tlb| tlb.iter());
-        places.map(Cell::get).filter(|cached| cached.page != NOTHING.page)
+        self.entries().filter(|cached| cached.page != NOTHING.page)
+    }
+
+    /// Notes the frame of a table that a remembered translation came from.
+    pub(super) fn add_table(&self, frame: u64) {
+        self.walked.borrow_mut().insert(frame);
+    }
+
+    /// Calls `each` for the frame of each table that a remembered translation came from, and
+    /// possibly for other tables.
+    pub(super) fn each_table(&self, each: impl FnMut(u64)) {
+        self.walked.borrow().iter().copied().for_each(each);
     }
 
     /// The slot of the page of `address`, for reading.
@@ -432,7 +453,12 @@ impl AddressSpace {
     #[cold]
     fn fill(&self, mem: &Memory, address: u64, write: bool) -> Result<Slot, PageFault> {
         let fault = |cause| self.fault(address, write, cause);
-        let mapping = self.walk(address, |at| mem.read_u64(at)).map_err(fault)?;
+        let mapping = self
+            .walk(address, |at| {
+                self.add_table(at / PAGE);
+                mem.read_u64(at)
+            })
+            .map_err(fault)?;
         let bad = || fault(Cause::BadFrame(level_of(mapping.page)));
         let slot = mem.slot(mapping.physical / PAGE).ok_or_else(bad)?;
         // Do not remember an untouched frame: it may be allocated later, and the TLB would keep the

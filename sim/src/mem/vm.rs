@@ -1,6 +1,7 @@
 //! Memory as a context accesses it: through page tables.
 
 use super::access::Client;
+use super::claims::Claimant;
 use super::log::{AccessLog, Acting};
 use super::overlay::Overlay;
 use super::page::{Page, PageMut};
@@ -25,6 +26,8 @@ enum Target<'a> {
     Memory(&'a mut Memory),
     /// Memory that is only read; writes go to the overlay.
     Overlay(&'a Memory, &'a mut Overlay),
+    /// Memory that several host threads read and write. Each page must be claimed first.
+    Claimed(&'a Memory, &'a Claimant<'a>),
     /// As `Memory`, and every access is recorded.
     Logged(&'a mut Memory, &'a AccessLog),
 }
@@ -63,6 +66,16 @@ impl<'a> Vm<'a> {
         Vm { target: Target::Overlay(mem, overlay), space }
     }
 
+    /// Accesses memory that other host threads access at the same time, through page tables.
+    /// `claimant` claims the pages.
+    pub fn claiming(
+        mem: &'a Memory,
+        claimant: &'a Claimant<'a>,
+        space: &'a mut AddressSpace,
+    ) -> Self {
+        Vm { target: Target::Claimed(mem, claimant), space }
+    }
+
     /// Accesses `mem` through page tables, and records every access in `log`.
     pub fn logged(mem: &'a mut Memory, log: &'a AccessLog, space: &'a mut AddressSpace) -> Self {
         Vm { target: Target::Logged(mem, log), space }
@@ -73,7 +86,7 @@ impl<'a> Vm<'a> {
     pub fn log(&self) -> Option<&'a AccessLog> {
         match self.target {
             Target::Logged(_, log) => Some(log),
-            Target::Memory(_) | Target::Overlay(..) => None,
+            Target::Memory(_) | Target::Overlay(..) | Target::Claimed(..) => None,
         }
     }
 
@@ -118,7 +131,7 @@ impl<'a> Vm<'a> {
                 Ok(slot) => log.harmless(mem, self.space, slot, address),
                 Err(_) => 0,
             },
-            Target::Memory(_) | Target::Overlay(..) => u64::MAX,
+            Target::Memory(_) | Target::Overlay(..) | Target::Claimed(..) => u64::MAX,
         }
     }
 
@@ -132,6 +145,10 @@ impl<'a> Vm<'a> {
                 overlay.keep_order();
                 Target::Overlay(mem, overlay)
             }
+            Target::Claimed(mem, claimant) => {
+                claimant.refuse();
+                Target::Claimed(mem, claimant)
+            }
         };
         Vm { target, space }
     }
@@ -142,6 +159,7 @@ impl<'a> Vm<'a> {
             Target::Memory(mem) => Target::Memory(mem),
             Target::Logged(mem, log) => Target::Logged(mem, log),
             Target::Overlay(mem, overlay) => Target::Overlay(mem, overlay),
+            Target::Claimed(mem, claimant) => Target::Claimed(mem, claimant),
         };
         Vm { target, space: self.space }
     }
@@ -165,7 +183,7 @@ impl<'a> Vm<'a> {
         match &mut self.target {
             Target::Memory(mem) => reach::reach(mem, self.space, window, bounds),
             Target::Overlay(_, overlay) => reach::reach_over(overlay, self.space, window, bounds),
-            Target::Logged(..) => Reach::window(window),
+            Target::Logged(..) | Target::Claimed(..) => Reach::window(window),
         }
     }
 
@@ -179,25 +197,25 @@ impl<'a> Vm<'a> {
             Target::Overlay(mem, overlay) => {
                 reach::add_over(mem, overlay, self.space, address, write);
             }
-            Target::Logged(..) => {}
+            Target::Logged(..) | Target::Claimed(..) => {}
         }
     }
 
-    /// Copies of the pages that were [lent](Self::lend) last; `None` over an [`Overlay`], or if
-    /// accesses are recorded.
+    /// Copies of the pages that were [lent](Self::lend) last; `None` over an [`Overlay`], over claimed
+    /// pages, or if accesses are recorded.
     #[cfg(feature = "fast")]
     pub fn shadow(&self, bounds: Option<&[Bounds; BOUNDS]>) -> Option<Shadow> {
         match &self.target {
             Target::Memory(mem) => Some(Shadow::new(mem, self.space, bounds)),
-            Target::Overlay(..) | Target::Logged(..) => None,
+            Target::Overlay(..) | Target::Claimed(..) | Target::Logged(..) => None,
         }
     }
 
-    /// The frames, with the page tables; `None` over an [`Overlay`].
+    /// The frames, with the page tables; `None` over an [`Overlay`] or claimed pages.
     pub fn memory(&mut self) -> Option<(&mut Memory, &mut AddressSpace)> {
         match &mut self.target {
             Target::Memory(mem) | Target::Logged(mem, _) => Some((mem, self.space)),
-            Target::Overlay(..) => None,
+            Target::Overlay(..) | Target::Claimed(..) => None,
         }
     }
 
@@ -205,7 +223,7 @@ impl<'a> Vm<'a> {
     pub fn physical(&self, address: u64) -> Option<u64> {
         let memory: &Memory = match &self.target {
             Target::Memory(memory) | Target::Logged(memory, _) => memory,
-            Target::Overlay(memory, _) => memory,
+            Target::Overlay(memory, _) | Target::Claimed(memory, _) => memory,
         };
         self.space.translate(memory, address, false).ok()
     }
@@ -216,8 +234,10 @@ impl<'a> Vm<'a> {
     /// runs in order anyway, this has no effect.
     #[inline]
     pub fn keep_order(&self) {
-        if let Target::Overlay(_, overlay) = &self.target {
-            overlay.keep_order();
+        match &self.target {
+            Target::Overlay(_, overlay) => overlay.keep_order(),
+            Target::Claimed(_, claimant) => claimant.refuse(),
+            Target::Memory(_) | Target::Logged(..) => {}
         }
     }
 
@@ -286,11 +306,10 @@ impl<'a> Vm<'a> {
         out: &mut [[u8; N]; 2],
     ) -> bool {
         let [to_first, to_second] = out;
-        if let Target::Memory(mem) = &self.target
-            && first / PAGE == second / PAGE
+        if first / PAGE == second / PAGE
+            && let Some(page) = self.page_without_record(first)
         {
-            let Ok(slot) = self.space.read(mem, first) else { return false };
-            let page = mem.page(slot);
+            let Ok(page) = page else { return false };
             let parts = [page.load((first % PAGE) as usize), page.load((second % PAGE) as usize)];
             let [Some(first), Some(second)] = parts else { return false };
             (*to_first, *to_second) = (first, second);
@@ -309,11 +328,18 @@ impl<'a> Vm<'a> {
         [first, second]: [u64; 2],
         bytes: [&[u8; N]; 2],
     ) -> Result<(), PageFault> {
-        if let Target::Memory(mem) = &mut self.target
-            && first / PAGE == second / PAGE
-        {
-            let slot = self.space.write(mem, first)?;
-            let mut page = mem.page_mut(slot);
+        if first / PAGE == second / PAGE {
+            let mut page = match &mut self.target {
+                Target::Memory(mem) => {
+                    let slot = self.space.write(mem, first)?;
+                    mem.page_mut(slot)
+                }
+                Target::Claimed(mem, claimant) => claimant.write(mem, self.space, first)?,
+                Target::Overlay(..) | Target::Logged(..) => {
+                    self.write_array(first, bytes[0])?;
+                    return self.write_array(second, bytes[1]);
+                }
+            };
             let done = page.store((first % PAGE) as usize, bytes[0]).is_some()
                 && page.store((second % PAGE) as usize, bytes[1]).is_some();
             if done {
@@ -391,6 +417,9 @@ impl<'a> Vm<'a> {
             Target::Overlay(mem, overlay) => {
                 overlay.page_mut(mem, self.space, start).map_err(of_address)
             }
+            Target::Claimed(mem, claimant) => {
+                claimant.write(mem, self.space, start).map_err(of_address)
+            }
         }
     }
 
@@ -400,7 +429,7 @@ impl<'a> Vm<'a> {
     pub fn nearby(&self, fault: &PageFault) -> Option<Nearby> {
         let mem = match &self.target {
             Target::Memory(mem) | Target::Logged(mem, _) => mem,
-            Target::Overlay(mem, _) => *mem,
+            Target::Overlay(mem, _) | Target::Claimed(mem, _) => *mem,
         };
         match fault.cause {
             Cause::NotPresent(_) | Cause::Outside => Some(self.space.nearby(mem, fault.address)),
@@ -422,10 +451,22 @@ impl<'a> Vm<'a> {
                     self.space.probe(mem, at, write)?;
                 }
                 Target::Overlay(mem, overlay) => overlay.probe(mem, self.space, at, write)?,
+                Target::Claimed(mem, claimant) => claimant.probe(mem, self.space, at, write)?,
             }
             at = (at | (PAGE - 1)) + 1;
         }
         Ok(())
+    }
+
+    /// The page of `address`, for reads of any length; `None` if the length matters, because reads
+    /// are recorded.
+    #[inline(always)]
+    fn page_without_record(&self, address: u64) -> Option<Result<&Page, PageFault>> {
+        match &self.target {
+            Target::Memory(mem) => Some(self.space.read(mem, address).map(|slot| mem.page(slot))),
+            Target::Claimed(mem, claimant) => Some(claimant.read(mem, self.space, address)),
+            Target::Overlay(..) | Target::Logged(..) => None,
+        }
     }
 
     /// The page of `address`, for a read of `length` bytes. Only the bytes in this page count as
@@ -435,6 +476,7 @@ impl<'a> Vm<'a> {
         match &self.target {
             Target::Memory(mem) => Ok(mem.page(self.space.read(mem, address)?)),
             Target::Overlay(mem, overlay) => overlay.read(mem, self.space, address, length),
+            Target::Claimed(mem, claimant) => claimant.read(mem, self.space, address),
             Target::Logged(mem, log) => {
                 observed_page(mem, self.space, address, Some((log, length)))
             }
@@ -451,6 +493,7 @@ impl<'a> Vm<'a> {
                 Ok(mem.page_mut(slot))
             }
             Target::Overlay(mem, overlay) => overlay.write(mem, self.space, address, length),
+            Target::Claimed(mem, claimant) => claimant.write(mem, self.space, address),
             Target::Logged(mem, log) => {
                 let slot = self.space.write(mem, address)?;
                 log.add(mem, self.space, slot, address, length, true);

@@ -16,7 +16,7 @@ use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
 use crate::pixel::interpolate::{Attribute, Barycentric, Planes, Position, Positions};
 use crate::pixel::multisample::Multisample;
-use crate::surface::Surface;
+use crate::surface::{AuxiliaryKind, Surface};
 use crate::unit::Program;
 use crate::unit::pixels::Pixels;
 use crate::unit::render_cache::{self, Dispatched, Writes};
@@ -30,7 +30,7 @@ use genxml::gen8::thread_payloads::{
     PsPositionOffsetPayloadPixel, PsThreadPayload, PsThreadPayloadSubspan,
 };
 use genxml_core::U;
-use genxml_eu::instruction::SharedFunction;
+use genxml_eu::instruction::{Descriptor, SharedFunction};
 
 /// Subspans of a thread of 32 channels.
 pub const MAX_SPANS: usize = 8;
@@ -372,6 +372,39 @@ impl PixelShader {
     /// primitive and do nothing else.
     pub(super) fn constant(&self) -> Option<u32> {
         self.variants.first()?.constant.filter(|_| !self.per_sample)
+    }
+
+    /// True if the threads probably write nothing but render targets without auxiliary surfaces.
+    /// Then tiles of the screen usually write to different pages.
+    pub(super) fn writes_targets_only(&mut self, exec: &Exec<'_>) -> bool {
+        let mut targets = Vec::new();
+        for (number, variant) in self.variants.iter().enumerate() {
+            let kernel = &variant.shader.program.kernel;
+            // The default also means that the kernel can reach code that is not decoded yet.
+            if kernel.start() == Start::default() {
+                return false;
+            }
+            for send in kernel.uops.iter().filter_map(|uop| uop.send) {
+                match (send.function, send.descriptor) {
+                    (SharedFunction::DataPortRender, Descriptor::Immediate(bits)) => {
+                        targets.push((number, render_cache::binding(bits)));
+                    }
+                    (
+                        SharedFunction::Sampler
+                        | SharedFunction::DataPortSampler
+                        | SharedFunction::DataPortConstant
+                        | SharedFunction::PixelInterpolator,
+                        _,
+                    ) => {}
+                    _ => return false,
+                }
+            }
+        }
+        targets.into_iter().all(|(number, binding)| {
+            let program = &mut self.variants[number].threads.slots.programs[0];
+            let bound = program.bindings.surface(exec, binding);
+            bound.is_ok_and(|bound| bound.surface.auxiliary.kind == AuxiliaryKind::None)
+        })
     }
 
     /// Time that a pixel takes on the host, in nanoseconds, if each instruction runs once.

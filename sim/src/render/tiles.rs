@@ -399,6 +399,18 @@ impl Work for Screen<'_> {
         pipe.estimate(exec, &self.state, self.bins.area() / 2)
     }
 
+    /// Rows of tiles. In a target that starts at a page, rows of any number of pixels end at a page:
+    /// a tile is 64 pixels high, and a pitch is a multiple of 64 bytes.
+    fn exclusive(&self, exec: &Exec<'_>, pipe: &mut PixelPipe) -> Option<Vec<Range<u64>>> {
+        let mut first = 0;
+        let rows = self.bins.tiles().chunk_by(|a, b| a.pixels.y0 == b.pixels.y0).map(|row| {
+            let start = first;
+            first += row.len() as u64;
+            start..first
+        });
+        pipe.writes_targets_only(exec).then(|| rows.collect())
+    }
+
     /// Draws a range of the tiles, which are in order from the upper left to the lower right.
     ///
     /// # Errors

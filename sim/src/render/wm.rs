@@ -382,6 +382,11 @@ impl PixelPipe {
         Estimate::AtLeast(area * (tests + shader))
     }
 
+    /// True if tiles of the screen probably write to different pages, apart from tiles in a row.
+    pub(super) fn writes_targets_only(&mut self, exec: &Exec<'_>) -> bool {
+        self.shader.as_mut().is_none_or(|shader| shader.writes_targets_only(exec))
+    }
+
     /// True if there is no pixel shader, so that no attributes are needed.
     pub(super) fn is_without_shader(&self) -> bool {
         self.shader.is_none()

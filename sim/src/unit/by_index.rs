@@ -26,6 +26,12 @@ impl Numbers {
         self.stored[index] = number as u16 + 1;
     }
 
+    /// The indices that have a number, each with its number.
+    fn iter(&self) -> impl Iterator<Item = (u8, usize)> {
+        let numbers = (0..=u8::MAX).zip(&self.stored);
+        numbers.filter_map(|(index, stored)| Some((index, usize::from(*stored).checked_sub(1)?)))
+    }
+
     /// Removes all numbers.
     pub fn clear(&mut self) {
         self.stored.clear();
@@ -69,8 +75,8 @@ impl<T: Copy> ByIndex<T> {
 
     /// Copies the values that only `other` has.
     pub fn merge(&mut self, other: &ByIndex<T>) {
-        for index in 0..=u8::MAX {
-            if let (None, Some(number)) = (self.number(index), other.number(index)) {
+        for (index, number) in other.numbers.iter() {
+            if self.number(index).is_none() {
                 self.add(index, *other.get(number));
             }
         }

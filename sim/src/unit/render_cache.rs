@@ -39,6 +39,11 @@ pub struct Dispatched {
     pub depth: bool,
 }
 
+/// The binding table index of a render target write with this descriptor.
+pub fn binding(descriptor: u32) -> u8 {
+    MsdRtw::unpack_lossy(&[descriptor]).binding_table_index.get() as u8
+}
+
 /// The render target writes of one or more threads, in order.
 ///
 /// A write has several hundred bytes, so the list keeps the memory of earlier writes for later

@@ -21,6 +21,7 @@ mod last_stage;
 mod layered_depth;
 mod lines;
 mod observed;
+mod page_claims;
 mod resources;
 mod samples;
 pub mod scene;

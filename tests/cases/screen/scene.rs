@@ -50,7 +50,7 @@ pub const AUXILIARY: u64 = 0x88_0000;
 /// Offset of push constants from the dynamic state base.
 pub const CONSTANTS: u64 = 0x1000;
 /// Size in bytes of the memory for each target or buffer.
-const ROOM: u64 = 256 << 10;
+pub const ROOM: u64 = 256 << 10;
 
 // Offsets from the dynamic state base.
 const SF_VIEWPORTS: u64 = 0;

@@ -76,9 +76,19 @@ impl Record {
         if !whole {
             self.read.insert(&dwords, &self.written);
         }
-        let new = dwords.clone().filter(|&dword| !self.written.contains(&(dword..dword + 1)));
-        self.old.extend(new.map(|dword| (dword, value(dword))));
-        self.written.insert(&dwords, &Dwords::default());
+        for (n, mask) in words(&dwords) {
+            if self.written.0.len() <= n {
+                self.written.0.resize(n + 1, 0);
+            }
+            let word = &mut self.written.0[n];
+            let mut new = mask & !*word;
+            *word |= mask;
+            while new != 0 {
+                let dword = n * WORD + new.trailing_zeros() as usize;
+                new &= new - 1;
+                self.old.push((dword, value(dword)));
+            }
+        }
     }
 
     /// The dwords that were written, with their values before.

@@ -1,0 +1,471 @@
+//! Memory that several host threads write directly, each to its own pages.
+//!
+//! The items of a work are cut into runs, and each run is one user of the memory. Before a user
+//! reads a page for the first time, it claims the page for reading; before it first writes a page,
+//! it claims it for writing. A page that one user writes belongs to this user alone: a claim that
+//! contradicts this is refused. Then all writes are [undone](Claims::undo), and the items run again
+//! in order. So if no claim is refused, no user saw a write of another one, and memory is the same
+//! as if the items had run in order.
+//!
+//! This needs no records of bytes and no copies of writes, unlike an [overlay](super::overlay). But
+//! it is useful only if the users write to different pages.
+
+#![allow(unsafe_code, reason = "host threads write to different pages of one memory")]
+
+use super::fault::{Cause, PageFault};
+use super::frames::Slot;
+use super::page::{Page, PageMut};
+use super::physical::Memory;
+use super::space::{AddressSpace, Cached, level_of, place};
+use super::{ADDRESS_MASK, PAGE};
+use rustc_hash::FxHashMap;
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Maximum number of pages that are kept for reuse: 16 MiB.
+const SPARE: usize = 4096;
+
+/// Number of works that do not try claims after a refusal, plus 1.
+const PAUSE: u32 = 33;
+
+/// The value of [`Cached::read_only`] for a page that may be written but is not claimed for it.
+const UNCLAIMED: u8 = u8::MAX;
+
+/// Who uses a page in one way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Users {
+    #[default]
+    Nobody,
+    One(u32),
+    Several,
+}
+
+impl Users {
+    /// True if no other user than `user` uses the page.
+    fn are_only(self, user: u32) -> bool {
+        self == Users::Nobody || self == Users::One(user)
+    }
+
+    fn add(&mut self, user: u32) {
+        *self = if self.are_only(user) { Users::One(user) } else { Users::Several };
+    }
+}
+
+/// The uses of a page.
+#[derive(Clone, Copy, Debug, Default)]
+struct Claim {
+    readers: Users,
+    writer: Users,
+    /// Translations came from the page.
+    table: bool,
+}
+
+impl Claim {
+    fn reads(&mut self, user: u32) -> bool {
+        self.readers.add(user);
+        self.writer.are_only(user)
+    }
+
+    fn writes(&mut self, user: u32) -> bool {
+        self.writer.add(user);
+        !self.table && self.readers.are_only(user) && self.writer.are_only(user)
+    }
+
+    fn translates(&mut self) -> bool {
+        self.table = true;
+        self.writer == Users::Nobody
+    }
+}
+
+/// The claims of all users.
+#[derive(Debug, Default)]
+pub struct Claims {
+    pages: Mutex<Pages>,
+    /// True if a claim was refused, or if a user depends on more than memory.
+    refused: AtomicBool,
+    /// The entries of the TLB at the start; empty if it had none.
+    known: Vec<Cached>,
+    /// The number of works that should not try claims, after a work whose claims were refused.
+    pause: u32,
+}
+
+/// A clone has no claims.
+impl Clone for Claims {
+    fn clone(&self) -> Claims {
+        Claims::default()
+    }
+}
+
+#[derive(Default)]
+struct Pages {
+    claims: FxHashMap<Slot, Claim>,
+    /// The old contents of the pages that are claimed for writing.
+    before: Vec<(Slot, Box<Page>)>,
+    /// Pages whose memory later copies reuse.
+    spare: Vec<Box<Page>>,
+}
+
+impl std::fmt::Debug for Pages {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pages").field("before", &self.before.len()).finish_non_exhaustive()
+    }
+}
+
+impl Claims {
+    /// Forgets all claims, and takes the translations that `space` remembers. Page tables that
+    /// these translations came from cannot be written.
+    pub fn start(&mut self, mem: &Memory, space: &AddressSpace) {
+        *self.refused.get_mut() = false;
+        self.known.clear();
+        self.known.extend(space.entries());
+        let pages = self.pages.get_mut().unwrap_or_else(PoisonError::into_inner);
+        pages.claims.clear();
+        pages.spare.extend(pages.before.drain(..).map(|(_, page)| page));
+        pages.spare.truncate(SPARE);
+        space.each_table(|frame| {
+            if let Some(slot) = mem.slot(frame) {
+                pages.claims.entry(slot).or_default().table = true;
+            }
+        });
+    }
+
+    /// False if claims of earlier work were refused, so that they would probably be again. Call
+    /// this before each work that could claim pages.
+    pub fn are_useful(&mut self) -> bool {
+        self.pause = self.pause.saturating_sub(1);
+        self.pause == 0
+    }
+
+    /// True if a claim was refused: the writes must be [undone](Self::undo).
+    pub fn is_refused(&self) -> bool {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    /// Stops all users: their writes will be undone.
+    pub fn refuse(&self) {
+        self.refused.store(true, Ordering::Relaxed);
+    }
+
+    /// Restores the contents that all pages had at the start.
+    pub fn undo(&mut self, mem: &mut Memory) {
+        self.pause = PAUSE;
+        let pages = self.pages.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for (slot, page) in &mut pages.before {
+            mem.page_mut(*slot).write(0, page.bytes_mut());
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Pages> {
+        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Pages {
+    /// Claims a page for a write. Keeps its contents if this is the first write.
+    fn writes(&mut self, mem: &Memory, slot: Slot, user: u32) -> bool {
+        let claim = self.claims.entry(slot).or_default();
+        let first = claim.writer == Users::Nobody;
+        // An untouched frame has no memory yet.
+        if slot == Slot::UNTOUCHED || !claim.writes(user) {
+            return false;
+        }
+        if first {
+            let mut copy = self.spare.pop().unwrap_or_else(bytemuck::zeroed_box);
+            mem.page(slot).read(0, copy.bytes_mut());
+            self.before.push((slot, copy));
+        }
+        true
+    }
+}
+
+/// A host thread that claims pages, for one user after the other.
+#[derive(Debug)]
+pub struct Claimant<'a> {
+    claims: &'a Claims,
+    user: Cell<u32>,
+    /// The translations that this host thread looked up.
+    filled: RefCell<Vec<Filled>>,
+}
+
+impl<'a> Claimant<'a> {
+    /// A host thread without a user.
+    pub fn new(claims: &'a Claims) -> Claimant<'a> {
+        Claimant { claims, user: Cell::new(u32::MAX), filled: RefCell::default() }
+    }
+
+    /// Begins with another user. `space` is that of the host thread: it remembers only pages that
+    /// the user has claimed.
+    pub fn begin(&self, user: u32, space: &mut AddressSpace) {
+        self.user.set(user);
+        space.forget();
+    }
+
+    /// The translations that were looked up. Add them to the TLB by [`keep`].
+    pub fn into_filled(self) -> Vec<Filled> {
+        self.filled.into_inner()
+    }
+
+    pub(super) fn refuse(&self) {
+        self.claims.refuse();
+    }
+
+    /// The page of `address`, for a read.
+    #[inline(always)]
+    pub(super) fn read<'m>(
+        &self,
+        mem: &'m Memory,
+        space: &AddressSpace,
+        address: u64,
+    ) -> Result<&'m Page, PageFault> {
+        let slot = match space.remembered(address, false) {
+            Some(cached) => cached.slot,
+            None => self.fill(mem, space, address & ADDRESS_MASK, false)?,
+        };
+        Ok(mem.page(slot))
+    }
+
+    /// The page of `address`, for a write.
+    #[inline(always)]
+    pub(super) fn write<'m>(
+        &self,
+        mem: &'m Memory,
+        space: &AddressSpace,
+        address: u64,
+    ) -> Result<PageMut<'m>, PageFault> {
+        let slot = match space.remembered(address, true) {
+            Some(cached) => cached.slot,
+            None => self.fill(mem, space, address & ADDRESS_MASK, true)?,
+        };
+        // SAFETY: `space` remembers a page as writable only after `fill` has claimed it for the
+        // user of this host thread, and claims of other users for the page are refused from then
+        // on. So until all host threads have ended, no other one accesses the page. Nobody has a
+        // slice of its bytes, because that needs `&mut Memory`.
+        Ok(unsafe { PageMut::new(mem.page(slot)) })
+    }
+
+    /// Checks that the byte at `address` can be read, or written if `write`.
+    pub(super) fn probe(
+        &self,
+        mem: &Memory,
+        space: &AddressSpace,
+        address: u64,
+        write: bool,
+    ) -> Result<(), PageFault> {
+        match space.remembered(address, write) {
+            Some(_) => Ok(()),
+            None => self.fill(mem, space, address & ADDRESS_MASK, write).map(|_| ()),
+        }
+    }
+
+    /// Looks up the translation of a page, claims the page, and remembers it.
+    ///
+    /// # Errors
+    /// The fault of the access; any fault if a claim is refused.
+    #[cold]
+    fn fill(
+        &self,
+        mem: &Memory,
+        space: &AddressSpace,
+        address: u64,
+        write: bool,
+    ) -> Result<Slot, PageFault> {
+        let fault = |cause| space.fault(address, write, cause);
+        let refused = || {
+            self.refuse();
+            fault(Cause::Outside)
+        };
+        let user = self.user.get();
+        let pages = &mut *self.claims.lock();
+        if self.claims.is_refused() {
+            return Err(refused());
+        }
+        let cached = match self.translation(mem, space, pages, address) {
+            Ok(Some(cached)) => cached,
+            Ok(None) => return Err(refused()),
+            Err(cause) => return Err(fault(cause)),
+        };
+        let Cached { slot, read_only, .. } = cached;
+        self.filled.borrow_mut().push(Filled(cached));
+        if write && read_only != 0 {
+            return Err(fault(Cause::ReadOnly(read_only)));
+        }
+        let claimed = match write {
+            true => pages.writes(mem, slot, user),
+            false => pages.claims.entry(slot).or_default().reads(user),
+        };
+        if !claimed {
+            return Err(refused());
+        }
+        let read_only = if write { 0 } else { UNCLAIMED };
+        space.remember(Cached { record: 0, read_only, ..cached });
+        Ok(slot)
+    }
+
+    /// The translation of `address`: as the TLB had it at the start, or from the page tables.
+    /// `None` if a user writes to the tables.
+    fn translation(
+        &self,
+        mem: &Memory,
+        space: &AddressSpace,
+        pages: &mut Pages,
+        address: u64,
+    ) -> Result<Option<Cached>, Cause> {
+        let page = address / PAGE;
+        if let Some(known) = self.claims.known.get(place(address)).filter(|k| k.page == page) {
+            return Ok(Some(*known));
+        }
+        let mut written = false;
+        let mapping = space.walk(address, |at| {
+            let slot = mem.slot(at / PAGE)?;
+            written |= !pages.claims.entry(slot).or_default().translates();
+            mem.read_u64(at)
+        });
+        if written {
+            return Ok(None);
+        }
+        let mapping = mapping?;
+        let slot = mem.slot(mapping.physical / PAGE);
+        let slot = slot.ok_or(Cause::BadFrame(level_of(mapping.page)))?;
+        let read_only = mapping.read_only.unwrap_or(0);
+        Ok(Some(Cached { page, slot, record: 0, read_only }))
+    }
+}
+
+/// A translation that a host thread looked up.
+#[derive(Clone, Copy, Debug)]
+pub struct Filled(Cached);
+
+/// Adds the translations that host threads looked up to the TLB of `space`, in the order of their
+/// pages.
+pub fn keep(space: &AddressSpace, mut filled: Vec<Filled>) {
+    filled.sort_unstable_by_key(|Filled(cached)| cached.page);
+    filled.dedup_by_key(|Filled(cached)| cached.page);
+    for Filled(cached) in filled {
+        if cached.slot != Slot::UNTOUCHED && space.remembered(cached.page * PAGE, false).is_none() {
+            space.remember(Cached { record: 0, ..cached });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mem::{Frames, Vm};
+
+    const BASE: u64 = 0x10_0000;
+
+    /// Memory of eight pages; page n has bytes of value n.
+    fn memory() -> (Memory, AddressSpace) {
+        let mut mem = Memory::new();
+        let mut space = AddressSpace::new(&mut mem).unwrap();
+        let frames = mem.alloc(8).unwrap();
+        space.map(&mut mem, BASE, frames, true).unwrap();
+        let mut vm = Vm::new(&mut mem, &mut space);
+        for page in 0..8 {
+            vm.write(BASE + page * PAGE, &[page as u8; PAGE as usize]).unwrap();
+        }
+        (mem, space)
+    }
+
+    /// An access of a user: the number of the user, the number of the page, and true for a write.
+    type Step = (u32, u64, bool);
+
+    /// Runs the steps with one host thread for each user. Returns true if all claims were granted.
+    /// If not, checks that memory is as before.
+    fn granted(steps: &[Step]) -> bool {
+        let (mut mem, mut space) = memory();
+        space.forget();
+        let mut claims = Claims::default();
+        claims.start(&mem, &space);
+        {
+            let claimants = [0, 1, 2].map(|_| Claimant::new(&claims));
+            let mut spaces = [0, 1, 2].map(|_| space.fork());
+            for (user, claimant) in claimants.iter().enumerate() {
+                claimant.begin(user as u32, &mut spaces[user]);
+            }
+            for &(user, page, write) in steps {
+                let user = user as usize;
+                let mut vm = Vm::claiming(&mem, &claimants[user], &mut spaces[user]);
+                let at = BASE + page * PAGE + 8 * user as u64;
+                let done = match write {
+                    true => vm.write_u8(at, 0xff),
+                    false => vm.read_u8(at).map(|_| ()),
+                };
+                assert_eq!(done.is_err(), claims.is_refused());
+                if done.is_err() {
+                    break;
+                }
+            }
+        }
+        let refused = claims.is_refused();
+        if refused {
+            claims.undo(&mut mem);
+            let vm = Vm::new(&mut mem, &mut space);
+            for page in 0..8 {
+                let bytes: [u8; 64] = vm.read_array(BASE + page * PAGE).unwrap();
+                assert_eq!(bytes, [page as u8; 64]);
+            }
+        }
+        !refused
+    }
+
+    #[test]
+    fn pages_have_one_writer_or_any_readers() {
+        let (read, write) = (false, true);
+        for (steps, expected) in [
+            (&[(0, 1, read), (1, 1, read), (2, 1, read), (0, 2, write), (1, 3, write)][..], true),
+            (&[(0, 1, read), (0, 1, write), (0, 1, read), (1, 2, write)], true),
+            (&[(0, 1, write), (1, 1, write)], false),
+            (&[(0, 1, write), (1, 1, read)], false),
+            (&[(0, 1, read), (1, 1, write)], false),
+            (&[(0, 1, read), (1, 1, read), (0, 1, write)], false),
+            (&[(0, 5, write), (0, 6, write), (1, 7, write), (1, 5, read)], false),
+        ] {
+            assert_eq!(granted(steps), expected, "{steps:?}");
+        }
+    }
+
+    /// Pages that hold page tables cannot be written, whether their translations were remembered
+    /// before or are looked up now. A fault of an access is no refusal.
+    #[test]
+    fn page_tables_and_faults() {
+        for remembered in [false, true] {
+            let (mut mem, mut space) = memory();
+            // The table that maps the page tables' own frames.
+            let table = Frames { first: space.root() / PAGE, count: 1 };
+            space.map(&mut mem, BASE + 8 * PAGE, table, true).unwrap();
+            if !remembered {
+                space.forget();
+            }
+            let mut claims = Claims::default();
+            claims.start(&mem, &space);
+            let claimant = Claimant::new(&claims);
+            let mut fork = space.fork();
+            claimant.begin(0, &mut fork);
+            let mut vm = Vm::claiming(&mem, &claimant, &mut fork);
+            assert!(vm.read_u8(0).is_err() && !claims.is_refused());
+            vm.write_u8(BASE, 1).unwrap();
+            assert!(vm.write_u8(BASE + 8 * PAGE, 1).is_err() && claims.is_refused());
+        }
+    }
+
+    /// The TLB gets the translations that were looked up.
+    #[test]
+    fn translations_are_kept() {
+        let (mem, mut space) = memory();
+        space.forget();
+        let mut claims = Claims::default();
+        claims.start(&mem, &space);
+        let claimant = Claimant::new(&claims);
+        let mut fork = space.fork();
+        claimant.begin(0, &mut fork);
+        let mut vm = Vm::claiming(&mem, &claimant, &mut fork);
+        vm.write_u8(BASE + 3 * PAGE, 1).unwrap();
+        vm.read_u8(BASE + PAGE).unwrap();
+        keep(&space, claimant.into_filled());
+        let pages: Vec<u64> = space.all_remembered().map(|cached| cached.page * PAGE).collect();
+        assert_eq!(pages, [BASE + PAGE, BASE + 3 * PAGE]);
+        assert!(space.remembered(BASE + PAGE, true).is_some());
+    }
+}
