@@ -6,7 +6,11 @@ use crate::mem::overlay::Overlay;
 /// Overlays and forks of address spaces that later parts of parallel work reuse. A clone of the
 /// pool is empty.
 #[derive(Debug, Default)]
-pub(crate) struct OverlayPool(Vec<(Overlay, AddressSpace)>);
+pub(crate) struct OverlayPool {
+    overlays: Vec<(Overlay, AddressSpace)>,
+    /// Forks without an overlay.
+    spaces: Vec<AddressSpace>,
+}
 
 impl Clone for OverlayPool {
     fn clone(&self) -> OverlayPool {
@@ -20,7 +24,7 @@ impl OverlayPool {
 
     /// Takes an empty overlay out of the pool, or makes one, together with a fork of `space`.
     pub fn take(&mut self, space: &AddressSpace) -> (Overlay, AddressSpace) {
-        match self.0.pop() {
+        match self.overlays.pop() {
             Some((overlay, mut fork)) => {
                 space.fork_into(&mut fork);
                 (overlay, fork)
@@ -29,12 +33,30 @@ impl OverlayPool {
         }
     }
 
+    /// Takes a fork of `space` out of the pool, or makes one.
+    pub fn take_space(&mut self, space: &AddressSpace) -> AddressSpace {
+        match self.spaces.pop() {
+            Some(mut fork) => {
+                space.fork_into(&mut fork);
+                fork
+            }
+            None => space.fork(),
+        }
+    }
+
+    /// Puts a forked address space into the pool, unless the pool is full.
+    pub fn put_space(&mut self, space: AddressSpace) {
+        if self.spaces.len() < OverlayPool::CAPACITY {
+            self.spaces.push(space);
+        }
+    }
+
     /// Clears an overlay and puts it into the pool with a forked address space, unless the pool is
     /// full.
     pub fn put(&mut self, mut overlay: Overlay, space: AddressSpace) {
-        if self.0.len() < OverlayPool::CAPACITY {
+        if self.overlays.len() < OverlayPool::CAPACITY {
             overlay.clear();
-            self.0.push((overlay, space));
+            self.overlays.push((overlay, space));
         }
     }
 }

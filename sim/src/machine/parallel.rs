@@ -342,8 +342,10 @@ fn run_claiming<W: Work>(
         mode: exec.mode,
         limit: exec.budget.left(),
     };
-    let (root, next) = (space.fork(), AtomicUsize::new(0));
-    let run_some = |mut space: AddressSpace| {
+    let next = AtomicUsize::new(0);
+    let pool = &mut exec.device.overlays;
+    let mut spaces: Vec<AddressSpace> = (0..threads).map(|_| pool.take_space(space)).collect();
+    let run_some = |space: &mut AddressSpace| {
         let claimant = Claimant::new(&claims);
         let mut host = HostThread::new(&shared);
         let HostThread { worker, state, device, ggtt } = &mut host;
@@ -353,10 +355,10 @@ fn run_claiming<W: Work>(
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(items) = runs.get(number).filter(|_| !claims.is_refused()) else { break };
-            claimant.begin(number as u32, &mut space);
+            claimant.begin(number as u32, space);
             let mut exec = Exec {
                 engine: shared.engine,
-                vm: Vm::claiming(shared.mem, &claimant, &mut space),
+                vm: Vm::claiming(shared.mem, &claimant, space),
                 ggtt,
                 state,
                 stats: &mut stats,
@@ -379,19 +381,17 @@ fn run_claiming<W: Work>(
         }
     };
     let shares: Vec<Share<W>> = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads)
-            .map(|_| {
-                let space = root.fork();
-                scope.spawn(|| run_some(space))
-            })
-            .collect();
-        let own = run_some(root.fork());
+        let Some((own, others)) = spaces.split_first_mut() else { return Vec::new() };
+        let others: Vec<_> =
+            others.iter_mut().map(|space| scope.spawn(|| run_some(space))).collect();
+        let own = run_some(own);
         let others = others.into_iter().map(|other| match other.join() {
             Ok(share) => share,
             Err(panic) => std::panic::resume_unwind(panic),
         });
         std::iter::once(own).chain(others).collect()
     });
+    spaces.into_iter().for_each(|space| pool.put_space(space));
     let spent = shares.iter().fold(0, |sum: u64, share| sum.saturating_add(share.spent));
     let admitted = !claims.is_refused()
         && spent <= exec.budget.left()
