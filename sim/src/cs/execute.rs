@@ -14,7 +14,6 @@ use crate::video;
 use genxml::core::ParseError;
 use genxml::core::reflect::Container;
 use genxml::engine::EngineId;
-use genxml::gen8::render3d_fetch::ThreeDPrimitive;
 use genxml::gen8::{BlitterPacket, RenderPacket, VideoEnhancePacket, VideoPacket};
 
 /// The packet type that a header selects, and the packet's length in dwords. `None` if the engine
@@ -114,8 +113,10 @@ pub(super) fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault
     if predicate::skips(exec) {
         return Ok(Flow::Next);
     }
-    // Most packets can change any state. Those that change less set the field to less.
+    // By default, a packet counts as changing any state. Latched packets and draws can set a
+    // smaller value after this.
     let changed = std::mem::replace(&mut exec.state.changed, Changed::Anything);
+    let primitive = |exec: &mut Exec<'_>, packet: &_| render::primitive(exec, packet, changed);
     match exec.engine {
         EngineId::Render => packets!(exec, dwords, changed: RenderPacket {
             PipeControl => render::pipe_control,
@@ -132,9 +133,7 @@ pub(super) fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault
             MediaObjectPrt => crate::media::dispatch_prt,
             MediaObjectWalker => crate::media::dispatch_object_walker,
             GpgpuWalker => render::gpgpu_walker,
-            ThreeDPrimitive => |exec: &mut Exec<'_>, packet: &ThreeDPrimitive| {
-                render::primitive(exec, packet, changed)
-            },
+            ThreeDPrimitive => primitive,
             MiReportPerfCount => counters::report_perf_count,
             MiRsStoreDataImm => resource_streamer::store_data_imm,
             MiRsControl => resource_streamer::control,
@@ -207,12 +206,10 @@ pub(super) fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault
                 MfcMpeg2PakObject => video::encode::mpeg2::object,
             } quiet)
         }
-        EngineId::VideoEnhance => {
-            packets!(exec, dwords, changed: VideoEnhancePacket {
-                MiFlushDw => mi::flush_dw,
-                VebDiIecp => vebox::di_iecp,
-            } quiet)
-        }
+        EngineId::VideoEnhance => packets!(exec, dwords, changed: VideoEnhancePacket {
+            MiFlushDw => mi::flush_dw,
+            VebDiIecp => vebox::di_iecp,
+        } quiet),
     }
 }
 

@@ -19,15 +19,18 @@
 //!
 //! After several aborts the rest of the work runs in order.
 //!
-//! The tiles of most draws write to different pages ([`Work::exclusive`]). They need no overlays:
-//! host threads write memory directly, after they have [claimed](crate::mem::claims) the pages. If two runs of
-//! items use a page and one of them writes it, or if anything unusual happens, all writes are
-//! undone, and the items run in order.
+//! The rows of tiles of most draws write to different pages. [`Work::exclusive`] cuts the items of
+//! such work into *runs*. Runs need no overlays: host threads write memory directly. Before a run
+//! uses a page for the first time, it claims the page ([`crate::mem::claims`]). If two runs use a
+//! page and one of them writes it, or if anything unusual happens, all writes are undone. Then the
+//! items run in order.
 //!
 //! Memory, counts, clock and faults are the same in every case. The TLB can differ in three cases:
-//! for pages that were never written, for surface states that several parts of a wave looked up
-//! first, and in the order of translations after claims. Only a program that changes page tables
-//! without an invalidation can see this.
+//! * for pages that were never written;
+//! * for surface states that several parts of a wave looked up first;
+//! * for pages that share a TLB entry, after claims: the entry can hold another of these pages.
+//!
+//! Only a program that changes page tables without an invalidation can see this.
 
 use crate::machine::device::Device;
 use crate::machine::events::Listener;
@@ -60,8 +63,8 @@ pub trait Work: Sync {
         Estimate::Unknown
     }
 
-    /// Cuts the items into runs, in order, that probably write to different pages. `None` if it is
-    /// better to expect that items write to the same pages.
+    /// Cuts the items into runs of consecutive items, in order. Different runs probably write to
+    /// different pages. `None` if they probably share pages, or if this cannot be estimated.
     fn exclusive(&self, _exec: &Exec<'_>, _worker: &mut Self::Worker) -> Option<Vec<Range<u64>>> {
         None
     }
@@ -309,19 +312,19 @@ impl<W: Work> HostThread<W> {
     }
 }
 
-/// What a host thread returns that ran some of the runs.
+/// The results of one host thread, which ran some of the runs.
 struct Share<W: Work> {
     report: W::Report,
     stats: Stats,
     observed: Observed,
     spent: u64,
-    /// The translations that it looked up.
-    filled: Vec<claims::Filled>,
+    /// The translations that the host thread looked up.
+    looked_up: claims::LookedUp,
 }
 
-/// Runs all items. Each of `runs` has a host thread that writes memory directly, after it has
-/// claimed the pages. Returns false if that was not possible: then nothing has changed, and the
-/// items must run in order.
+/// Runs all items. Each host thread takes one of `runs` after another. It claims pages and writes
+/// memory directly. Returns false if this failed. Then all writes are undone, no results are
+/// merged, and the caller must run the items in order.
 fn run_claiming<W: Work>(
     exec: &mut Exec<'_>,
     work: &W,
@@ -377,7 +380,7 @@ fn run_claiming<W: Work>(
             stats,
             observed: device.observed,
             spent: shared.limit - budget.left(),
-            filled: claimant.into_filled(),
+            looked_up: claimant.into_looked_up(),
         }
     };
     let shares: Vec<Share<W>> = std::thread::scope(|scope| {
@@ -398,14 +401,14 @@ fn run_claiming<W: Work>(
         && shares.iter().all(|share| W::admits(worker, &share.report))
         && exec.budget.spend(spent).is_ok();
     if admitted {
-        let mut filled = Vec::new();
+        let mut looked_up = Vec::new();
         for share in shares {
-            filled.extend(share.filled);
+            looked_up.push(share.looked_up);
             *exec.stats += share.stats;
             exec.device.observed += share.observed;
             W::merge(worker, exec.state, share.report);
         }
-        claims::keep(space, filled);
+        claims::keep(space, looked_up);
         exec.state.speculation.committed += runs.len() as u64;
     } else {
         claims.undo(mem);

@@ -12,9 +12,9 @@ use genxml::gen8::state::{InterfaceDescriptorData, StateSip};
 /// What packets can have changed since the last draw of a context.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Changed {
-    /// No packet came after the draw.
+    /// No packet was executed after the draw.
     Nothing,
-    /// The vertices, the vertex shader's constants, or both.
+    /// State of vertex fetch, constants of the vertex shader, or both.
     Vertices,
     /// Any state. Also the value before the first draw.
     #[default]
@@ -40,8 +40,8 @@ pub struct State {
     pub registers: Registers,
     /// The newest packet of each latched type, for draws.
     pub latched: Latched,
-    /// What the packets since the last draw can have changed. The next draw keeps the rest of the
-    /// last draw's resolved state.
+    /// What the packets since the last draw can have changed. The next draw reuses all other
+    /// resolved state from the last draw.
     pub changed: Changed,
     /// True while MI_SET_PREDICATE makes the streamer skip packets.
     pub skips: bool,

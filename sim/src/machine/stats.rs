@@ -72,12 +72,13 @@ impl std::ops::AddAssign for Stats {
     }
 }
 
-/// Counts of speculative parts. Unlike all other results, these counts depend on the number of host
-/// threads. They do not depend on the timing of the host threads.
+/// Counts of speculative parts, and of runs that claimed pages. Unlike all other results, these
+/// counts depend on the number of host threads. They do not depend on the timing of these threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Speculation {
-    /// Parts whose result was used.
+    /// Parts and runs whose result was used.
     pub committed: u64,
-    /// Parts that ran again in order.
+    /// Parts that ran again in order, and works whose runs all ran again because a claim was
+    /// refused.
     pub aborted: u64,
 }

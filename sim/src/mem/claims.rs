@@ -1,14 +1,15 @@
 //! Memory that several host threads write directly, each to its own pages.
 //!
-//! The items of a work are cut into runs, and each run is one user of the memory. Before a user
-//! reads a page for the first time, it claims the page for reading; before it first writes a page,
-//! it claims it for writing. A page that one user writes belongs to this user alone: a claim that
-//! contradicts this is refused. Then all writes are [undone](Claims::undo), and the items run again
-//! in order. So if no claim is refused, no user saw a write of another one, and memory is the same
-//! as if the items had run in order.
+//! The items of parallel work are cut into runs. Each run is one user of the memory. Before a user
+//! reads a page for the first time, it claims the page for reading. Before a user writes a page for
+//! the first time, it claims the page for writing. If one user writes a page, no other user may
+//! read or write that page: the second claim is refused. Then all writes are
+//! [undone](Claims::undo), and the items run again in order. If no claim is refused, no user read
+//! what another user wrote. Then memory is the same as if the items had run in order.
 //!
-//! This needs no records of bytes and no copies of writes, unlike an [overlay](super::overlay). But
-//! it is useful only if the users write to different pages.
+//! An [overlay](super::overlay) records the bytes that were read and written, and holds the writes.
+//! Claims are for whole pages, and writes go directly to memory. Claims are useful only if the
+//! users write to different pages.
 
 #![allow(unsafe_code, reason = "host threads write to different pages of one memory")]
 
@@ -18,7 +19,7 @@ use super::page::{Page, PageMut};
 use super::physical::Memory;
 use super::space::{AddressSpace, Cached, level_of, place};
 use super::{ADDRESS_MASK, PAGE};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -26,10 +27,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Maximum number of pages that are kept for reuse: 16 MiB.
 const SPARE: usize = 4096;
 
-/// Number of works that do not try claims after a refusal, plus 1.
+/// After an [`undo`](Claims::undo), [`Claims::are_useful`] returns false this many times minus 1.
 const PAUSE: u32 = 33;
 
-/// The value of [`Cached::read_only`] for a page that may be written but is not claimed for it.
+/// The value of [`Cached::read_only`] for a page that is claimed only for reading. The first write
+/// of the page then calls [`Claimant::fill`], which claims the page for writing.
 const UNCLAIMED: u8 = u8::MAX;
 
 /// Who uses a page in one way.
@@ -82,11 +84,12 @@ impl Claim {
 #[derive(Debug, Default)]
 pub struct Claims {
     pages: Mutex<Pages>,
-    /// True if a claim was refused, or if a user depends on more than memory.
+    /// True if a claim was refused, or if the items must run in order for another reason, for
+    /// example a fault.
     refused: AtomicBool,
-    /// The entries of the TLB at the start; empty if it had none.
+    /// The entries of the TLB at the start. Empty if there was no TLB yet.
     known: Vec<Cached>,
-    /// The number of works that should not try claims, after a work whose claims were refused.
+    /// [`are_useful`](Claims::are_useful) counts this down to 0. Work tries claims only at 0.
     pause: u32,
 }
 
@@ -130,8 +133,9 @@ impl Claims {
         });
     }
 
-    /// False if claims of earlier work were refused, so that they would probably be again. Call
-    /// this before each work that could claim pages.
+    /// False for some time after an [`undo`](Self::undo): claims of similar work would probably be
+    /// refused too. Call this once for each work that could claim pages, because it counts the
+    /// calls.
     pub fn are_useful(&mut self) -> bool {
         self.pause = self.pause.saturating_sub(1);
         self.pause == 0
@@ -166,7 +170,7 @@ impl Pages {
     fn writes(&mut self, mem: &Memory, slot: Slot, user: u32) -> bool {
         let claim = self.claims.entry(slot).or_default();
         let first = claim.writer == Users::Nobody;
-        // An untouched frame has no memory yet.
+        // All untouched frames share one page of zeros, which nobody may write.
         if slot == Slot::UNTOUCHED || !claim.writes(user) {
             return false;
         }
@@ -185,25 +189,25 @@ pub struct Claimant<'a> {
     claims: &'a Claims,
     user: Cell<u32>,
     /// The translations that this host thread looked up.
-    filled: RefCell<Vec<Filled>>,
+    looked_up: RefCell<LookedUp>,
 }
 
 impl<'a> Claimant<'a> {
     /// A host thread without a user.
     pub fn new(claims: &'a Claims) -> Claimant<'a> {
-        Claimant { claims, user: Cell::new(u32::MAX), filled: RefCell::default() }
+        Claimant { claims, user: Cell::new(u32::MAX), looked_up: RefCell::default() }
     }
 
-    /// Begins with another user. `space` is that of the host thread: it remembers only pages that
-    /// the user has claimed.
+    /// Begins the next user. `space` is the address space of the host thread. Its TLB is cleared,
+    /// because it may hold only pages that the current user has claimed.
     pub fn begin(&self, user: u32, space: &mut AddressSpace) {
         self.user.set(user);
         space.forget();
     }
 
     /// The translations that were looked up. Add them to the TLB by [`keep`].
-    pub fn into_filled(self) -> Vec<Filled> {
-        self.filled.into_inner()
+    pub fn into_looked_up(self) -> LookedUp {
+        self.looked_up.into_inner()
     }
 
     pub(super) fn refuse(&self) {
@@ -258,10 +262,12 @@ impl<'a> Claimant<'a> {
         }
     }
 
-    /// Looks up the translation of a page, claims the page, and remembers it.
+    /// Looks up the translation of a page, claims the page, and adds the translation to the TLB of
+    /// `space`.
     ///
     /// # Errors
-    /// The fault of the access; any fault if a claim is refused.
+    /// The fault of the access. If the claim is refused, the fault has no meaning: the items run
+    /// again in order.
     #[cold]
     fn fill(
         &self,
@@ -286,7 +292,7 @@ impl<'a> Claimant<'a> {
             Err(cause) => return Err(fault(cause)),
         };
         let Cached { slot, read_only, .. } = cached;
-        self.filled.borrow_mut().push(Filled(cached));
+        self.looked_up.borrow_mut().translations.push(cached);
         if write && read_only != 0 {
             return Err(fault(Cause::ReadOnly(read_only)));
         }
@@ -319,6 +325,10 @@ impl<'a> Claimant<'a> {
         let mapping = space.walk(address, |at| {
             let slot = mem.slot(at / PAGE)?;
             written |= !pages.claims.entry(slot).or_default().translates();
+            if written {
+                return None;
+            }
+            self.looked_up.borrow_mut().tables.insert(at / PAGE);
             mem.read_u64(at)
         });
         if written {
@@ -332,16 +342,24 @@ impl<'a> Claimant<'a> {
     }
 }
 
-/// A translation that a host thread looked up.
-#[derive(Clone, Copy, Debug)]
-pub struct Filled(Cached);
+/// The translations that a host thread looked up, and the frames of the tables that they came from.
+#[derive(Debug, Default)]
+pub struct LookedUp {
+    translations: Vec<Cached>,
+    tables: FxHashSet<u64>,
+}
 
 /// Adds the translations that host threads looked up to the TLB of `space`, in the order of their
 /// pages.
-pub fn keep(space: &AddressSpace, mut filled: Vec<Filled>) {
-    filled.sort_unstable_by_key(|Filled(cached)| cached.page);
-    filled.dedup_by_key(|Filled(cached)| cached.page);
-    for Filled(cached) in filled {
+pub fn keep(space: &AddressSpace, all: Vec<LookedUp>) {
+    let mut translations = Vec::new();
+    for LookedUp { translations: own, tables } in all {
+        translations.extend(own);
+        tables.into_iter().for_each(|frame| space.add_table(frame));
+    }
+    translations.sort_unstable_by_key(|cached| cached.page);
+    translations.dedup_by_key(|cached| cached.page);
+    for cached in translations {
         if cached.slot != Slot::UNTOUCHED && space.remembered(cached.page * PAGE, false).is_none() {
             space.remember(Cached { record: 0, ..cached });
         }
@@ -371,7 +389,7 @@ mod tests {
     /// An access of a user: the number of the user, the number of the page, and true for a write.
     type Step = (u32, u64, bool);
 
-    /// Runs the steps with one host thread for each user. Returns true if all claims were granted.
+    /// Runs the steps with one claimant for each user. Returns true if all claims were granted.
     /// If not, checks that memory is as before.
     fn granted(steps: &[Step]) -> bool {
         let (mut mem, mut space) = memory();
@@ -426,13 +444,13 @@ mod tests {
         }
     }
 
-    /// Pages that hold page tables cannot be written, whether their translations were remembered
-    /// before or are looked up now. A fault of an access is no refusal.
+    /// A claim for a write to a page table is refused. This holds if the TLB had translations from
+    /// the table at the start, and if they are looked up later. A page fault is not a refusal.
     #[test]
     fn page_tables_and_faults() {
         for remembered in [false, true] {
             let (mut mem, mut space) = memory();
-            // The table that maps the page tables' own frames.
+            // The frame of the root table. It is mapped, so that the user can write to it.
             let table = Frames { first: space.root() / PAGE, count: 1 };
             space.map(&mut mem, BASE + 8 * PAGE, table, true).unwrap();
             if !remembered {
@@ -463,7 +481,10 @@ mod tests {
         let mut vm = Vm::claiming(&mem, &claimant, &mut fork);
         vm.write_u8(BASE + 3 * PAGE, 1).unwrap();
         vm.read_u8(BASE + PAGE).unwrap();
-        keep(&space, claimant.into_filled());
+        let mut tables = 0;
+        keep(&space, vec![claimant.into_looked_up()]);
+        space.each_table(|frame| tables += u64::from(frame != 0));
+        assert_eq!(tables, 4);
         let pages: Vec<u64> = space.all_remembered().map(|cached| cached.page * PAGE).collect();
         assert_eq!(pages, [BASE + PAGE, BASE + 3 * PAGE]);
         assert!(space.remembered(BASE + PAGE, true).is_some());

@@ -11,7 +11,8 @@
 //! sequence number is never torn. A larger or unaligned access is split into several, and a store
 //! from outside may happen between them, as on hardware. One case remains: Rust leaves unordered
 //! atomic accesses of different sizes to the same bytes undefined if one of them writes. Within the
-//! model all accesses are ordered, since only the owner of `&mut Memory` writes.
+//! model all accesses are ordered: either the owner of `&mut Memory` writes, or a host thread that
+//! has [claimed](super::claims) the page, and then no other host thread accesses the page.
 //!
 //! On x86-64 a relaxed access is an ordinary move: aligned accesses cost nothing.
 #![allow(unsafe_code, reason = "memory that others write cannot be a slice")]
@@ -113,7 +114,8 @@ impl Page {
 
 /// Mutable access to a page.
 ///
-/// For the model's memory it comes from `&mut Memory`, so only one user writes at a time.
+/// For the model's memory it comes from `&mut Memory` or from a [claim](super::claims) of the page,
+/// so only one host thread writes at a time.
 #[derive(Debug)]
 pub struct PageMut<'a>(&'a Page);
 

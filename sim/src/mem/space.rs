@@ -369,8 +369,8 @@ impl AddressSpace {
         self.replace(place(cached.page * PAGE), cached);
     }
 
-    /// The entries of the TLB, also those without a translation, in the order of their
-    /// [places](place). There are none if nothing was ever remembered.
+    /// The entries of the TLB, in the order of their [index](place). Includes entries without a
+    /// translation. Returns no entries if the TLB is not allocated yet.
     pub(super) fn entries(&self) -> impl Iterator<Item = Cached> {
         self.tlb.get().into_iter().flat_map(|tlb| tlb.iter()).map(Cell::get)
     }

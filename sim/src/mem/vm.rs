@@ -201,8 +201,8 @@ impl<'a> Vm<'a> {
         }
     }
 
-    /// Copies of the pages that were [lent](Self::lend) last; `None` over an [`Overlay`], over claimed
-    /// pages, or if accesses are recorded.
+    /// Copies of the pages that were [lent](Self::lend) last; `None` over an [`Overlay`], over
+    /// claimed pages, or if accesses are recorded.
     #[cfg(feature = "fast")]
     pub fn shadow(&self, bounds: Option<&[Bounds; BOUNDS]>) -> Option<Shadow> {
         match &self.target {
@@ -223,7 +223,11 @@ impl<'a> Vm<'a> {
     pub fn physical(&self, address: u64) -> Option<u64> {
         let memory: &Memory = match &self.target {
             Target::Memory(memory) | Target::Logged(memory, _) => memory,
-            Target::Overlay(memory, _) | Target::Claimed(memory, _) => memory,
+            Target::Overlay(memory, _) => memory,
+            Target::Claimed(_, claimant) => {
+                claimant.refuse();
+                return None;
+            }
         };
         self.space.translate(memory, address, false).ok()
     }
@@ -429,7 +433,9 @@ impl<'a> Vm<'a> {
     pub fn nearby(&self, fault: &PageFault) -> Option<Nearby> {
         let mem = match &self.target {
             Target::Memory(mem) | Target::Logged(mem, _) => mem,
-            Target::Overlay(mem, _) | Target::Claimed(mem, _) => *mem,
+            Target::Overlay(mem, _) => *mem,
+            // The items run again in order, which returns the fault with this information.
+            Target::Claimed(..) => return None,
         };
         match fault.cause {
             Cause::NotPresent(_) | Cause::Outside => Some(self.space.nearby(mem, fault.address)),

@@ -74,8 +74,8 @@ impl Clone for Last {
 impl UnitState for Last {}
 
 /// Runs the draw of a 3DPRIMITIVE. `changed` is what the packets since the last draw can have
-/// changed; all other state is taken from that draw. State in memory counts as unchanged: without
-/// a PIPE_CONTROL, hardware too may use the copy in its caches.
+/// changed. All other state is reused from the last draw, even if its memory was written since
+/// then. Hardware may do the same: it may use the copies in its caches until a PIPE_CONTROL.
 ///
 /// # Errors
 /// Any [`Fault`] of a thread, of memory, or of the draw's state.
@@ -148,7 +148,8 @@ impl Draw {
         })
     }
 
-    /// Starts another draw, which [passes](Self::passes) and whose state differs by `changed` only.
+    /// Prepares a finished draw to run again as the next draw. The finished draw must
+    /// [pass](Self::passes). The state of the two draws may differ only by `changed`.
     ///
     /// # Errors
     /// As [`resolve`](Self::resolve).

@@ -374,13 +374,14 @@ impl PixelShader {
         self.variants.first()?.constant.filter(|_| !self.per_sample)
     }
 
-    /// True if the threads probably write nothing but render targets without auxiliary surfaces.
-    /// Then tiles of the screen usually write to different pages.
+    /// True if the threads probably write only to render targets without auxiliary surfaces. Then
+    /// different rows of tiles usually write to different pages.
     pub(super) fn writes_targets_only(&mut self, exec: &Exec<'_>) -> bool {
         let mut targets = Vec::new();
         for (number, variant) in self.variants.iter().enumerate() {
             let kernel = &variant.shader.program.kernel;
-            // The default also means that the kernel can reach code that is not decoded yet.
+            // `start` returns the default for kernels with jumps, among others. A jump can lead to
+            // code that is not decoded yet, so `uops` may lack some messages of the kernel.
             if kernel.start() == Start::default() {
                 return false;
             }

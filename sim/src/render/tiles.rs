@@ -399,8 +399,9 @@ impl Work for Screen<'_> {
         pipe.estimate(exec, &self.state, self.bins.area() / 2)
     }
 
-    /// Rows of tiles. In a target that starts at a page, rows of any number of pixels end at a page:
-    /// a tile is 64 pixels high, and a pitch is a multiple of 64 bytes.
+    /// Rows of tiles. A tile is 64 pixels high. If the target starts at a page boundary and its
+    /// pitch is a multiple of 64 bytes, each row of tiles starts at a page boundary too. Other
+    /// targets are drawn correctly, but their claims are often refused.
     fn exclusive(&self, exec: &Exec<'_>, pipe: &mut PixelPipe) -> Option<Vec<Range<u64>>> {
         let mut first = 0;
         let rows = self.bins.tiles().chunk_by(|a, b| a.pixels.y0 == b.pixels.y0).map(|row| {

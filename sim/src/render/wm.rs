@@ -382,7 +382,8 @@ impl PixelPipe {
         Estimate::AtLeast(area * (tests + shader))
     }
 
-    /// True if tiles of the screen probably write to different pages, apart from tiles in a row.
+    /// True if different rows of tiles probably write to different pages. Tiles in the same row may
+    /// share pages.
     pub(super) fn writes_targets_only(&mut self, exec: &Exec<'_>) -> bool {
         self.shader.as_mut().is_none_or(|shader| shader.writes_targets_only(exec))
     }

@@ -227,8 +227,8 @@ impl Urb {
         }
     }
 
-    /// Replaces the dwords of block `n` that have a bit in `mask`. Zeros are not stored after the
-    /// end of the bytes, which read as 0 anyway.
+    /// Replaces those dwords of block `n` whose bit in `mask` is 1. Bytes after the end of the
+    /// vector read as 0. So the vector grows only up to the last replaced dword that is not 0.
     fn put(&mut self, n: usize, mask: u64, block: &record::Block) {
         let start = n * size_of_val(block);
         if self.bytes.len() < start + size_of_val(block) {

@@ -1,15 +1,19 @@
-//! Draws that follow each other, with one changed packet between them. The model keeps the resolved
-//! state of a draw that the packet does not change. Oracle: the same batch with an MI_NOOP before
-//! each packet and draw, after which the model keeps nothing.
+//! Sequences of draws. Between two draws there is at most one packet. The next draw reuses the
+//! resolved state that this packet cannot change. Oracle: the same batch with an MI_NOOP before
+//! each packet and draw. After an MI_NOOP, a draw reuses nothing.
 
 use crate::screen::scene::{Scene, TARGETS, on_screen};
 use genxml::eu;
 use genxml::gen8::RenderPacket;
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::mi::MiNoop;
+use genxml::gen8::registers::{
+    ClInvocationCount, ClPrimitivesCount, IaPrimitivesCount, IaVerticesCount, PsDepthCount,
+    PsInvocationCount, VsInvocationCount,
+};
 use genxml::gen8::render3d_constants::{ThreeDStateConstantBody, ThreeDStateConstantVs};
 use genxml::gen8::render3d_fetch::{
-    ThreeDStateIndexBuffer, ThreeDStateVfInstancing, ThreeDStateVfSgvs,
+    ThreeDStateIndexBuffer, ThreeDStateVfInstancing, ThreeDStateVfSgvs, ThreeDStateVfStatistics,
 };
 use genxml::gen8::render3d_stages::ThreeDStateVs;
 use genxml_cases::{DYNAMIC_STATE, KERNELS, Random, at, draw, minus_one, packets, push, u};
@@ -42,7 +46,16 @@ const VERTEX_KERNEL: u64 = 0x1000;
 /// Offset of the constants of the vertex shader from the dynamic state base.
 const VERTEX_CONSTANTS: u64 = 0x2000;
 const SIZE: u32 = 16;
-/// Bits that are changed in each dword of a packet.
+const STATISTICS: [u32; 7] = [
+    IaVerticesCount::OFFSET,
+    IaPrimitivesCount::OFFSET,
+    VsInvocationCount::OFFSET,
+    ClInvocationCount::OFFSET,
+    ClPrimitivesCount::OFFSET,
+    PsInvocationCount::OFFSET,
+    PsDepthCount::OFFSET,
+];
+/// Number of tests for each dword after the header of a packet. Each test changes one random bit.
 const CHANGES: u32 = 24;
 
 /// Two triangles, with a vertex shader or without one.
@@ -60,7 +73,10 @@ fn scene(shaded: bool) -> Scene {
         pointer_to_constant_buffer_0: at(VERTEX_CONSTANTS),
         ..ThreeDStateConstantVs::new().constant_body
     };
-    // Packets that only some draws need come last, so that their changes are tried as well.
+    scene.clip.clipper_statistics_enable = true;
+    scene.sf.statistics_enable = true;
+    scene.wm.statistics_enable = true;
+    // The scene's batch does not have these packets. Add them, so that the test changes them too.
     scene.more = draw::urb(4);
     scene.more.extend(packets![
         ThreeDStateVs {
@@ -77,6 +93,7 @@ fn scene(shaded: bool) -> Scene {
         ThreeDStateIndexBuffer::new(),
         ThreeDStateVfInstancing::new(),
         ThreeDStateVfSgvs::new(),
+        ThreeDStateVfStatistics { statistics_enable: true },
     ]);
     scene
 }
@@ -85,12 +102,16 @@ fn scene(shaded: bool) -> Scene {
 #[derive(PartialEq, Debug)]
 struct Drawn {
     target: Vec<u32>,
-    /// Statistics registers and performance counters.
+    /// The registers of [`STATISTICS`].
+    statistics: [u64; 7],
+    /// Aggregating counters A1 to A35 of a performance report.
     counters: [u64; 35],
+    /// Aggregating counter A0.
     clock: u64,
 }
 
-/// What the batch leaves that `batch` makes of the scene's batch; `None` if it has a fault.
+/// Calls `batch` with the scene's batch, and runs the batch that it returns. Returns the results of
+/// that run; `None` if it has a fault.
 fn run(scene: &Scene, batch: impl FnOnce(&[u32]) -> Vec<u32>) -> Option<Drawn> {
     let mut model = scene.model();
     let first = scene.batch(&mut model);
@@ -98,7 +119,10 @@ fn run(scene: &Scene, batch: impl FnOnce(&[u32]) -> Vec<u32>) -> Option<Drawn> {
     model.put(DYNAMIC_STATE + VERTEX_CONSTANTS, &[1.5f32.to_bits(); 64]);
     model.render(&batch(&first)).ok()?;
     let [clock, counters @ ..] = model.counters();
-    Some(Drawn { target: model.get(TARGETS, (SIZE * SIZE) as usize), counters, clock })
+    let registers = &model.gpu.context(model.context).state.registers;
+    let statistics = STATISTICS.map(|register| registers.read_u64(register));
+    let target = model.get(TARGETS, (SIZE * SIZE) as usize);
+    Some(Drawn { target, statistics, counters, clock })
 }
 
 /// The packets of a batch, each with its dwords.
@@ -126,6 +150,8 @@ fn state_that_changes_between_draws() {
         });
         let unchanged = unchanged.expect("a draw without fault");
         assert!(unchanged.target.iter().any(|&pixel| pixel != 0));
+        let [vertex, others @ ..] = [2, 0, 1, 3, 4, 5, 6].map(|n| unchanged.statistics[n]);
+        assert!((vertex > 0) == shaded && !others.contains(&0), "{:?}", unchanged.statistics);
         let primitive = all.pop().expect("a draw").1;
         let with_noop = run(&scene, |batch| [batch, &MiNoop::new().pack()].concat());
         let noop = with_noop.expect("a draw without fault").clock - unchanged.clock;

@@ -75,11 +75,12 @@ impl Record {
         }
     }
 
-    /// Records a write of a range of dwords. `bytes` are those of the URB before the write. `whole`
-    /// is false if the write leaves some bytes of the first or last dword unchanged.
+    /// Records a write of a range of dwords. `bytes` is the content of the URB before the write.
+    /// `whole` is false if the write leaves some bytes of the first or last dword unchanged.
     #[inline]
     pub(super) fn write(&mut self, dwords: Range<usize>, bytes: &[u8], whole: bool) {
-        // Most ranges are in one word, and others of its dwords were written before.
+        // Fast path for most ranges: they lie in one block, and an earlier write to this block has
+        // saved its old values.
         let (n, first) = (dwords.start / WORD, dwords.start % WORD);
         if let Some(word) = self.written.0.get_mut(n)
             && whole
