@@ -16,7 +16,7 @@ use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
 use crate::pixel::interpolate::{Attribute, Barycentric, Planes, Position, Positions};
 use crate::pixel::multisample::Multisample;
-use crate::surface::{AuxiliaryKind, Surface};
+use crate::surface::{AuxiliaryKind, Surface, TileMode};
 use crate::unit::Program;
 use crate::unit::pixels::Pixels;
 use crate::unit::render_cache::{self, Dispatched, Writes};
@@ -213,6 +213,18 @@ pub struct PixelShader {
     invocations: u64,
 }
 
+/// [`PixelShader::width_of_pages`], for one render target. A page of a tiled surface is a tile.
+fn width_of_pages(target: &Surface) -> Option<u32> {
+    // A level that does not start at a page has pages that two areas share. All areas share the
+    // pages of the auxiliary surface.
+    let apart = target.auxiliary.kind == AuxiliaryKind::None
+        && [target.mip_count, target.left, target.top] == [0; 3];
+    apart.then(|| match target.tile_mode {
+        TileMode::Linear => u32::MAX,
+        tiled => tiled.width() / target.element_bytes.max(1),
+    })
+}
+
 impl PixelShader {
     /// Resolves the pixel shader, if there is one.
     ///
@@ -374,21 +386,18 @@ impl PixelShader {
         self.variants.first()?.constant.filter(|_| !self.per_sample)
     }
 
-    /// True if the threads probably write only to render targets without auxiliary surfaces. Then
-    /// different rows of tiles usually write to different pages.
-    pub(super) fn writes_targets_only(&mut self, exec: &Exec<'_>) -> bool {
-        let mut targets = Vec::new();
-        for (number, variant) in self.variants.iter().enumerate() {
-            let kernel = &variant.shader.program.kernel;
-            // `start` returns the default for kernels with jumps, among others. A jump can lead to
-            // code that is not decoded yet, so `uops` may lack some messages of the kernel.
-            if kernel.start() == Start::default() {
-                return false;
-            }
-            for send in kernel.uops.iter().filter_map(|uop| uop.send) {
+    /// A width in pixels. Areas of the screen that start at multiples of this width, and of 64
+    /// pixels vertically, probably have their own pages in all render targets. `u32::MAX` if only
+    /// whole rows do. `None` if threads can write to other memory, or if areas probably share pages.
+    pub(super) fn width_of_pages(&mut self, exec: &Exec<'_>) -> Option<u32> {
+        let mut width = 1;
+        for variant in &mut self.variants {
+            let bindings = &mut variant.threads.slots.programs[0].bindings;
+            for send in variant.shader.program.kernel.uops.iter().filter_map(|uop| uop.send) {
                 match (send.function, send.descriptor) {
                     (SharedFunction::DataPortRender, Descriptor::Immediate(bits)) => {
-                        targets.push((number, render_cache::binding(bits)));
+                        let bound = bindings.surface(exec, render_cache::binding(bits)).ok()?;
+                        width = width.max(width_of_pages(&bound.surface)?);
                     }
                     (
                         SharedFunction::Sampler
@@ -397,15 +406,11 @@ impl PixelShader {
                         | SharedFunction::PixelInterpolator,
                         _,
                     ) => {}
-                    _ => return false,
+                    _ => return None,
                 }
             }
         }
-        targets.into_iter().all(|(number, binding)| {
-            let program = &mut self.variants[number].threads.slots.programs[0];
-            let bound = program.bindings.surface(exec, binding);
-            bound.is_ok_and(|bound| bound.surface.auxiliary.kind == AuxiliaryKind::None)
-        })
+        Some(width)
     }
 
     /// Time that a pixel takes on the host, in nanoseconds, if each instruction runs once.

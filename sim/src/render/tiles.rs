@@ -399,17 +399,20 @@ impl Work for Screen<'_> {
         pipe.estimate(exec, &self.state, self.bins.area() / 2)
     }
 
-    /// Rows of tiles. A tile is 64 pixels high. If the target starts at a page boundary and its
-    /// pitch is a multiple of 64 bytes, each row of tiles starts at a page boundary too. Other
+    /// Neighbouring tiles of a row that probably do not share pages with other tiles. They are as
+    /// wide as a page of the targets. In linear targets, they are whole rows: a row of tiles is 64
+    /// pixels high, so it starts at a page boundary if the pitch is a multiple of 64 bytes. Other
     /// targets are drawn correctly, but their claims are often refused.
     fn exclusive(&self, exec: &Exec<'_>, pipe: &mut PixelPipe) -> Option<Vec<Range<u64>>> {
+        let width = i32::try_from(pipe.width_of_pages(exec)?).unwrap_or(i32::MAX).max(SIDE);
+        let area = |tile: &BinnedTile| (tile.pixels.y0, tile.pixels.x0.div_euclid(width));
         let mut first = 0;
-        let rows = self.bins.tiles().chunk_by(|a, b| a.pixels.y0 == b.pixels.y0).map(|row| {
+        let areas = self.bins.tiles().chunk_by(|a, b| area(a) == area(b)).map(|tiles| {
             let start = first;
-            first += row.len() as u64;
+            first += tiles.len() as u64;
             start..first
         });
-        pipe.writes_targets_only(exec).then(|| rows.collect())
+        Some(areas.collect())
     }
 
     /// Draws a range of the tiles, which are in order from the upper left to the lower right.

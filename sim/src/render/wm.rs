@@ -382,10 +382,10 @@ impl PixelPipe {
         Estimate::AtLeast(area * (tests + shader))
     }
 
-    /// True if different rows of tiles probably write to different pages. Tiles in the same row may
-    /// share pages.
-    pub(super) fn writes_targets_only(&mut self, exec: &Exec<'_>) -> bool {
-        self.shader.as_mut().is_none_or(|shader| shader.writes_targets_only(exec))
+    /// As [`PixelShader::width_of_pages`]. The pages of depth and stencil buffers are at most 64
+    /// pixels wide.
+    pub(super) fn width_of_pages(&mut self, exec: &Exec<'_>) -> Option<u32> {
+        self.shader.as_mut().map_or(Some(1), |shader| shader.width_of_pages(exec))
     }
 
     /// True if there is no pixel shader, so that no attributes are needed.

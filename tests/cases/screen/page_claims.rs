@@ -64,21 +64,22 @@ fn scene(size: [u32; 2]) -> Scene {
     scene
 }
 
-/// Four rows of tiles. Each has its own pages of target and depth buffer.
+/// Four rows of four tiles. In a linear target, each row has its own pages; in a target with Y
+/// tiles, each tile.
 #[test]
-fn rows_of_tiles_have_their_own_pages() {
-    let scene = scene([240, 256]);
-    let (one, speculation) = run(&scene, 0, 1);
-    assert_eq!(speculation.committed + speculation.aborted, 0);
-    assert!(
-        one.result.is_ok() && one.target.contains(&1) && one.target.contains(&4),
-        "{:?}",
-        one.result
-    );
-    for threads in [2, 3, 4, 2, 2] {
-        let (many, speculation) = run(&scene, 0, threads);
-        assert!(many == one, "{threads} threads: {:?}", many.result);
-        assert_eq!([speculation.committed, speculation.aborted], [4, 0], "{threads} threads");
+fn areas_have_their_own_pages() {
+    for (tiled, areas) in [(false, 4), (true, 16)] {
+        let mut scene = scene([240, 256]);
+        scene.targets[0].tiled = tiled;
+        let (one, speculation) = run(&scene, 0, 1);
+        assert_eq!(speculation.committed + speculation.aborted, 0);
+        assert!(one.result.is_ok(), "{:?}", one.result);
+        assert!(one.target.contains(&1) && one.target.contains(&4));
+        for threads in [2, 3, 4, 2, 2] {
+            let (many, speculation) = run(&scene, 0, threads);
+            assert!(many == one, "{threads} threads: {:?}", many.result);
+            assert_eq!([speculation.committed, speculation.aborted], [areas, 0]);
+        }
     }
 }
 
