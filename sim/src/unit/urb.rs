@@ -96,7 +96,7 @@ impl Urb {
         if let Some(record) = &mut self.record {
             let dwords = range.start / DWORD..range.end.div_ceil(DWORD);
             let whole = range.start.is_multiple_of(DWORD) && range.end.is_multiple_of(DWORD);
-            record.write(dwords, &self.bytes, whole);
+            record.write(dwords, |dword| value(&self.bytes, dword), whole);
         }
         self.bytes[range].copy_from_slice(bytes);
         Ok(())
@@ -187,7 +187,7 @@ impl Urb {
     fn record_dwords(&mut self, offset: usize, length: usize) {
         if let Some(record) = &mut self.record {
             let dwords = offset / DWORD..(offset + length) / DWORD;
-            record.write(dwords, &self.bytes, true);
+            record.write(dwords, |dword| value(&self.bytes, dword), true);
         }
     }
 
@@ -212,41 +212,28 @@ impl Urb {
     /// Ends the record. Undoes all writes since it was started, and returns what was read and
     /// written.
     pub fn undo_recorded(&mut self) -> Changes {
-        let Some(mut record) = self.record.take() else { return Changes::default() };
-        let changes = Changes::new(&mut record, &self.bytes);
-        for (n, old) in record.old() {
-            self.put(*n, u64::MAX, old);
+        let Some(record) = self.record.take() else { return Changes::default() };
+        let old = record.old().to_vec();
+        let changes = Changes::new(*record, |dword| value(&self.bytes, dword));
+        for (dword, old) in old {
+            self.put(dword, old);
         }
         changes
     }
 
     /// Repeats the writes of a part, which [`undo_recorded`](Self::undo_recorded) has undone.
     pub fn redo(&mut self, part: &Changes) {
-        for (n, mask, new) in &part.written {
-            self.put(*n, *mask, new);
+        for &(dword, new) in &part.written {
+            self.put(dword, new);
         }
     }
 
-    /// Replaces those dwords of block `n` whose bit in `mask` is 1. Bytes after the end of the
-    /// vector read as 0. So the vector grows only up to the last replaced dword that is not 0.
-    fn put(&mut self, n: usize, mask: u64, block: &record::Block) {
-        let start = n * size_of_val(block);
-        if self.bytes.len() < start + size_of_val(block) {
-            let last = block.iter().enumerate().rposition(|(n, d)| mask >> n & 1 == 1 && *d != 0);
-            self.grow(last.map_or(0, |last| start + DWORD * (last + 1)));
+    fn put(&mut self, dword: usize, value: u32) {
+        let from = DWORD * dword;
+        if self.bytes.len() < from + DWORD {
+            self.bytes.resize(from + DWORD, 0);
         }
-        let bytes = self.bytes.get_mut(start..).unwrap_or_default();
-        match bytes.first_chunk_mut().filter(|_| mask == u64::MAX) {
-            Some(bytes) => *bytes = bytemuck::cast::<_, [u8; size_of::<record::Block>()]>(*block),
-            None => {
-                let dwords = bytes.as_chunks_mut::<DWORD>().0.iter_mut().zip(block);
-                for (n, (to, dword)) in dwords.enumerate() {
-                    if mask >> n & 1 == 1 {
-                        *to = dword.to_ne_bytes();
-                    }
-                }
-            }
-        }
+        self.bytes[from..from + DWORD].copy_from_slice(&value.to_ne_bytes());
     }
 
     /// Writes zeros to `length` bytes from `offset` on.
@@ -272,6 +259,13 @@ impl Urb {
         self.read(offset, &mut bytes)?;
         Ok(u32::from_le_bytes(bytes))
     }
+}
+
+/// The value of a dword; 0 after the end of the bytes.
+#[inline]
+fn value(bytes: &[u8], dword: usize) -> u32 {
+    let bytes = bytes.get(DWORD * dword..).and_then(<[u8]>::first_chunk);
+    bytes.map_or(0, |bytes| u32::from_ne_bytes(*bytes))
 }
 
 /// Executes a message to the URB.

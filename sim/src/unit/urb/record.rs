@@ -42,28 +42,14 @@ fn words(dwords: &Range<usize>) -> impl Iterator<Item = (usize, u64)> {
     })
 }
 
-/// The dwords of the URB that have their bits in one word of a set.
-pub(super) type Block = [u32; WORD];
-
-/// Copies block `n` of the bytes of the URB. Bytes after the end are 0.
-pub(super) fn block(bytes: &[u8], n: usize) -> Block {
-    let mut block = [0; WORD];
-    let to: &mut [u8] = bytemuck::cast_slice_mut(&mut block);
-    let from = bytes.get(n * to.len()..).unwrap_or_default();
-    let length = from.len().min(to.len());
-    to[..length].copy_from_slice(&from[..length]);
-    block
-}
-
 /// The reads and writes of a part.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(super) struct Record {
     /// Dwords that the part read and had not written itself before.
     read: Dwords,
     written: Dwords,
-    /// The blocks with written dwords, in the order of their first writes: the index of each, and
-    /// its values before.
-    old: Vec<(usize, Block)>,
+    /// The written dwords, in the order of their first writes, each with its value before.
+    old: Vec<(usize, u32)>,
 }
 
 impl Record {
@@ -75,38 +61,28 @@ impl Record {
         }
     }
 
-    /// Records a write of a range of dwords. `bytes` is the content of the URB before the write.
+    /// Records a write of a range of dwords. `value` returns the value of a dword before the write.
     /// `whole` is false if the write leaves some bytes of the first or last dword unchanged.
     #[inline]
-    pub(super) fn write(&mut self, dwords: Range<usize>, bytes: &[u8], whole: bool) {
-        // Fast path for most ranges: they lie in one block, and an earlier write to this block has
-        // saved its old values.
-        let (n, first) = (dwords.start / WORD, dwords.start % WORD);
-        if let Some(word) = self.written.0.get_mut(n)
-            && whole
-            && *word != 0
-            && (1..=WORD - first).contains(&dwords.len())
-        {
-            *word |= u64::MAX >> (WORD - dwords.len()) << first;
+    pub(super) fn write(
+        &mut self,
+        dwords: Range<usize>,
+        value: impl Fn(usize) -> u32,
+        whole: bool,
+    ) {
+        if self.written.contains(&dwords) {
             return;
         }
         if !whole {
             self.read.insert(&dwords, &self.written);
         }
-        for (n, mask) in words(&dwords) {
-            if self.written.0.len() <= n {
-                self.written.0.resize(n + 1, 0);
-            }
-            let word = &mut self.written.0[n];
-            if *word == 0 {
-                self.old.push((n, block(bytes, n)));
-            }
-            *word |= mask;
-        }
+        let new = dwords.clone().filter(|&dword| !self.written.contains(&(dword..dword + 1)));
+        self.old.extend(new.map(|dword| (dword, value(dword))));
+        self.written.insert(&dwords, &Dwords::default());
     }
 
-    /// The blocks with written dwords: the index of each, and its values before.
-    pub(super) fn old(&self) -> &[(usize, Block)] {
+    /// The dwords that were written, with their values before.
+    pub(super) fn old(&self) -> &[(usize, u32)] {
         &self.old
     }
 }
@@ -115,17 +91,15 @@ impl Record {
 #[derive(Debug, Default)]
 pub struct Changes {
     read: Dwords,
-    /// The blocks with written dwords: the index of each, a mask of the written dwords, and the new
-    /// values.
-    pub(super) written: Vec<(usize, u64, Block)>,
+    /// The written dwords with their new values.
+    pub(super) written: Vec<(usize, u32)>,
 }
 
 impl Changes {
-    /// The changes of a record. `bytes` are those of the URB after all writes.
-    pub(super) fn new(record: &mut Record, bytes: &[u8]) -> Changes {
-        let written = &record.written.0;
-        let blocks = record.old.iter().map(|&(n, _)| (n, written[n], block(bytes, n)));
-        Changes { written: blocks.collect(), read: std::mem::take(&mut record.read) }
+    /// The changes of a record; `value` returns the new value of a dword.
+    pub(super) fn new(record: Record, value: impl Fn(usize) -> u32) -> Changes {
+        let written = record.old.iter().map(|&(dword, _)| (dword, value(dword))).collect();
+        Changes { read: record.read, written }
     }
 }
 
@@ -143,11 +117,8 @@ impl Written {
 
     /// Adds the writes of a part.
     pub fn add(&mut self, part: &Changes) {
-        for &(n, mask, _) in &part.written {
-            if self.0.0.len() <= n {
-                self.0.0.resize(n + 1, 0);
-            }
-            self.0.0[n] |= mask;
+        for &(dword, _) in &part.written {
+            self.0.insert(&(dword..dword + 1), &Dwords::default());
         }
     }
 }
