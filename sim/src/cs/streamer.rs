@@ -16,6 +16,7 @@ use crate::machine::device::Device;
 use crate::machine::events::Event;
 use crate::machine::exec::Exec;
 use crate::machine::fault::{Fault, Place};
+use crate::machine::state::Changed;
 use crate::machine::wait::Wait;
 use crate::machine::watchdog;
 use crate::media;
@@ -333,6 +334,7 @@ impl Streamer {
         let Some(batch) = self.current(exec) else {
             media::drain(exec)?;
             video::finish(exec)?;
+            exec.state.changed = Changed::Anything;
             exec.emit(&Event::SubmissionEnd);
             return Ok(Step::End);
         };
@@ -342,7 +344,10 @@ impl Streamer {
         }
         exec.mode.privileged = batch.global;
         exec.mode.resource_streamer = batch.resource_streamer;
-        self.fetch(exec, &batch)?;
+        if let Err(fault) = self.fetch(exec, &batch) {
+            exec.state.changed = Changed::Anything;
+            return Err(fault);
+        }
         exec.device.command(exec.engine, batch.next, self.dwords[0]);
         exec.emit_packet(&self.dwords)?;
         exec.stats.packets += 1;
@@ -441,6 +446,8 @@ impl Streamer {
         if self.second.take().is_none() {
             self.first = None;
         }
+        // The host can change memory before the next batch.
+        exec.state.changed = Changed::Anything;
         exec.emit(&Event::BatchEnd { level });
     }
 

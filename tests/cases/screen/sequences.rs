@@ -3,6 +3,7 @@
 //! each packet and draw. After an MI_NOOP, a draw reuses nothing.
 
 use crate::screen::scene::{Scene, TARGETS, on_screen};
+use genxml::engine::EngineId;
 use genxml::eu;
 use genxml::gen8::RenderPacket;
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
@@ -16,7 +17,7 @@ use genxml::gen8::render3d_fetch::{
     ThreeDStateIndexBuffer, ThreeDStateVfInstancing, ThreeDStateVfSgvs, ThreeDStateVfStatistics,
 };
 use genxml::gen8::render3d_stages::ThreeDStateVs;
-use genxml_cases::{DYNAMIC_STATE, KERNELS, Random, at, draw, minus_one, packets, push, u};
+use genxml_cases::{BATCH, DYNAMIC_STATE, KERNELS, Random, at, draw, minus_one, packets, push, u};
 use std::collections::BTreeMap;
 
 /// Copies a vertex of four slots, and adds the first push constant to X of the position.
@@ -201,4 +202,29 @@ fn state_that_changes_between_draws() {
     ] {
         assert!(differ.contains_key(name), "{name} is not among {differ:?}");
     }
+}
+
+/// The host changes a constant between two submissions. The first one ends after its length,
+/// without MI_BATCH_BUFFER_END, and the second one begins with a draw.
+#[test]
+fn memory_that_changes_between_submissions() {
+    let scene = scene(true);
+    let drawn = |noop: bool, shift: f32| {
+        let mut model = scene.model();
+        let batch = scene.batch(&mut model);
+        model.put(KERNELS + VERTEX_KERNEL, SHIFTED);
+        let mut submit = |batch: &[u32], shift: f32| {
+            model.put(DYNAMIC_STATE + VERTEX_CONSTANTS, &[shift.to_bits(); 64]);
+            model.put(BATCH, batch);
+            let length = size_of_val(batch) as u64;
+            model.gpu.submit(model.context, EngineId::Render, BATCH, length).unwrap();
+        };
+        submit(&batch, 0.0);
+        let (_, primitive) = split(&batch).pop().expect("a draw");
+        let before = if noop { MiNoop::new().pack().to_vec() } else { Vec::new() };
+        submit(&[before, primitive].concat(), shift);
+        model.get(TARGETS, (SIZE * SIZE) as usize)
+    };
+    assert_eq!(drawn(false, 2.0), drawn(true, 2.0));
+    assert_ne!(drawn(true, 2.0), drawn(true, 0.0));
 }
