@@ -10,6 +10,9 @@
 //! An [overlay](super::overlay) records the bytes that were read and written, and holds the writes.
 //! Claims are for whole pages, and writes go directly to memory. Claims are useful only if the
 //! users write to different pages.
+//!
+//! An undo restores whole pages. If code outside the model stores to such a page after the page was
+//! claimed for writing, the undo loses that store.
 
 #![allow(unsafe_code, reason = "host threads write to different pages of one memory")]
 
@@ -17,7 +20,7 @@ use super::fault::{Cause, PageFault};
 use super::frames::Slot;
 use super::page::{Page, PageMut};
 use super::physical::Memory;
-use super::space::{AddressSpace, Cached, level_of, place};
+use super::space::{AddressSpace, Cached, place};
 use super::{ADDRESS_MASK, PAGE};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{Cell, RefCell};
@@ -27,8 +30,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Maximum number of pages that are kept for reuse: 16 MiB.
 const SPARE: usize = 4096;
 
-/// After an [`undo`](Claims::undo), [`Claims::are_useful`] returns false this many times minus 1.
-const PAUSE: u32 = 33;
+/// After an [`undo`](Claims::undo), [`Claims::are_useful`] returns false this many times.
+const PAUSE: u32 = 32;
 
 /// The value of [`Cached::read_only`] for a page that is claimed only for reading. The first write
 /// of the page then calls [`Claimant::fill`], which claims the page for writing.
@@ -89,7 +92,7 @@ pub struct Claims {
     refused: AtomicBool,
     /// The entries of the TLB at the start. Empty if there was no TLB yet.
     known: Vec<Cached>,
-    /// [`are_useful`](Claims::are_useful) counts this down to 0. Work tries claims only at 0.
+    /// The number of works that should not try claims.
     pause: u32,
 }
 
@@ -134,11 +137,11 @@ impl Claims {
     }
 
     /// False for some time after an [`undo`](Self::undo): claims of similar work would probably be
-    /// refused too. Call this once for each work that could claim pages, because it counts the
-    /// calls.
+    /// refused too. Call this once for each work, because it counts the calls.
     pub fn are_useful(&mut self) -> bool {
+        let useful = self.pause == 0;
         self.pause = self.pause.saturating_sub(1);
-        self.pause == 0
+        useful
     }
 
     /// True if a claim was refused: the writes must be [undone](Self::undo).
@@ -168,18 +171,20 @@ impl Claims {
 impl Pages {
     /// Claims a page for a write. Keeps its contents if this is the first write.
     fn writes(&mut self, mem: &Memory, slot: Slot, user: u32) -> bool {
+        // All untouched frames share one page of zeros, and so do all frames that were freed. Nobody
+        // may write these pages.
+        let Some(page) = mem.existing(slot).filter(|_| slot != Slot::UNTOUCHED) else {
+            return false;
+        };
         let claim = self.claims.entry(slot).or_default();
         let first = claim.writer == Users::Nobody;
-        // All untouched frames share one page of zeros, which nobody may write.
-        if slot == Slot::UNTOUCHED || !claim.writes(user) {
-            return false;
-        }
-        if first {
+        let granted = claim.writes(user);
+        if granted && first {
             let mut copy = self.spare.pop().unwrap_or_else(bytemuck::zeroed_box);
-            mem.page(slot).read(0, copy.bytes_mut());
+            page.read(0, copy.bytes_mut());
             self.before.push((slot, copy));
         }
-        true
+        granted
     }
 }
 
@@ -304,7 +309,7 @@ impl<'a> Claimant<'a> {
             return Err(refused());
         }
         let read_only = if write { 0 } else { UNCLAIMED };
-        space.remember(Cached { record: 0, read_only, ..cached });
+        space.remember(Cached { read_only, ..cached });
         Ok(slot)
     }
 
@@ -322,7 +327,7 @@ impl<'a> Claimant<'a> {
             return Ok(Some(*known));
         }
         let mut written = false;
-        let mapping = space.walk(address, |at| {
+        let found = space.look_up(mem, address, |at| {
             let slot = mem.slot(at / PAGE)?;
             written |= !pages.claims.entry(slot).or_default().translates();
             if written {
@@ -331,14 +336,10 @@ impl<'a> Claimant<'a> {
             self.looked_up.borrow_mut().tables.insert(at / PAGE);
             mem.read_u64(at)
         });
-        if written {
-            return Ok(None);
+        match written {
+            true => Ok(None),
+            false => found.map(|(cached, _)| Some(cached)),
         }
-        let mapping = mapping?;
-        let slot = mem.slot(mapping.physical / PAGE);
-        let slot = slot.ok_or(Cause::BadFrame(level_of(mapping.page)))?;
-        let read_only = mapping.read_only.unwrap_or(0);
-        Ok(Some(Cached { page, slot, record: 0, read_only }))
     }
 }
 
@@ -361,7 +362,7 @@ pub fn keep(space: &AddressSpace, all: Vec<LookedUp>) {
     translations.dedup_by_key(|cached| cached.page);
     for cached in translations {
         if cached.slot != Slot::UNTOUCHED && space.remembered(cached.page * PAGE, false).is_none() {
-            space.remember(Cached { record: 0, ..cached });
+            space.remember(cached);
         }
     }
 }
@@ -386,6 +387,20 @@ mod tests {
         (mem, space)
     }
 
+    /// Claims of the memory of `space`.
+    fn started(mem: &Memory, space: &AddressSpace) -> Claims {
+        let mut claims = Claims::default();
+        claims.start(mem, space);
+        claims
+    }
+
+    /// Claims pages for user 0. The address space is that of the host thread.
+    fn claimant<'c>(claims: &'c Claims, space: &AddressSpace) -> (Claimant<'c>, AddressSpace) {
+        let (claimant, mut fork) = (Claimant::new(claims), space.fork());
+        claimant.begin(0, &mut fork);
+        (claimant, fork)
+    }
+
     /// An access of a user: the number of the user, the number of the page, and true for a write.
     type Step = (u32, u64, bool);
 
@@ -394,8 +409,7 @@ mod tests {
     fn granted(steps: &[Step]) -> bool {
         let (mut mem, mut space) = memory();
         space.forget();
-        let mut claims = Claims::default();
-        claims.start(&mem, &space);
+        let mut claims = started(&mem, &space);
         {
             let claimants = [0, 1, 2].map(|_| Claimant::new(&claims));
             let mut spaces = [0, 1, 2].map(|_| space.fork());
@@ -456,11 +470,8 @@ mod tests {
             if !remembered {
                 space.forget();
             }
-            let mut claims = Claims::default();
-            claims.start(&mem, &space);
-            let claimant = Claimant::new(&claims);
-            let mut fork = space.fork();
-            claimant.begin(0, &mut fork);
+            let claims = started(&mem, &space);
+            let (claimant, mut fork) = claimant(&claims, &space);
             let mut vm = Vm::claiming(&mem, &claimant, &mut fork);
             assert!(vm.read_u8(0).is_err() && !claims.is_refused());
             vm.write_u8(BASE, 1).unwrap();
@@ -473,11 +484,8 @@ mod tests {
     fn translations_are_kept() {
         let (mem, mut space) = memory();
         space.forget();
-        let mut claims = Claims::default();
-        claims.start(&mem, &space);
-        let claimant = Claimant::new(&claims);
-        let mut fork = space.fork();
-        claimant.begin(0, &mut fork);
+        let claims = started(&mem, &space);
+        let (claimant, mut fork) = claimant(&claims, &space);
         let mut vm = Vm::claiming(&mem, &claimant, &mut fork);
         vm.write_u8(BASE + 3 * PAGE, 1).unwrap();
         vm.read_u8(BASE + PAGE).unwrap();
@@ -488,5 +496,22 @@ mod tests {
         let pages: Vec<u64> = space.all_remembered().map(|cached| cached.page * PAGE).collect();
         assert_eq!(pages, [BASE + PAGE, BASE + 3 * PAGE]);
         assert!(space.remembered(BASE + PAGE, true).is_some());
+    }
+
+    /// The TLB remembers a page whose memory was freed. Nobody may write the page of zeros that is
+    /// read there.
+    #[test]
+    fn freed_memory() {
+        let (mut mem, mut space) = memory();
+        let frames = mem.alloc(1).unwrap();
+        space.map(&mut mem, BASE + 8 * PAGE, frames, true).unwrap();
+        Vm::new(&mut mem, &mut space).write_u8(BASE + 8 * PAGE, 7).unwrap();
+        mem.free(frames);
+        let claims = started(&mem, &space);
+        let (claimant, mut fork) = claimant(&claims, &space);
+        let mut vm = Vm::claiming(&mem, &claimant, &mut fork);
+        assert_eq!(vm.read_u8(BASE + 8 * PAGE), Ok(0));
+        assert!(vm.write_u8(BASE + 8 * PAGE, 1).is_err() && claims.is_refused());
+        assert_eq!(mem.page(Slot::NOWHERE).load(0), Some([0]));
     }
 }

@@ -14,7 +14,7 @@ use super::fault::{Cause, PageFault};
 use super::frames::Slot;
 use super::page::{Page, PageMut};
 use super::physical::{Identity, Memory};
-use super::space::{AddressSpace, Cached, level_of};
+use super::space::{AddressSpace, Cached};
 use super::{ADDRESS_MASK, PAGE};
 #[cfg(feature = "fast")]
 use genxml_jit::Page as Entry;
@@ -304,15 +304,12 @@ impl Overlay {
         write: bool,
     ) -> Result<Cached, PageFault> {
         let fault = |cause| space.fault(address, write, cause);
-        let mapping = space.walk(address, |at| self.entry(mem, at)).map_err(fault)?;
-        let frame = mapping.physical / PAGE;
-        let bad = || fault(Cause::BadFrame(level_of(mapping.page)));
-        let slot = mem.slot(frame).ok_or_else(bad)?;
-        let read_only = mapping.read_only.unwrap_or(0);
-        let cached = Cached { page: address / PAGE, slot, record: self.record(frame), read_only };
+        let found = space.look_up(mem, address, |at| self.entry(mem, at));
+        let (cached, frame) = found.map_err(fault)?;
+        let cached = Cached { record: self.record(frame), ..cached };
         space.remember(cached);
-        match mapping.read_only {
-            Some(level) if write => Err(fault(Cause::ReadOnly(level))),
+        match cached.read_only {
+            level if write && level != 0 => Err(fault(Cause::ReadOnly(level))),
             _ => Ok(cached),
         }
     }

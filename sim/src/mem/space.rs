@@ -453,23 +453,19 @@ impl AddressSpace {
     #[cold]
     fn fill(&self, mem: &Memory, address: u64, write: bool) -> Result<Slot, PageFault> {
         let fault = |cause| self.fault(address, write, cause);
-        let mapping = self
-            .walk(address, |at| {
-                self.add_table(at / PAGE);
-                mem.read_u64(at)
-            })
-            .map_err(fault)?;
-        let bad = || fault(Cause::BadFrame(level_of(mapping.page)));
-        let slot = mem.slot(mapping.physical / PAGE).ok_or_else(bad)?;
+        let found = self.look_up(mem, address, |at| {
+            self.add_table(at / PAGE);
+            mem.read_u64(at)
+        });
+        let (cached, _) = found.map_err(fault)?;
         // Do not remember an untouched frame: it may be allocated later, and the TLB would keep the
         // old slot.
-        if slot != Slot::UNTOUCHED {
-            let read_only = mapping.read_only.unwrap_or(0);
-            self.remember(Cached { page: address / PAGE, slot, record: 0, read_only });
+        if cached.slot != Slot::UNTOUCHED {
+            self.remember(cached);
         }
-        match mapping.read_only {
-            Some(level) if write => Err(fault(Cause::ReadOnly(level))),
-            _ => Ok(slot),
+        match cached.read_only {
+            level if write && level != 0 => Err(fault(Cause::ReadOnly(level))),
+            _ => Ok(cached.slot),
         }
     }
 
@@ -547,6 +543,21 @@ impl AddressSpace {
             (table, coarse) = (entry.address, entry.coarse);
         }
         Err(Cause::NotPresent(1))
+    }
+
+    /// The translation of `address` (48 bits) from the tables, with record 0, and the frame that it
+    /// leads to. `read` is that of [`walk`](Self::walk).
+    pub(super) fn look_up(
+        &self,
+        mem: &Memory,
+        address: u64,
+        read: impl FnMut(u64) -> Option<u64>,
+    ) -> Result<(Cached, u64), Cause> {
+        let mapping = self.walk(address, read)?;
+        let frame = mapping.physical / PAGE;
+        let slot = mem.slot(frame).ok_or(Cause::BadFrame(level_of(mapping.page)))?;
+        let read_only = mapping.read_only.unwrap_or(0);
+        Ok((Cached { page: address / PAGE, slot, record: 0, read_only }, frame))
     }
 
     /// Physical address and level of the entry that maps `address`, if one does.
