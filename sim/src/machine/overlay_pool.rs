@@ -7,8 +7,7 @@ use crate::mem::overlay::Overlay;
 /// pool is empty.
 #[derive(Debug, Default)]
 pub(crate) struct OverlayPool {
-    overlays: Vec<(Overlay, AddressSpace)>,
-    /// Forks without an overlay.
+    overlays: Vec<Overlay>,
     spaces: Vec<AddressSpace>,
 }
 
@@ -19,17 +18,19 @@ impl Clone for OverlayPool {
 }
 
 impl OverlayPool {
-    /// Maximum number of entries.
+    /// Maximum number of entries of each kind.
     const CAPACITY: usize = 64;
 
-    /// Takes an empty overlay out of the pool, or makes one, together with a fork of `space`.
-    pub fn take(&mut self, space: &AddressSpace) -> (Overlay, AddressSpace) {
-        match self.overlays.pop() {
-            Some((overlay, mut fork)) => {
-                space.fork_into(&mut fork);
-                (overlay, fork)
-            }
-            None => (Overlay::default(), space.fork()),
+    /// Takes an empty overlay out of the pool, or makes one.
+    pub fn take_overlay(&mut self) -> Overlay {
+        self.overlays.pop().unwrap_or_default()
+    }
+
+    /// Clears an overlay and puts it into the pool, unless the pool is full.
+    pub fn put_overlay(&mut self, mut overlay: Overlay) {
+        if self.overlays.len() < OverlayPool::CAPACITY {
+            overlay.clear();
+            self.overlays.push(overlay);
         }
     }
 
@@ -48,15 +49,6 @@ impl OverlayPool {
     pub fn put_space(&mut self, space: AddressSpace) {
         if self.spaces.len() < OverlayPool::CAPACITY {
             self.spaces.push(space);
-        }
-    }
-
-    /// Clears an overlay and puts it into the pool with a forked address space, unless the pool is
-    /// full.
-    pub fn put(&mut self, mut overlay: Overlay, space: AddressSpace) {
-        if self.overlays.len() < OverlayPool::CAPACITY {
-            overlay.clear();
-            self.overlays.push((overlay, space));
         }
     }
 }

@@ -163,9 +163,9 @@ pub fn run<W: Work>(exec: &mut Exec<'_>, work: &W, worker: &mut W::Worker) -> Re
         Estimate::AtLeast(time) => time,
     };
     if estimate >= MIN_PARALLEL_TIME
+        && exec.device.claims.are_useful()
         && let Some(runs) = work.exclusive(exec, worker)
         && runs.len() >= exec.device.threads
-        && exec.device.claims.are_useful()
     {
         return match run_claiming(exec, work, worker, &runs) {
             true => Ok(()),
@@ -277,25 +277,13 @@ struct HostThread<W: Work> {
 
 impl<W: Work> Part<W> {
     fn run(&mut self, shared: &Shared<'_, W>, host: &mut HostThread<W>) {
-        let HostThread { worker, state, device, ggtt } = host;
-        W::inherit(worker, shared.worker);
-        device.observed = Observed::default();
+        W::inherit(&mut host.worker, shared.worker);
+        host.device.observed = Observed::default();
         let mut budget = Budget::new(shared.limit, 0);
-        let mut exec = Exec {
-            engine: shared.engine,
-            vm: Vm::over(shared.mem, &mut self.overlay, &mut self.space),
-            ggtt,
-            state,
-            stats: &mut self.stats,
-            budget: &mut budget,
-            listener: Listener::default(),
-            at: shared.at,
-            device,
-            mode: shared.mode,
-        };
-        let result = shared.work.run(&mut exec, worker, self.items.clone());
-        self.observed = exec.device.observed;
-        self.report = Some(W::report(worker));
+        let vm = Vm::over(shared.mem, &mut self.overlay, &mut self.space);
+        let result = host.run(shared, vm, &mut self.stats, &mut budget, &self.items);
+        self.observed = host.device.observed;
+        self.report = Some(W::report(&mut host.worker));
         self.valid = result.is_ok() && !self.overlay.ordered();
         self.spent = shared.limit - budget.left();
     }
@@ -309,6 +297,31 @@ impl<W: Work> HostThread<W> {
             device: Device::default(),
             ggtt: AddressSpace::global(),
         }
+    }
+
+    /// Runs items with the memory `vm`.
+    fn run(
+        &mut self,
+        shared: &Shared<'_, W>,
+        vm: Vm<'_>,
+        stats: &mut Stats,
+        budget: &mut Budget,
+        items: &Range<u64>,
+    ) -> Result<(), Fault> {
+        let HostThread { worker, state, device, ggtt } = self;
+        let mut exec = Exec {
+            engine: shared.engine,
+            vm,
+            ggtt,
+            state,
+            stats,
+            budget,
+            listener: Listener::default(),
+            at: shared.at,
+            device,
+            mode: shared.mode,
+        };
+        shared.work.run(&mut exec, worker, items.clone())
     }
 }
 
@@ -351,34 +364,22 @@ fn run_claiming<W: Work>(
     let run_some = |space: &mut AddressSpace| {
         let claimant = Claimant::new(&claims);
         let mut host = HostThread::new(&shared);
-        let HostThread { worker, state, device, ggtt } = &mut host;
-        W::inherit(worker, shared.worker);
+        W::inherit(&mut host.worker, shared.worker);
         let mut budget = Budget::new(shared.limit, 0);
         let mut stats = Stats::default();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(items) = runs.get(number).filter(|_| !claims.is_refused()) else { break };
             claimant.begin(number as u32, space);
-            let mut exec = Exec {
-                engine: shared.engine,
-                vm: Vm::claiming(shared.mem, &claimant, space),
-                ggtt,
-                state,
-                stats: &mut stats,
-                budget: &mut budget,
-                listener: Listener::default(),
-                at: shared.at,
-                device,
-                mode: shared.mode,
-            };
-            if work.run(&mut exec, worker, items.clone()).is_err() {
+            let vm = Vm::claiming(shared.mem, &claimant, space);
+            if host.run(&shared, vm, &mut stats, &mut budget, items).is_err() {
                 claims.refuse();
             }
         }
         Share::<W> {
-            report: W::report(worker),
+            report: W::report(&mut host.worker),
             stats,
-            observed: device.observed,
+            observed: host.device.observed,
             spent: shared.limit - budget.left(),
             looked_up: claimant.into_looked_up(),
         }
@@ -446,18 +447,15 @@ fn run_wave<W: Work>(
         limit: limit.min(exec.budget.left()),
     };
     let pool = &mut exec.device.overlays;
-    let fresh = |items: &Range<u64>| {
-        let (overlay, space) = pool.take(space);
-        Part::<W> {
-            items: items.clone(),
-            report: None,
-            space,
-            overlay,
-            stats: Stats::default(),
-            observed: Observed::default(),
-            spent: 0,
-            valid: false,
-        }
+    let fresh = |items: &Range<u64>| Part::<W> {
+        items: items.clone(),
+        report: None,
+        space: pool.take_space(space),
+        overlay: pool.take_overlay(),
+        stats: Stats::default(),
+        observed: Observed::default(),
+        spent: 0,
+        valid: false,
     };
     let waiting = Mutex::new(wave.iter().map(fresh).collect::<Vec<_>>().into_iter().enumerate());
     let done: Mutex<Vec<Option<Part<W>>>> = Mutex::new(wave.iter().map(|_| None).collect());
@@ -507,7 +505,8 @@ fn run_wave<W: Work>(
             }
             committed += 1;
         }
-        pool.put(part.overlay, part.space);
+        pool.put_overlay(part.overlay);
+        pool.put_space(part.space);
     }
     written.settle();
     Some(committed)
