@@ -344,10 +344,7 @@ impl Streamer {
         }
         exec.mode.privileged = batch.global;
         exec.mode.resource_streamer = batch.resource_streamer;
-        if let Err(fault) = self.fetch(exec, &batch) {
-            exec.state.changed = Changed::Anything;
-            return Err(fault);
-        }
+        self.fetch(exec, &batch).inspect_err(|_| exec.state.changed = Changed::Anything)?;
         exec.device.command(exec.engine, batch.next, self.dwords[0]);
         exec.emit_packet(&self.dwords)?;
         exec.stats.packets += 1;

@@ -171,8 +171,8 @@ impl Claims {
 impl Pages {
     /// Claims a page for a write. Keeps its contents if this is the first write.
     fn writes(&mut self, mem: &Memory, slot: Slot, user: u32) -> bool {
-        // All untouched frames share one page of zeros, and so do all frames that were freed. Nobody
-        // may write these pages.
+        // All untouched frames share one page of zeros, and so do all freed frames. Nobody may
+        // write these pages.
         let Some(page) = mem.existing(slot).filter(|_| slot != Slot::UNTOUCHED) else {
             return false;
         };

@@ -388,7 +388,8 @@ impl PixelShader {
 
     /// A width in pixels. Areas of the screen that start at multiples of this width, and of 64
     /// pixels vertically, probably have their own pages in all render targets. `u32::MAX` if only
-    /// whole rows do. `None` if threads can write to other memory, or if areas probably share pages.
+    /// whole rows do. `None` if threads can write to other memory, or if areas probably share
+    /// pages.
     pub(super) fn width_of_pages(&mut self, exec: &Exec<'_>) -> Option<u32> {
         let mut width = 1;
         for variant in &mut self.variants {
