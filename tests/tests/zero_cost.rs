@@ -2,7 +2,7 @@
 //!
 //! * Constants: only stores of constants.
 //! * Structs in memory: no call, no check, no branch (except one for each set of alternatives and
-//!   the loops of arrays).
+//!   the loops of long arrays).
 //! * Numbers: a branch for each conversion that can fail.
 //!
 //! No function may become longer: `zero_cost.tsv` has the number of instructions of each. After an
@@ -18,8 +18,6 @@ use std::process::Command;
 const BRANCHES: &[(&str, usize)] = &[
     // The values decide which fields exist: planar or auxiliary surface, view or none.
     ("values_surface", 2),
-    // The loop over eight entries has a branch if it is not unrolled.
-    ("values_blend", 1),
     // The slice may have any number of elements.
     ("values_vertex_elements", 3),
     // Checks: width, height and pitch are at least 1 and at most the maximum; the levels are in

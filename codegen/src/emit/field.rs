@@ -96,6 +96,11 @@ impl Place {
     }
 }
 
+/// True if the field's Rust type is `bool`.
+pub fn is_flag(field: &Field) -> bool {
+    field.ty == Type::Bool && field.start == field.end
+}
+
 impl Plan<'_> {
     /// The path of a static in the tables of `home`, from the tables of `file`.
     pub fn table(&self, name: &str, home: usize, file: usize) -> TokenStream {
@@ -112,7 +117,7 @@ impl Plan<'_> {
     pub fn ty(&self, field: &Field, file: usize) -> TokenStream {
         let (width, newtype) = (number(field.end - field.start + 1), self.newtype(field));
         match (&field.ty, field.stored) {
-            (Type::Bool, _) if field.start == field.end => quote!(bool),
+            (Type::Bool, _) if is_flag(field) => quote!(bool),
             (Type::Float, _) => match float_bits(field) {
                 Some(32) => quote!(f32),
                 Some(_) => quote!(f64),
@@ -150,7 +155,7 @@ impl Plan<'_> {
     pub fn default(&self, field: &Field, file: usize) -> TokenStream {
         let value = field.default.unwrap_or(0);
         match (&field.ty, field.stored) {
-            (Type::Bool, _) if field.start == field.end => {
+            (Type::Bool, _) if is_flag(field) => {
                 if value != 0 {
                     quote!(true)
                 } else {
@@ -259,7 +264,7 @@ impl Plan<'_> {
                 let shift = number(shift);
                 quote!(#value.bits() >> #shift)
             }
-            _ if field.ty == Type::Bool && field.start == field.end => quote!(#value as u64),
+            _ if is_flag(field) => quote!(#value as u64),
             _ => self.bits(field, value),
         };
         quote!(put(#dwords, #start, #end, #bits);)
@@ -280,7 +285,7 @@ impl Plan<'_> {
                 wide = false;
                 quote!(#value.pack()[0])
             }
-            Type::Bool if start == end => {
+            Type::Bool if is_flag(field) => {
                 wide = false;
                 quote!(#value as u32)
             }
@@ -351,7 +356,7 @@ impl Plan<'_> {
                 let bits = number(self.spec.containers[id.0].bits.min(field.end - field.start + 1));
                 quote!(#name::unpack_lossy(&get_array(#dwords, #start, #bits)))
             }
-            Type::Bool if field.start == field.end => quote!(#bits != 0),
+            Type::Bool if is_flag(field) => quote!(#bits != 0),
             Type::Float if float_bits(field) == Some(32) => quote!(f32::from_bits(#bits as u32)),
             Type::Float if float_bits(field) == Some(64) => quote!(f64::from_bits(#bits)),
             Type::Address { .. } => match address_shift(field) {

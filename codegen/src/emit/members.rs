@@ -2,14 +2,19 @@
 
 use super::condition::condition_of;
 use super::emitter::Emit;
-use super::field::{Place, ident, index, number, pattern};
+use super::field::{Place, ident, index, is_flag, number, pattern};
+use super::flags::combine;
 use super::plan::{Alternative, Array, Block, Element, Member, Set, put_bits};
 use crate::model::{Field, Type};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
+use std::collections::HashSet;
 
 /// Maximum number of consecutive zero dwords that single statements write. A loop writes more.
 const LONG_GAP: usize = 8;
+
+/// Maximum number of dwords of an array of structures that is written without a loop.
+const SHORT_ARRAY: u32 = 16;
 
 /// The code that packs a block into an array.
 pub(super) struct Packing {
@@ -17,6 +22,33 @@ pub(super) struct Packing {
     pub array: TokenStream,
     /// Statements that write the remaining members to `dwords`.
     pub rest: TokenStream,
+}
+
+/// Terms for runs of flags that are packed together, with the dword of each term, and the indices
+/// of their members.
+fn flags(block: &Block, from: &TokenStream) -> (Vec<(u32, TokenStream)>, HashSet<usize>) {
+    let flags: Vec<(usize, u32)> = block
+        .members
+        .iter()
+        .enumerate()
+        .filter_map(|(i, member)| match member {
+            Member::Field(_, field) if is_flag(field) => Some((i, field.start)),
+            _ => None,
+        })
+        .collect();
+    let (mut terms, mut combined) = (Vec::new(), HashSet::new());
+    for same_dword in flags.chunk_by(|(_, one), (_, other)| one / 32 == other / 32) {
+        let value = |(i, start): &(usize, u32)| {
+            let name = ident(member_name(&block.members[*i]));
+            (start % 32, quote!(#from.#name))
+        };
+        let values: Vec<(u32, TokenStream)> = same_dword.iter().map(value).collect();
+        for (run, term) in combine(&values) {
+            terms.push((same_dword[0].1 / 32, term));
+            combined.extend(same_dword[run].iter().map(|(i, _)| *i));
+        }
+    }
+    (terms, combined)
 }
 
 impl Emit<'_> {
@@ -145,11 +177,17 @@ impl Emit<'_> {
             }
         };
         add(more.to_vec());
-        for member in &block.members {
+        let (flags, combined) = flags(block, from);
+        add(flags);
+        for (i, member) in block.members.iter().enumerate() {
+            if combined.contains(&i) {
+                continue;
+            }
             let name = ident(member_name(member));
             let terms = match member {
                 Member::Field(_, field) => self.plan.terms(field, quote!(#from.#name)),
-                _ => None,
+                Member::Array(array) => self.unrolled(array, place, &quote!(#from.#name)),
+                Member::Set(_) => None,
             };
             match terms {
                 Some(terms) => add(terms),
@@ -249,6 +287,33 @@ impl Emit<'_> {
             }
         };
         for_each(&index, array.group.count, &write)
+    }
+
+    /// A term for each dword of a short array whose elements are structures of whole dwords. With a
+    /// loop, the compiler would build the array in memory, write single elements, and copy it.
+    fn unrolled(
+        &self,
+        array: &Array,
+        place: &Place,
+        value: &TokenStream,
+    ) -> Option<Vec<(u32, TokenStream)>> {
+        let group = array.group;
+        let Element::Field(field) = &array.element else { return None };
+        let Type::Struct(id) = &field.ty else { return None };
+        let whole = field.start == 0
+            && field.end + 1 == group.bits
+            && self.plan.spec.containers[id.0].bits == group.bits
+            && group.bits.is_multiple_of(32)
+            && group.start.is_multiple_of(32);
+        let each = group.bits / 32;
+        if !place.array || !whole || group.count * each > SHORT_ARRAY {
+            return None;
+        }
+        let term = |i: u32| {
+            let (element, dword) = (number(i / each), number(i % each));
+            (group.start / 32 + i, quote!(#value[#element].pack()[#dword]))
+        };
+        Some((0..group.count * each).map(term).collect())
     }
 
     /// A loop over the dwords of an array whose elements fill whole dwords. Each step stores one

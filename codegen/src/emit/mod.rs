@@ -12,7 +12,7 @@
 //!
 //! * [`names`]: the mapping from the manual's names
 //! * `plan`: the types and members
-//! * `field`: one field's type, default, reading and writing
+//! * `field`: one field's type, default, reading and writing; `flags`: packing of many flags
 //! * `container`, `enumeration`, `packets`, `latch`, `tables`, `rules`, `checks`: the items
 //! * `docs`: doc comments; `text`: formatting
 
@@ -25,6 +25,7 @@ mod emitter;
 mod enumeration;
 mod field;
 mod fixed;
+mod flags;
 mod latch;
 mod members;
 pub mod names;

@@ -37,7 +37,10 @@ const IMPORTS: &[(&str, &[&str])] = &[
         ],
     ),
     ("genxml_core::address", &["SpaceKind"]),
-    ("genxml_core::bits", &["alike", "bits_of", "get", "get_array", "narrow", "put", "put_array"]),
+    (
+        "genxml_core::bits",
+        &["alike", "bits_of", "flags4", "flags8", "get", "get_array", "narrow", "put", "put_array"],
+    ),
     ("genxml_core::check", &["masked", "within", "within_signed"]),
     ("genxml_core::debug", &["debug", "debug_dwords", "debug_value"]),
     ("genxml_core::latch", &["Latch", "Slots"]),

@@ -29,6 +29,26 @@ pub const fn bits_of(value: u32, shift: u32, mask: u32) -> u64 {
     (value >> shift & mask) as u64
 }
 
+/// Moves four flags to the bits of a dword: one load, if the flags are adjacent in memory, and one
+/// multiplication. Generated code computes `factor`, `shift` and `mask` so that no partial products
+/// meet.
+#[inline(always)]
+pub const fn flags4(flags: [bool; 4], factor: u64, shift: u32, mask: u32) -> u32 {
+    let [a, b, c, d] = flags;
+    let bytes = u32::from_le_bytes([a as u8, b as u8, c as u8, d as u8]);
+    ((bytes as u64).wrapping_mul(factor) >> shift) as u32 & mask
+}
+
+/// Moves eight flags to the bits of a dword, like [`flags4`].
+#[inline(always)]
+pub const fn flags8(flags: [bool; 8], factor: u64, shift: u32, mask: u32) -> u32 {
+    let [a, b, c, d, e, f, g, h] = flags;
+    let bytes = u64::from_le_bytes([
+        a as u8, b as u8, c as u8, d as u8, e as u8, f as u8, g as u8, h as u8,
+    ]);
+    (bytes.wrapping_mul(factor) >> shift) as u32 & mask
+}
+
 /// True if two packets have the same dwords; `==` of packets uses it.
 #[inline]
 pub fn alike<const N: usize>(one: &[u32; N], other: &[u32; N]) -> bool {
