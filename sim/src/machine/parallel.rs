@@ -19,11 +19,12 @@
 //!
 //! After several aborts the rest of the work runs in order.
 //!
-//! The rows of tiles of most draws write to different pages. [`Work::exclusive`] cuts the items of
-//! such work into *runs*. Runs need no overlays: host threads write memory directly. Before a run
-//! uses a page for the first time, it claims the page ([`crate::mem::claims`]). If two runs use a
-//! page and one of them writes it, or if anything unusual happens, all writes are undone. Then the
-//! items run in order.
+//! The rows of tiles of most draws, and the rows of groups of many walkers, write to different
+//! pages. [`Work::exclusive`] cuts the items of such work into *runs*. Runs need no overlays: host
+//! threads write memory directly. Before a run uses a page for the first time, it claims the page
+//! ([`crate::mem::claims`]). If two runs use a page and one of them writes it, or if anything
+//! unusual happens, all writes are undone. Then the tiles of a draw run in order, and the groups of
+//! a walker run over overlays.
 //!
 //! Memory, counts, clock and faults are the same in every case. The TLB can differ in three cases:
 //! * for pages that were never written;
@@ -63,9 +64,16 @@ pub trait Work: Sync {
         Estimate::Unknown
     }
 
-    /// Cuts the items into runs of consecutive items, in order. Different runs probably write to
-    /// different pages. `None` if they probably share pages, or if this cannot be estimated.
-    fn exclusive(&self, _exec: &Exec<'_>, _worker: &mut Self::Worker) -> Option<Vec<Range<u64>>> {
+    /// Cuts `items` into runs of consecutive items, in order. Different runs probably write to
+    /// different pages. A run of `enough` items is long enough. `None` if runs probably share pages,
+    /// or if this cannot be estimated.
+    fn exclusive(
+        &self,
+        _exec: &Exec<'_>,
+        _worker: &mut Self::Worker,
+        _items: Range<u64>,
+        _enough: u64,
+    ) -> Option<Vec<Range<u64>>> {
         None
     }
 
@@ -162,20 +170,12 @@ pub fn run<W: Work>(exec: &mut Exec<'_>, work: &W, worker: &mut W::Worker) -> Re
         Estimate::Unknown => 0,
         Estimate::AtLeast(time) => time,
     };
-    if estimate >= MIN_PARALLEL_TIME
-        && exec.device.claims.are_useful()
-        && let Some(runs) = work.exclusive(exec, worker)
-        && runs.len() >= exec.device.threads
-    {
-        return match run_claiming(exec, work, worker, &runs) {
-            true => Ok(()),
-            false => work.run(exec, worker, 0..items),
-        };
-    }
     let budget = exec.budget.left();
     let (mut done, mut commits, mut aborts) = (0, 0, 0);
     let (mut part, mut length) = (FIRST_PART, 1);
     let mut written = None;
+    // True if claims should be tried; `None` before it was decided.
+    let mut claims = None;
     while done < items {
         let spent = budget - exec.budget.left();
         let left = items - done;
@@ -192,6 +192,23 @@ pub fn run<W: Work>(exec: &mut Exec<'_>, work: &W, worker: &mut W::Worker) -> Re
             || aborts > MAX_ABORTS + commits / COMMITS_PER_ABORT
         {
             return work.run(exec, worker, done..items);
+        }
+        if *claims.get_or_insert_with(|| exec.device.claims.are_useful())
+            && let Some(runs) = work.exclusive(exec, worker, done..items, FIRST_PART / each)
+            && runs.len() >= exec.device.threads
+        {
+            let limit = match measured {
+                0 => u64::MAX,
+                _ => each.saturating_mul(left).saturating_mul(MAX_WORK_RATIO).max(MIN_WORK_LIMIT),
+            };
+            match run_claiming(exec, work, worker, &runs, limit) {
+                Some(end) => {
+                    done = end;
+                    continue;
+                }
+                None if estimate > 0 => return work.run(exec, worker, done..items),
+                None => claims = Some(false),
+            }
         }
         let width = exec.device.threads as u64 * length;
         let size = (part / each).min(left.div_ceil(width * WHOLE_PARTS)).max(1);
@@ -335,18 +352,21 @@ struct Share<W: Work> {
     looked_up: claims::LookedUp,
 }
 
-/// Runs all items. Each host thread takes one of `runs` after another. It claims pages and writes
-/// memory directly. Returns false if this failed. Then all writes are undone, no results are
-/// merged, and the caller must run the items in order.
+/// Runs the items of `runs`, in order, until all have run or many pages are claimed. Each host
+/// thread takes one of `runs` after another. It claims pages and writes memory directly. `limit` is
+/// the limit of the work of a host thread. Returns the end of the items that have run. `None` if
+/// this failed. Then all writes are undone, no results are merged, and the caller must run the
+/// items in another way.
 fn run_claiming<W: Work>(
     exec: &mut Exec<'_>,
     work: &W,
     worker: &mut W::Worker,
     runs: &[Range<u64>],
-) -> bool {
+    limit: u64,
+) -> Option<u64> {
     let threads = exec.device.threads.min(runs.len());
+    let (mem, space) = exec.vm.memory()?;
     let mut claims = std::mem::take(&mut exec.device.claims);
-    let Some((mem, space)) = exec.vm.memory() else { return false };
     claims.start(mem, space);
     let shared = Shared {
         work,
@@ -356,7 +376,7 @@ fn run_claiming<W: Work>(
         engine: exec.engine,
         at: exec.at,
         mode: exec.mode,
-        limit: exec.budget.left(),
+        limit: limit.min(exec.budget.left()),
     };
     let next = AtomicUsize::new(0);
     let pool = &mut exec.device.overlays;
@@ -367,9 +387,9 @@ fn run_claiming<W: Work>(
         W::inherit(&mut host.worker, shared.worker);
         let mut budget = Budget::new(shared.limit, 0);
         let mut stats = Stats::default();
-        loop {
+        while !claims.is_refused() && !claims.are_many() {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(items) = runs.get(number).filter(|_| !claims.is_refused()) else { break };
+            let Some(items) = runs.get(number) else { break };
             claimant.begin(number as u32, space);
             let vm = Vm::claiming(shared.mem, &claimant, space);
             if host.run(&shared, vm, &mut stats, &mut budget, items).is_err() {
@@ -396,6 +416,7 @@ fn run_claiming<W: Work>(
         std::iter::once(own).chain(others).collect()
     });
     spaces.into_iter().for_each(|space| pool.put_space(space));
+    let taken = &runs[..runs.len().min(next.into_inner())];
     let spent = shares.iter().fold(0, |sum: u64, share| sum.saturating_add(share.spent));
     let admitted = !claims.is_refused()
         && spent <= exec.budget.left()
@@ -410,13 +431,13 @@ fn run_claiming<W: Work>(
             W::merge(worker, exec.state, share.report);
         }
         claims::keep(space, looked_up);
-        exec.state.speculation.committed += runs.len() as u64;
+        exec.state.speculation.committed += taken.len() as u64;
     } else {
         claims.undo(mem);
         exec.state.speculation.aborted += 1;
     }
     exec.device.claims = claims;
-    admitted
+    taken.last().filter(|_| admitted).map(|last| last.end)
 }
 
 /// Runs the parts of a wave side by side and commits the valid ones up to the first that is not.

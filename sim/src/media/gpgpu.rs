@@ -15,6 +15,7 @@ use crate::machine::parallel::Work;
 use crate::machine::state::State;
 use crate::machine::watchdog;
 use crate::unit::Program;
+use crate::unit::dataport;
 use crate::unit::local::Barrier;
 use crate::unit::slots::Slots;
 use genxml::gen8::media::{GpgpuWalker, GpgpuWalkerSimdSize};
@@ -23,6 +24,7 @@ use genxml::gen8::registers::{
 };
 use genxml::gen8::thread_payloads::GpgpuThreadPayloadHeader;
 use genxml_core::{Address, U};
+use genxml_eu::instruction::Descriptor;
 use std::ops::Range;
 
 /// Maximum number of threads of a barrier (2d p.233, which states it only for barriers across
@@ -34,6 +36,14 @@ const MAX_THREADS: u64 = 1023;
 /// Indirect data must have fewer bytes than this: the URB without its interface descriptors (2a
 /// p.454).
 const MAX_INDIRECT: u64 = 63_488;
+
+/// Minimum number of runs of groups for each host thread, if host threads write memory directly.
+const RUNS: u64 = 6;
+/// Number of rows of groups of a run. A run may only have fewer if there are too few for [`RUNS`].
+/// If a run has fewer rows, its last page is probably the first page of another run.
+const MIN_ROWS: u64 = 4;
+/// The same for the groups of a single row.
+const MIN_GROUPS: u64 = 256;
 
 /// Groups from `first` up to, and not including, `end`, in X, Y and Z.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -320,6 +330,33 @@ impl Work for Grid {
 
     fn items(&self) -> u64 {
         self.groups()
+    }
+
+    /// Rows of groups; single groups if there is one row. Runs begin at multiples of a power of two
+    /// of them, because the memory that so many rows or groups write probably begins at a page.
+    fn exclusive(
+        &self,
+        exec: &Exec<'_>,
+        _: &mut Worker,
+        groups: Range<u64>,
+        enough: u64,
+    ) -> Option<Vec<Range<u64>>> {
+        let mut sends = self.dispatch.program.kernel.uops.iter().filter_map(|uop| uop.send);
+        let shared = sends.any(|send| match send.descriptor {
+            Descriptor::Immediate(bits) => dataport::shares_memory(send.function, bits),
+            _ => true,
+        });
+        let [width, height, depth] = self.walk.sizes();
+        let (row, least) = if height * depth > 1 { (width, MIN_ROWS) } else { (1, MIN_GROUPS) };
+        let most = (groups.end - groups.start) / row / (RUNS * exec.device.threads as u64);
+        let rows = (enough / row).max(least).min(most);
+        if shared || rows == 0 {
+            return None;
+        }
+        let size = row << rows.ilog2();
+        let starts = (groups.start / size..groups.end.div_ceil(size)).map(|run| run * size);
+        let run = |start: u64| start.max(groups.start)..(start + size).min(groups.end);
+        Some(starts.map(run).collect())
     }
 
     /// Runs the groups with the numbers `groups`, in the order of dispatch.

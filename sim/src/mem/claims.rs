@@ -19,16 +19,26 @@
 use super::fault::{Cause, PageFault};
 use super::frames::Slot;
 use super::page::{Page, PageMut};
+#[cfg(feature = "fast")]
+use super::physical::Identity;
 use super::physical::Memory;
-use super::space::{AddressSpace, Cached, place};
+use super::space::{AddressSpace, Cached, NOTHING, TLB_ENTRIES, place};
 use super::{ADDRESS_MASK, PAGE};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{Cell, RefCell};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Maximum number of pages that are kept for reuse: 16 MiB.
-const SPARE: usize = 4096;
+/// Number of written pages after which no user should begin: their old contents are 16 MiB. Also
+/// the maximum number of pages that are kept for reuse.
+const MANY: usize = 4096;
+
+/// Number of parts of the table of claims.
+const PARTS: usize = 16;
+
+/// Number of spare pages that a host thread takes at once.
+const SPARE_PAGES: usize = 64;
 
 /// After an [`undo`](Claims::undo), [`Claims::are_useful`] returns false this many times.
 const PAUSE: u32 = 32;
@@ -84,16 +94,32 @@ impl Claim {
 }
 
 /// The claims of all users.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Claims {
-    pages: Mutex<Pages>,
+    /// The claims of pages. A page belongs to the part that [`part`] selects, so that host threads
+    /// rarely wait for each other.
+    pages: [Mutex<FxHashMap<Slot, Claim>>; PARTS],
+    /// The old contents of pages that are claimed for writing, of claimants that were dropped.
+    before: Mutex<Before>,
+    /// Pages whose memory later copies reuse.
+    spare: Mutex<Vec<Box<Page>>>,
     /// True if a claim was refused, or if the items must run in order for another reason, for
     /// example a fault.
     refused: AtomicBool,
+    /// The number of pages that are claimed for writing.
+    written: AtomicUsize,
     /// The entries of the TLB at the start. Empty if there was no TLB yet.
     known: Vec<Cached>,
     /// The number of works that should not try claims.
     pause: u32,
+}
+
+/// Pages with their old contents.
+type Before = Vec<(Slot, Box<Page>)>;
+
+/// The index of the part of [`Claims::pages`] that a page belongs to.
+fn part(slot: Slot) -> usize {
+    (slot.block ^ slot.page) as usize % PARTS
 }
 
 /// A clone has no claims.
@@ -103,18 +129,9 @@ impl Clone for Claims {
     }
 }
 
-#[derive(Default)]
-struct Pages {
-    claims: FxHashMap<Slot, Claim>,
-    /// The old contents of the pages that are claimed for writing.
-    before: Vec<(Slot, Box<Page>)>,
-    /// Pages whose memory later copies reuse.
-    spare: Vec<Box<Page>>,
-}
-
-impl std::fmt::Debug for Pages {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Pages").field("before", &self.before.len()).finish_non_exhaustive()
+impl fmt::Debug for Claims {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Claims").field("written", &self.written).finish_non_exhaustive()
     }
 }
 
@@ -123,15 +140,16 @@ impl Claims {
     /// these translations came from cannot be written.
     pub fn start(&mut self, mem: &Memory, space: &AddressSpace) {
         *self.refused.get_mut() = false;
+        *self.written.get_mut() = 0;
         self.known.clear();
         self.known.extend(space.entries());
-        let pages = self.pages.get_mut().unwrap_or_else(PoisonError::into_inner);
-        pages.claims.clear();
-        pages.spare.extend(pages.before.drain(..).map(|(_, page)| page));
-        pages.spare.truncate(SPARE);
+        self.pages.iter_mut().for_each(|pages| own(pages).clear());
+        let spare = own(&mut self.spare);
+        spare.extend(own(&mut self.before).drain(..).map(|(_, page)| page));
+        spare.truncate(MANY);
         space.each_table(|frame| {
             if let Some(slot) = mem.slot(frame) {
-                pages.claims.entry(slot).or_default().table = true;
+                own(&mut self.pages[part(slot)]).entry(slot).or_default().table = true;
             }
         });
     }
@@ -149,43 +167,36 @@ impl Claims {
         self.refused.load(Ordering::Relaxed)
     }
 
+    /// True if users have written so many pages that no other user should begin.
+    pub fn are_many(&self) -> bool {
+        self.written.load(Ordering::Relaxed) >= MANY
+    }
+
     /// Stops all users: their writes will be undone.
     pub fn refuse(&self) {
         self.refused.store(true, Ordering::Relaxed);
     }
 
-    /// Restores the contents that all pages had at the start.
+    /// Restores the contents that all pages had at the start. All claimants must have been dropped.
     pub fn undo(&mut self, mem: &mut Memory) {
         self.pause = PAUSE;
-        let pages = self.pages.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for (slot, page) in &mut pages.before {
+        for (slot, page) in own(&mut self.before) {
             mem.page_mut(*slot).write(0, page.bytes_mut());
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Pages> {
-        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Changes the claim of a page by `change`, and returns its result.
+    fn claim(&self, slot: Slot, change: impl FnOnce(&mut Claim) -> bool) -> bool {
+        change(lock(&self.pages[part(slot)]).entry(slot).or_default())
     }
 }
 
-impl Pages {
-    /// Claims a page for a write. Keeps its contents if this is the first write.
-    fn writes(&mut self, mem: &Memory, slot: Slot, user: u32) -> bool {
-        // All untouched frames share one page of zeros, and so do all freed frames. Nobody may
-        // write these pages.
-        let Some(page) = mem.existing(slot).filter(|_| slot != Slot::UNTOUCHED) else {
-            return false;
-        };
-        let claim = self.claims.entry(slot).or_default();
-        let first = claim.writer == Users::Nobody;
-        let granted = claim.writes(user);
-        if granted && first {
-            let mut copy = self.spare.pop().unwrap_or_else(bytemuck::zeroed_box);
-            page.read(0, copy.bytes_mut());
-            self.before.push((slot, copy));
-        }
-        granted
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn own<T>(mutex: &mut Mutex<T>) -> &mut T {
+    mutex.get_mut().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A host thread that claims pages, for one user after the other.
@@ -195,12 +206,39 @@ pub struct Claimant<'a> {
     user: Cell<u32>,
     /// The translations that this host thread looked up.
     looked_up: RefCell<LookedUp>,
+    /// The old contents of the pages that this host thread claimed for writing.
+    before: RefCell<Before>,
+    /// Pages whose memory the next copies reuse.
+    spare: RefCell<Vec<Box<Page>>>,
+    #[cfg(feature = "fast")]
+    identity: Identity,
+}
+
+impl Drop for Claimant<'_> {
+    fn drop(&mut self) {
+        lock(&self.claims.before).append(self.before.get_mut());
+        lock(&self.claims.spare).append(self.spare.get_mut());
+    }
 }
 
 impl<'a> Claimant<'a> {
     /// A host thread without a user.
     pub fn new(claims: &'a Claims) -> Claimant<'a> {
-        Claimant { claims, user: Cell::new(u32::MAX), looked_up: RefCell::default() }
+        Claimant {
+            claims,
+            user: Cell::new(u32::MAX),
+            looked_up: RefCell::default(),
+            before: RefCell::default(),
+            spare: RefCell::default(),
+            #[cfg(feature = "fast")]
+            identity: Identity::default(),
+        }
+    }
+
+    /// A number that identifies the claimant.
+    #[cfg(feature = "fast")]
+    pub(super) fn identity(&self) -> u64 {
+        self.identity.0
     }
 
     /// Begins the next user. `space` is the address space of the host thread. Its TLB is cleared,
@@ -212,7 +250,7 @@ impl<'a> Claimant<'a> {
 
     /// The translations that were looked up. Add them to the TLB by [`keep`].
     pub fn into_looked_up(self) -> LookedUp {
-        self.looked_up.into_inner()
+        self.looked_up.take()
     }
 
     pub(super) fn refuse(&self) {
@@ -286,24 +324,23 @@ impl<'a> Claimant<'a> {
             self.refuse();
             fault(Cause::Outside)
         };
-        let user = self.user.get();
-        let pages = &mut *self.claims.lock();
         if self.claims.is_refused() {
             return Err(refused());
         }
-        let cached = match self.translation(mem, space, pages, address) {
+        let cached = match self.translation(mem, space, address) {
             Ok(Some(cached)) => cached,
             Ok(None) => return Err(refused()),
             Err(cause) => return Err(fault(cause)),
         };
         let Cached { slot, read_only, .. } = cached;
-        self.looked_up.borrow_mut().translations.push(cached);
+        self.looked_up.borrow_mut().add(cached);
         if write && read_only != 0 {
             return Err(fault(Cause::ReadOnly(read_only)));
         }
+        let user = self.user.get();
         let claimed = match write {
-            true => pages.writes(mem, slot, user),
-            false => pages.claims.entry(slot).or_default().reads(user),
+            true => self.writes(mem, slot, user),
+            false => self.claims.claim(slot, |claim| claim.reads(user)),
         };
         if !claimed {
             return Err(refused());
@@ -313,27 +350,62 @@ impl<'a> Claimant<'a> {
         Ok(slot)
     }
 
+    /// Claims a page for a write. Keeps its contents if this is the first write.
+    fn writes(&self, mem: &Memory, slot: Slot, user: u32) -> bool {
+        // All untouched frames share one page of zeros, and so do all freed frames. Nobody may
+        // write these pages.
+        let Some(page) = mem.existing(slot).filter(|_| slot != Slot::UNTOUCHED) else {
+            return false;
+        };
+        let mut first = false;
+        let granted = self.claims.claim(slot, |claim| {
+            first = claim.writer == Users::Nobody;
+            claim.writes(user)
+        });
+        // From now on, no other host thread accesses the page.
+        if granted && first {
+            let mut copy = self.copy();
+            page.read(0, copy.bytes_mut());
+            self.before.borrow_mut().push((slot, copy));
+            self.claims.written.fetch_add(1, Ordering::Relaxed);
+        }
+        granted
+    }
+
+    /// Memory for the contents of a page.
+    fn copy(&self) -> Box<Page> {
+        let mut spare = self.spare.borrow_mut();
+        if spare.is_empty() {
+            let all = &mut *lock(&self.claims.spare);
+            let kept = all.len().saturating_sub(SPARE_PAGES);
+            spare.extend(all.drain(kept..));
+        }
+        spare.pop().unwrap_or_else(bytemuck::zeroed_box)
+    }
+
     /// The translation of `address`: as the TLB had it at the start, or from the page tables.
     /// `None` if a user writes to the tables.
     fn translation(
         &self,
         mem: &Memory,
         space: &AddressSpace,
-        pages: &mut Pages,
         address: u64,
     ) -> Result<Option<Cached>, Cause> {
         let page = address / PAGE;
         if let Some(known) = self.claims.known.get(place(address)).filter(|k| k.page == page) {
             return Ok(Some(*known));
         }
+        let tables = &mut self.looked_up.borrow_mut().tables;
         let mut written = false;
         let found = space.look_up(mem, address, |at| {
-            let slot = mem.slot(at / PAGE)?;
-            written |= !pages.claims.entry(slot).or_default().translates();
-            if written {
-                return None;
+            let frame = at / PAGE;
+            if !tables.contains(&frame) {
+                written |= !self.claims.claim(mem.slot(frame)?, Claim::translates);
+                if written {
+                    return None;
+                }
+                tables.insert(frame);
             }
-            self.looked_up.borrow_mut().tables.insert(at / PAGE);
             mem.read_u64(at)
         });
         match written {
@@ -346,22 +418,35 @@ impl<'a> Claimant<'a> {
 /// The translations that a host thread looked up, and the frames of the tables that they came from.
 #[derive(Debug, Default)]
 pub struct LookedUp {
+    /// The translation of the highest page for each entry of the TLB. Empty if there is none.
     translations: Vec<Cached>,
     tables: FxHashSet<u64>,
 }
 
-/// Adds the translations that host threads looked up to the TLB of `space`, in the order of their
-/// pages.
+impl LookedUp {
+    fn add(&mut self, cached: Cached) {
+        if self.translations.is_empty() {
+            self.translations.resize(TLB_ENTRIES, NOTHING);
+        }
+        let entry = &mut self.translations[place(cached.page * PAGE)];
+        if entry.page == NOTHING.page || entry.page < cached.page {
+            *entry = cached;
+        }
+    }
+}
+
+/// Adds the translations that host threads looked up to the TLB of `space`. If several belong to
+/// one entry of the TLB, that of the highest page is added.
 pub fn keep(space: &AddressSpace, all: Vec<LookedUp>) {
-    let mut translations = Vec::new();
-    for LookedUp { translations: own, tables } in all {
-        translations.extend(own);
+    let mut highest = LookedUp::default();
+    for LookedUp { translations, tables } in all {
+        let found = translations.into_iter().filter(|cached| cached.page != NOTHING.page);
+        found.for_each(|cached| highest.add(cached));
         tables.into_iter().for_each(|frame| space.add_table(frame));
     }
-    translations.sort_unstable_by_key(|cached| cached.page);
-    translations.dedup_by_key(|cached| cached.page);
-    for cached in translations {
-        if cached.slot != Slot::UNTOUCHED && space.remembered(cached.page * PAGE, false).is_none() {
+    for cached in highest.translations {
+        let known = cached.page == NOTHING.page || cached.slot == Slot::UNTOUCHED;
+        if !known && space.remembered(cached.page * PAGE, false).is_none() {
             space.remember(cached);
         }
     }
@@ -513,5 +598,33 @@ mod tests {
         assert_eq!(vm.read_u8(BASE + 8 * PAGE), Ok(0));
         assert!(vm.write_u8(BASE + 8 * PAGE, 1).is_err() && claims.is_refused());
         assert_eq!(mem.page(Slot::NOWHERE).load(0), Some([0]));
+    }
+
+    /// After many written pages no user should begin. Old contents are restored also if their memory
+    /// was used before.
+    #[test]
+    fn many_pages() {
+        let (mut mem, mut space) = memory();
+        let pages = MANY as u64;
+        let frames = mem.alloc(pages).unwrap();
+        space.map(&mut mem, BASE + 8 * PAGE, frames, true).unwrap();
+        let mut claims = Claims::default();
+        for round in 0..3 {
+            claims.start(&mem, &space);
+            {
+                let (claimant, mut fork) = claimant(&claims, &space);
+                let mut vm = Vm::claiming(&mem, &claimant, &mut fork);
+                for page in 0..pages {
+                    assert!(!claims.are_many());
+                    let at = BASE + (8 + page) * PAGE;
+                    assert_eq!(vm.read_u32(at), Ok(0));
+                    vm.write_u32(at, round * 0x1_0000 + page as u32).unwrap();
+                }
+            }
+            assert!(claims.are_many() && !claims.is_refused());
+            claims.undo(&mut mem);
+        }
+        let vm = Vm::new(&mut mem, &mut space);
+        assert!((0..pages).all(|page| vm.read_u32(BASE + (8 + page) * PAGE) == Ok(0)));
     }
 }

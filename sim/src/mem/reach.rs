@@ -1,11 +1,13 @@
 //! Memory for the machine code of kernels, which accesses pages without calls. The pages are those
 //! of [`super::host_pages`].
 //!
-//! Over an [`Overlay`], machine code marks its accesses as the model does. It reads only pages that
+//! Over claimed pages, machine code accesses the pages that its user has claimed. Over an
+//! [`Overlay`], machine code marks its accesses as the model does. It reads only pages that
 //! the part has not written.
 
 #![allow(unsafe_code, reason = "machine code accesses pages by pointers")]
 
+use super::claims::Claimant;
 use super::overlay::Overlay;
 use super::physical::Memory;
 use super::space::AddressSpace;
@@ -32,6 +34,24 @@ pub(super) fn reach<'r>(
     unsafe { Reach::window(window).with_pages(&pages.reads, &pages.writes, bounds) }
 }
 
+/// As [`reach`], over claimed pages.
+#[inline]
+pub(super) fn reach_claimed<'r>(
+    claimant: &'r Claimant<'_>,
+    space: &'r mut AddressSpace,
+    window: &'r mut [u8],
+    bounds: Option<&'r [Bounds; BOUNDS]>,
+) -> Reach<'r> {
+    let pages = space.host_pages();
+    pages.belong_to(claimant.identity());
+    // SAFETY: the TLB of `space` only has pages that the claimant's user has claimed, and the tables
+    // of pages only have pages of the TLB: those to write are claimed for writing. So no other host
+    // thread accesses a page that machine code writes, and none writes a page that machine code
+    // reads. Memory is borrowed as long as there are claims, so the pages are valid. `space` is
+    // borrowed by `&mut`, so the model makes no other access with these claims.
+    unsafe { Reach::window(window).with_pages(&pages.reads, &pages.writes, bounds) }
+}
+
 /// As [`reach`], over an overlay.
 #[inline]
 pub(super) fn reach_over<'r>(
@@ -53,9 +73,27 @@ pub(super) fn reach_over<'r>(
 /// nothing if the TLB does not have the translation.
 #[inline]
 pub(super) fn add(memory: &Memory, space: &AddressSpace, address: u64, write: bool) {
+    add_of(memory.identity(), memory, space, address, write);
+}
+
+/// As [`add`], over claimed pages.
+#[inline]
+pub(super) fn add_claimed(
+    memory: &Memory,
+    claimant: &Claimant<'_>,
+    space: &AddressSpace,
+    address: u64,
+    write: bool,
+) {
+    add_of(claimant.identity(), memory, space, address, write);
+}
+
+/// As [`add`]. `owner` is the identity that the pages belong to.
+#[inline]
+fn add_of(owner: u64, memory: &Memory, space: &AddressSpace, address: u64, write: bool) {
     if let Some(cached) = space.remembered(address, write) {
         let pages = space.host_pages();
-        pages.belong_to(memory.identity());
+        pages.belong_to(owner);
         let page = || Some(Entry::new(cached.page, memory.existing(cached.slot)?.start()));
         pages.add(cached.page, write, page);
     }

@@ -21,7 +21,7 @@ use rustc_hash::FxHashSet;
 use std::cell::{Cell, OnceCell, RefCell};
 
 /// Number of translations that the TLB of a space holds.
-const TLB_ENTRIES: usize = 512;
+pub(super) const TLB_ENTRIES: usize = 512;
 
 /// Number of entries of the global table: they map 4 GiB and take 8 MiB (gen8_facts 1.1).
 pub const GLOBAL_ENTRIES: u64 = 1 << 20;
@@ -41,7 +41,8 @@ pub(super) struct Cached {
     pub(super) read_only: u8,
 }
 
-const NOTHING: Cached = Cached { page: u64::MAX, slot: Slot::NOWHERE, record: 0, read_only: 0 };
+pub(super) const NOTHING: Cached =
+    Cached { page: u64::MAX, slot: Slot::NOWHERE, record: 0, read_only: 0 };
 
 /// The root of page walks.
 #[derive(Clone, Debug)]

@@ -183,7 +183,10 @@ impl<'a> Vm<'a> {
         match &mut self.target {
             Target::Memory(mem) => reach::reach(mem, self.space, window, bounds),
             Target::Overlay(_, overlay) => reach::reach_over(overlay, self.space, window, bounds),
-            Target::Logged(..) | Target::Claimed(..) => Reach::window(window),
+            Target::Claimed(_, claimant) => {
+                reach::reach_claimed(claimant, self.space, window, bounds)
+            }
+            Target::Logged(..) => Reach::window(window),
         }
     }
 
@@ -197,7 +200,10 @@ impl<'a> Vm<'a> {
             Target::Overlay(mem, overlay) => {
                 reach::add_over(mem, overlay, self.space, address, write);
             }
-            Target::Logged(..) | Target::Claimed(..) => {}
+            Target::Claimed(mem, claimant) => {
+                reach::add_claimed(mem, claimant, self.space, address, write);
+            }
+            Target::Logged(..) => {}
         }
     }
 

@@ -403,11 +403,18 @@ impl Work for Screen<'_> {
     /// wide as a page of the targets. In linear targets, they are whole rows: a row of tiles is 64
     /// pixels high, so it starts at a page boundary if the pitch is a multiple of 64 bytes. Other
     /// targets are drawn correctly, but their claims are often refused.
-    fn exclusive(&self, exec: &Exec<'_>, pipe: &mut PixelPipe) -> Option<Vec<Range<u64>>> {
+    fn exclusive(
+        &self,
+        exec: &Exec<'_>,
+        pipe: &mut PixelPipe,
+        tiles: Range<u64>,
+        _: u64,
+    ) -> Option<Vec<Range<u64>>> {
         let width = i32::try_from(pipe.width_of_pages(exec)?).unwrap_or(i32::MAX).max(SIDE);
         let area = |tile: &BinnedTile| (tile.pixels.y0, tile.pixels.x0.div_euclid(width));
-        let mut first = 0;
-        let areas = self.bins.tiles().chunk_by(|a, b| area(a) == area(b)).map(|tiles| {
+        let mut first = tiles.start;
+        let tiles = &self.bins.tiles()[tiles.start as usize..tiles.end as usize];
+        let areas = tiles.chunk_by(|a, b| area(a) == area(b)).map(|tiles| {
             let start = first;
             first += tiles.len() as u64;
             start..first

@@ -98,12 +98,13 @@ fn memory_that_is_used_up() {
             assert!(many == one, "{pages} pages: {:?} instead of {:?}", many.result, one.result);
         }
     }
-    // With enough room for all pages, there is no fault.
+    // With enough room for all pages, there is no fault. Pages without memory cannot be claimed, so
+    // the claims fail once.
     let (_, repeated) = check_with(Case { read: [0, 0, 0], factor: 0, ..APART }, FIVE, |model| {
         with_room_for(16)(model);
         work(model);
     });
-    assert_eq!(repeated, 0);
+    assert_eq!(repeated, 1);
 }
 
 /// The group with number r1.0 writes a new surface state for entry 1 of the binding table. Groups
@@ -191,6 +192,7 @@ fn a_kernel_that_grows() {
     let (one, kept, repeated) = alike(&compute, FIVE, |_| {});
     let value = |group: u32| if group & 0x1ff == 0x1a0 { 3 * group } else { group };
     assert_eq!(one.memory, (0..GROUPS).flat_map(|group| [value(group); 8]).collect::<Vec<_>>());
-    // Only the part of the walk with the first group that jumps to the new code runs again.
-    assert!(kept > 0 && repeated == 1, "{kept} {repeated}");
+    // The claims of pages fail once. Then only the part of the walk with the first group that jumps
+    // to the new code runs again.
+    assert!(kept > 0 && repeated == 2, "{kept} {repeated}");
 }

@@ -25,10 +25,12 @@ use crate::eu::Message;
 use crate::eu::regions::Registers;
 use crate::machine::fault::Fault;
 use crate::unit::port::Port;
+use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::messages::{
     DataPort0MessageDescriptor, DataPort0MessageDescriptorLegacyDapDcMessage,
     DataPort1MessageDescriptor, MtDp0, MtDp1, MtDpRo, ReadOnlyDataPortMessageDescriptor,
 };
+use genxml_eu::gen8::descriptors::MdcBtsSlmA32;
 pub(super) use rows::{execute as transfer, local_memory as local};
 use target::Allowed;
 
@@ -123,6 +125,39 @@ pub fn read_only(
         kind => {
             Err(unknown(port, "read-only data port message", kind.name(), kind.bits(), message))
         }
+    }
+}
+
+/// True if threads usually access the same memory by such messages: atomic operations, except on
+/// shared local memory, and messages to scratch space.
+pub fn shares_memory(function: SharedFunction, descriptor: u32) -> bool {
+    match function {
+        SharedFunction::DataPort0 => {
+            let descriptor = DataPort0MessageDescriptor::unpack_lossy(&[descriptor]);
+            descriptor.legacy_dap_dc_message
+                == DataPort0MessageDescriptorLegacyDapDcMessage::SCRATCH_BLOCK
+        }
+        SharedFunction::DataPort1 => {
+            let descriptor = DataPort1MessageDescriptor::unpack_lossy(&[descriptor]);
+            let atomic = matches!(
+                descriptor.message_type,
+                MtDp1::MT1A_UI
+                    | MtDp1::MT1A_UI4X2
+                    | MtDp1::MT1A_UF
+                    | MtDp1::MT1A_UF4X2
+                    | MtDp1::MT1A_TA
+                    | MtDp1::MT1A_TA4X2
+                    | MtDp1::MT1A_TC
+                    | MtDp1::MT1A_TC4X2
+                    | MtDp1::MT1A_A64_UI
+                    | MtDp1::MT1A_A64_UI4X2
+                    | MtDp1::MT1A_A64_UF
+                    | MtDp1::MT1A_A64_UF4X2
+            );
+            let local = MdcBtsSlmA32::from_bits(descriptor.binding_table_index.get());
+            atomic && local != MdcBtsSlmA32::SLM
+        }
+        _ => false,
     }
 }
 
