@@ -2,6 +2,7 @@
 //! last fault.
 
 use crate::machine::fault::Fault;
+use crate::machine::host_threads::HostThreads;
 use crate::machine::observation::Observed;
 use crate::machine::overlay_pool::OverlayPool;
 use crate::machine::registers::mmio_base;
@@ -74,6 +75,8 @@ pub struct Device {
     pub(crate) claims: Claims,
     /// Host memory that units reuse; not state of the GPU.
     pub(crate) scratch: Slots,
+    /// The host threads of parallel work; not state of the GPU.
+    pub(crate) host_threads: HostThreads,
 }
 
 impl Default for Device {
@@ -97,6 +100,7 @@ impl Default for Device {
             overlays: OverlayPool::default(),
             claims: Claims::default(),
             scratch: Slots::default(),
+            host_threads: HostThreads::default(),
         }
     }
 }

@@ -15,7 +15,7 @@
 //! * [`fault`]: everything that ends a submission early; [`place`]: where it was;
 //!   [`watchdog`]: the limit of work;
 //! * [`parallel`]: work on several host threads with the same result as on one; [`overlay_pool`]:
-//!   host memory that `parallel` reuses.
+//!   host memory that `parallel` reuses; [`host_threads`]: the host threads.
 
 pub mod blitting;
 pub mod coded;
@@ -24,6 +24,7 @@ pub mod drawing;
 pub mod events;
 pub mod exec;
 pub mod fault;
+pub mod host_threads;
 pub mod latched;
 pub mod memory;
 pub mod observation;

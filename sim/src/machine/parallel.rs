@@ -64,6 +64,12 @@ pub trait Work: Sync {
         Estimate::Unknown
     }
 
+    /// A number that is the same for work of the same kind, for example with the same kernel. Host
+    /// threads write memory directly only if this worked for the last work of the same kind.
+    fn kind(&self) -> u64 {
+        0
+    }
+
     /// Cuts `items` into runs of consecutive items, in order. Different runs probably write to
     /// different pages. A run of `enough` items is long enough. `None` if runs probably share pages,
     /// or if this cannot be estimated.
@@ -140,11 +146,11 @@ const WHOLE_PARTS: u64 = 14;
 /// Largest factor by which a wave grows once its parts have full size. In long waves host threads
 /// wait for each other less often.
 const MAX_WAVE_LENGTH: u64 = 4;
-/// Minimum remaining work for which host threads are started, if the work was measured.
+/// Minimum remaining work for which other host threads are used, if the work was measured.
 const MIN_PARALLEL_WORK: u64 = 1_000_000;
-/// Minimum remaining time in nanoseconds for which host threads are started, if the time was
-/// estimated. A host thread needs about 50 microseconds to start.
-const MIN_PARALLEL_TIME: u64 = 450_000;
+/// Minimum remaining time in nanoseconds for which other host threads are used, if the time was
+/// estimated. It takes some time until all of them have begun, and until all have ended.
+const MIN_PARALLEL_TIME: u64 = 150_000;
 /// A part is aborted if its work is more than this many times the expected work and more than
 /// [`MIN_WORK_LIMIT`].
 const MAX_WORK_RATIO: u64 = 32;
@@ -193,7 +199,7 @@ pub fn run<W: Work>(exec: &mut Exec<'_>, work: &W, worker: &mut W::Worker) -> Re
         {
             return work.run(exec, worker, done..items);
         }
-        if *claims.get_or_insert_with(|| exec.device.claims.are_useful())
+        if *claims.get_or_insert_with(|| exec.device.claims.are_useful(work.kind()))
             && let Some(runs) = work.exclusive(exec, worker, done..items, FIRST_PART / each)
             && runs.len() >= exec.device.threads
         {
@@ -380,8 +386,10 @@ fn run_claiming<W: Work>(
     };
     let next = AtomicUsize::new(0);
     let pool = &mut exec.device.overlays;
-    let mut spaces: Vec<AddressSpace> = (0..threads).map(|_| pool.take_space(space)).collect();
-    let run_some = |space: &mut AddressSpace| {
+    let spaces: Vec<_> = (0..threads).map(|_| Mutex::new(pool.take_space(space))).collect();
+    let shares = Mutex::new(Vec::new());
+    exec.device.host_threads.run(threads, |number| {
+        let space = &mut *spaces[number].lock().unwrap_or_else(PoisonError::into_inner);
         let claimant = Claimant::new(&claims);
         let mut host = HostThread::new(&shared);
         W::inherit(&mut host.worker, shared.worker);
@@ -396,26 +404,21 @@ fn run_claiming<W: Work>(
                 claims.refuse();
             }
         }
-        Share::<W> {
+        let share = Share::<W> {
             report: W::report(&mut host.worker),
             stats,
             observed: host.device.observed,
             spent: shared.limit - budget.left(),
             looked_up: claimant.into_looked_up(),
-        }
-    };
-    let shares: Vec<Share<W>> = std::thread::scope(|scope| {
-        let Some((own, others)) = spaces.split_first_mut() else { return Vec::new() };
-        let others: Vec<_> =
-            others.iter_mut().map(|space| scope.spawn(|| run_some(space))).collect();
-        let own = run_some(own);
-        let others = others.into_iter().map(|other| match other.join() {
-            Ok(share) => share,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        std::iter::once(own).chain(others).collect()
+        };
+        shares.lock().unwrap_or_else(PoisonError::into_inner).push((number, share));
     });
-    spaces.into_iter().for_each(|space| pool.put_space(space));
+    let mut shares = shares.into_inner().unwrap_or_else(PoisonError::into_inner);
+    shares.sort_unstable_by_key(|(number, _)| *number);
+    let shares: Vec<Share<W>> = shares.into_iter().map(|(_, share)| share).collect();
+    for space in spaces {
+        pool.put_space(space.into_inner().unwrap_or_else(PoisonError::into_inner));
+    }
     let taken = &runs[..runs.len().min(next.into_inner())];
     let spent = shares.iter().fold(0, |sum: u64, share| sum.saturating_add(share.spent));
     let admitted = !claims.is_refused()
@@ -433,7 +436,7 @@ fn run_claiming<W: Work>(
         claims::keep(space, looked_up);
         exec.state.speculation.committed += taken.len() as u64;
     } else {
-        claims.undo(mem);
+        claims.undo(mem, work.kind());
         exec.state.speculation.aborted += 1;
     }
     exec.device.claims = claims;
@@ -500,12 +503,7 @@ fn run_wave<W: Work>(
             }
         }
     };
-    std::thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(run_parts);
-        }
-        run_parts();
-    });
+    exec.device.host_threads.run(threads, |_| run_parts());
     let parts = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     let (mut committed, mut aborts) = (0, false);
     for part in parts {

@@ -40,8 +40,9 @@ const MAX_INDIRECT: u64 = 63_488;
 /// Minimum number of runs of groups for each host thread, if host threads write memory directly.
 const RUNS: u64 = 6;
 /// Number of rows of groups of a run. A run may only have fewer if there are too few for [`RUNS`].
-/// If a run has fewer rows, its last page is probably the first page of another run.
-const MIN_ROWS: u64 = 4;
+/// If a run has fewer rows, it probably shares pages with another run: a page of a tiled surface
+/// has up to 64 rows of pixels.
+const MIN_ROWS: u64 = 64;
 /// The same for the groups of a single row.
 const MIN_GROUPS: u64 = 256;
 
@@ -330,6 +331,11 @@ impl Work for Grid {
 
     fn items(&self) -> u64 {
         self.groups()
+    }
+
+    /// The address of the kernel.
+    fn kind(&self) -> u64 {
+        self.dispatch.program.kernel.address
     }
 
     /// Rows of groups; single groups if there is one row. Runs begin at multiples of a power of two

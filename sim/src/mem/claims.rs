@@ -40,8 +40,12 @@ const PARTS: usize = 16;
 /// Number of spare pages that a host thread takes at once.
 const SPARE_PAGES: usize = 64;
 
-/// After an [`undo`](Claims::undo), [`Claims::are_useful`] returns false this many times.
+/// After an [`undo`](Claims::undo), [`Claims::are_useful`] returns false this many times for the
+/// same kind of work.
 const PAUSE: u32 = 32;
+
+/// Maximum number of kinds of work whose pauses are remembered.
+const MAX_PAUSES: usize = 256;
 
 /// The value of [`Cached::read_only`] for a page that is claimed only for reading. The first write
 /// of the page then calls [`Claimant::fill`], which claims the page for writing.
@@ -110,8 +114,8 @@ pub struct Claims {
     written: AtomicUsize,
     /// The entries of the TLB at the start. Empty if there was no TLB yet.
     known: Vec<Cached>,
-    /// The number of works that should not try claims.
-    pause: u32,
+    /// For kinds of work whose claims were refused: how often such work should not try claims.
+    pauses: FxHashMap<u64, u32>,
 }
 
 /// Pages with their old contents.
@@ -154,12 +158,15 @@ impl Claims {
         });
     }
 
-    /// False for some time after an [`undo`](Self::undo): claims of similar work would probably be
-    /// refused too. Call this once for each work, because it counts the calls.
-    pub fn are_useful(&mut self) -> bool {
-        let useful = self.pause == 0;
-        self.pause = self.pause.saturating_sub(1);
-        useful
+    /// False for some time after an [`undo`](Self::undo) of the same kind of work, because its
+    /// claims would probably be refused again. Call this once for each work: it counts the calls.
+    pub fn are_useful(&mut self, kind: u64) -> bool {
+        let Some(pause) = self.pauses.get_mut(&kind) else { return true };
+        *pause -= 1;
+        if *pause == 0 {
+            self.pauses.remove(&kind);
+        }
+        false
     }
 
     /// True if a claim was refused: the writes must be [undone](Self::undo).
@@ -178,8 +185,12 @@ impl Claims {
     }
 
     /// Restores the contents that all pages had at the start. All claimants must have been dropped.
-    pub fn undo(&mut self, mem: &mut Memory) {
-        self.pause = PAUSE;
+    /// `kind` is the kind of work that wrote them.
+    pub fn undo(&mut self, mem: &mut Memory, kind: u64) {
+        if self.pauses.len() == MAX_PAUSES {
+            self.pauses.clear();
+        }
+        self.pauses.insert(kind, PAUSE);
         for (slot, page) in own(&mut self.before) {
             mem.page_mut(*slot).write(0, page.bytes_mut());
         }
@@ -517,7 +528,7 @@ mod tests {
         }
         let refused = claims.is_refused();
         if refused {
-            claims.undo(&mut mem);
+            claims.undo(&mut mem, 0);
             let vm = Vm::new(&mut mem, &mut space);
             for page in 0..8 {
                 let bytes: [u8; 64] = vm.read_array(BASE + page * PAGE).unwrap();
@@ -622,7 +633,7 @@ mod tests {
                 }
             }
             assert!(claims.are_many() && !claims.is_refused());
-            claims.undo(&mut mem);
+            claims.undo(&mut mem, 0);
         }
         let vm = Vm::new(&mut mem, &mut space);
         assert!((0..pages).all(|page| vm.read_u32(BASE + (8 + page) * PAGE) == Ok(0)));
