@@ -71,8 +71,8 @@ pub trait Work: Sync {
     }
 
     /// Cuts `items` into runs of consecutive items, in order. Different runs probably write to
-    /// different pages. A run of `enough` items is long enough. `None` if runs probably share pages,
-    /// or if this cannot be estimated.
+    /// different pages. A run of `enough` items is long enough. `None` if runs probably share
+    /// pages, or if this cannot be estimated.
     fn exclusive(
         &self,
         _exec: &Exec<'_>,

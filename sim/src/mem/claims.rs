@@ -611,8 +611,8 @@ mod tests {
         assert_eq!(mem.page(Slot::NOWHERE).load(0), Some([0]));
     }
 
-    /// After many written pages no user should begin. Old contents are restored also if their memory
-    /// was used before.
+    /// After many written pages no user should begin. Old contents are restored, also if the memory
+    /// of the copies was used before.
     #[test]
     fn many_pages() {
         let (mut mem, mut space) = memory();

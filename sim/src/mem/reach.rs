@@ -44,8 +44,8 @@ pub(super) fn reach_claimed<'r>(
 ) -> Reach<'r> {
     let pages = space.host_pages();
     pages.belong_to(claimant.identity());
-    // SAFETY: the TLB of `space` only has pages that the claimant's user has claimed, and the tables
-    // of pages only have pages of the TLB: those to write are claimed for writing. So no other host
+    // SAFETY: the TLB of `space` has only pages that the claimant's user has claimed, and `pages`
+    // has only pages of the TLB. The pages to write are claimed for writing. So no other host
     // thread accesses a page that machine code writes, and none writes a page that machine code
     // reads. Memory is borrowed as long as there are claims, so the pages are valid. `space` is
     // borrowed by `&mut`, so the model makes no other access with these claims.
