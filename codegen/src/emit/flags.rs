@@ -1,8 +1,9 @@
-//! Packs runs of single-bit fields by one multiplication.
+//! Packs 4 or 8 single-bit fields by one multiplication.
 //!
-//! In memory, the `bool` members of a generated struct are adjacent bytes in the order of their
-//! declaration. So the compiler reads 4 or 8 of them by one load. The product of this number with
-//! a constant contains each flag at the position of its field.
+//! The compiler usually stores the `bool` members of a struct as adjacent bytes, in the order of
+//! their declaration. Then it reads 4 or 8 of them by one load. The product of the loaded integer
+//! and a constant contains each flag at the position of its field. The result is also correct, but
+//! slower to compute, if the members are not adjacent.
 
 use super::field::{number, pattern};
 use proc_macro2::TokenStream;
@@ -19,8 +20,9 @@ struct Gather {
 }
 
 impl Gather {
-    /// The constants for flags at the bits `places` of a dword. `None` if partial products would
-    /// meet, so that a carry could change a flag.
+    /// The constants for flags at the bits `places` of a dword. `None` if two partial products
+    /// would have the same position, because then a carry could change a flag; or if the product
+    /// would not fit 64 bits.
     fn new(places: &[u32]) -> Option<Gather> {
         let bytes = (0u32..).step_by(8);
         let shift =
@@ -29,7 +31,7 @@ impl Gather {
         let (mut factor, mut mask, mut taken) = (0u64, 0u32, 0u64);
         for (place, byte) in places.iter().zip(bytes.clone()) {
             let exponent = shift + place - byte;
-            // The flag itself must not leave the product.
+            // The flag must be in the low 64 bits of the product.
             1u64.checked_shl(exponent + byte)?;
             mask |= 1u32.checked_shl(*place)?;
             let bit = 1u64.checked_shl(exponent)?;
@@ -52,7 +54,7 @@ impl Gather {
 
 /// Combines flags of one dword. `flags` has the bit and the expression of each flag, in the order
 /// of declaration. Returns a term for each run that can be combined, with the indices of its flags.
-/// No flag is in two runs, because the compiler only combines loads of bytes that have one use.
+/// No flag is in two runs: the compiler combines loads of bytes only if each byte is used once.
 pub(super) fn combine(flags: &[(u32, TokenStream)]) -> Vec<(Range<usize>, TokenStream)> {
     let mut runs = Vec::new();
     let mut at = 0;
@@ -85,7 +87,7 @@ fn term(flags: &[(u32, TokenStream)]) -> Option<TokenStream> {
 mod tests {
     use super::Gather;
 
-    /// For every value of the flags, the formula has each flag at its place.
+    /// For every value of the flags, the formula moves each flag to its position.
     fn check(places: &[u32]) {
         let Some(Gather { factor, shift, mask }) = Gather::new(places) else { return };
         for value in 0..1u32 << places.len() {
@@ -110,7 +112,7 @@ mod tests {
                 }
             }
         }
-        // Adjacent flags at each of 29 places, and many others.
+        // Adjacent flags at each of 29 positions, and many others.
         assert!(found > 29, "{found}");
     }
 

@@ -20,7 +20,7 @@ fn each<T, const N: usize>(items: &[T], out: &mut [[u32; N]], pack: impl Fn(&T) 
     each_in_place(items, out, |item, out| *out = pack(item));
 }
 
-/// Does the same with a function that writes several packets to its element, as a driver writes
+/// As [`each`], but `pack` writes to the element. It writes several packets, as a driver writes
 /// them to its batch.
 #[inline(always)]
 fn each_in_place<T, const N: usize>(

@@ -29,9 +29,9 @@ pub const fn bits_of(value: u32, shift: u32, mask: u32) -> u64 {
     (value >> shift & mask) as u64
 }
 
-/// Moves four flags to the bits of a dword: one load, if the flags are adjacent in memory, and one
-/// multiplication. Generated code computes `factor`, `shift` and `mask` so that no partial products
-/// meet.
+/// Moves four flags to the bits of a dword by one multiplication. If the flags are adjacent in
+/// memory, one load reads all of them. The code generator chooses `factor`, `shift` and `mask` so
+/// that no two partial products have the same position.
 #[inline(always)]
 pub const fn flags4(flags: [bool; 4], factor: u64, shift: u32, mask: u32) -> u32 {
     let [a, b, c, d] = flags;

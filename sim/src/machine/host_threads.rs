@@ -4,16 +4,32 @@
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::fmt;
 
-/// The threads. There are none before the first work. A clone has no threads.
+/// The threads. They start with the first parallel work. A clone has no threads.
 #[derive(Default)]
 pub struct HostThreads {
     pool: Option<Pool>,
 }
 
 struct Pool {
-    threads: ThreadPool,
-    /// The process that started the threads. After a fork, the child does not have them.
+    /// `None` only while the pool is dropped.
+    threads: Option<ThreadPool>,
+    /// The process that started the threads. A forked child has this value but not the threads.
     process: u32,
+}
+
+impl Pool {
+    fn count(&self) -> usize {
+        self.threads.as_ref().map_or(0, ThreadPool::current_num_threads)
+    }
+}
+
+/// Ends the threads, except in a forked child: there, a lock of the pool can be locked forever.
+impl Drop for Pool {
+    fn drop(&mut self) {
+        if self.process != std::process::id() {
+            std::mem::forget(self.threads.take());
+        }
+    }
 }
 
 impl Clone for HostThreads {
@@ -24,7 +40,7 @@ impl Clone for HostThreads {
 
 impl fmt::Debug for HostThreads {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let threads = self.pool.as_ref().map_or(0, |pool| pool.threads.current_num_threads());
+        let threads = self.pool.as_ref().map_or(0, Pool::count);
         write!(f, "{threads} threads")
     }
 }
@@ -32,9 +48,13 @@ impl fmt::Debug for HostThreads {
 impl HostThreads {
     /// Calls `work` with 0 on this thread, and with 1 to `count - 1` on other threads, at the same
     /// time. Returns when all calls have returned. If the host cannot start threads, only the call
-    /// with 0 is made. A panic of `work` continues on this thread.
+    /// with 0 is made. A panic of `work` continues on this thread. This thread must not be one of
+    /// another pool of rayon-core: it would run work of that pool while it waits.
     pub fn run(&mut self, count: usize, work: impl Fn(usize) + Sync) {
-        let Some(others) = self.others(count.saturating_sub(1)) else { return work(0) };
+        if count < 2 {
+            return work(0);
+        }
+        let Some(others) = self.others(count - 1) else { return work(0) };
         let work = &work;
         others.in_place_scope(|scope| {
             for number in 1..count {
@@ -44,19 +64,16 @@ impl HostThreads {
         });
     }
 
-    /// `count` other threads, or more. `None` if `count` is 0 or the threads cannot be started.
+    /// At least `count` other threads; `None` if they cannot be started.
     fn others(&mut self, count: usize) -> Option<&ThreadPool> {
         let process = std::process::id();
-        match self.pool.take() {
-            Some(pool) if pool.process != process => std::mem::forget(pool),
-            pool => self.pool = pool.filter(|pool| pool.threads.current_num_threads() >= count),
-        }
-        if self.pool.is_none() && count > 0 {
+        self.pool.take_if(|pool| pool.process != process || pool.count() < count);
+        if self.pool.is_none() {
             let builder = ThreadPoolBuilder::new().num_threads(count);
             let threads = builder.thread_name(|_| "genx".to_owned()).build().ok()?;
-            self.pool = Some(Pool { threads, process });
+            self.pool = Some(Pool { threads: Some(threads), process });
         }
-        self.pool.as_ref().filter(|_| count > 0).map(|pool| &pool.threads)
+        self.pool.as_ref()?.threads.as_ref()
     }
 }
 

@@ -23,8 +23,8 @@
 //! pages. [`Work::exclusive`] cuts the items of such work into *runs*. Runs need no overlays: host
 //! threads write memory directly. Before a run uses a page for the first time, it claims the page
 //! ([`crate::mem::claims`]). If two runs use a page and one of them writes it, or if anything
-//! unusual happens, all writes are undone. Then the tiles of a draw run in order, and the groups of
-//! a walker run over overlays.
+//! unusual happens, all writes are undone. Then the tiles of a draw run in order, because their
+//! time was estimated. The groups of a walker run over overlays.
 //!
 //! Memory, counts, clock and faults are the same in every case. The TLB can differ in three cases:
 //! * for pages that were never written;
@@ -41,7 +41,7 @@ use crate::machine::observation::Observed;
 use crate::machine::state::State;
 use crate::machine::stats::Stats;
 use crate::machine::watchdog::Budget;
-use crate::mem::claims::{self, Claimant};
+use crate::mem::claims::{self, Claimant, Claims};
 use crate::mem::overlay::{Overlay, Written};
 use crate::mem::{AddressSpace, Memory, Vm};
 use genxml::engine::EngineId;
@@ -64,14 +64,15 @@ pub trait Work: Sync {
         Estimate::Unknown
     }
 
-    /// A number that is the same for work of the same kind, for example with the same kernel. Host
-    /// threads write memory directly only if this worked for the last work of the same kind.
-    fn kind(&self) -> u64 {
-        0
+    /// A number that is the same for work of the same kind, for example with the same kernel. If
+    /// direct writes fail for some work, later work of the same kind does not try them for a while.
+    /// `None` if this work never tries direct writes.
+    fn kind(&self) -> Option<u64> {
+        None
     }
 
     /// Cuts `items` into runs of consecutive items, in order. Different runs probably write to
-    /// different pages. A run of `enough` items is long enough. `None` if runs probably share
+    /// different pages. Runs need not be longer than `enough` items. `None` if runs probably share
     /// pages, or if this cannot be estimated.
     fn exclusive(
         &self,
@@ -149,7 +150,7 @@ const MAX_WAVE_LENGTH: u64 = 4;
 /// Minimum remaining work for which other host threads are used, if the work was measured.
 const MIN_PARALLEL_WORK: u64 = 1_000_000;
 /// Minimum remaining time in nanoseconds for which other host threads are used, if the time was
-/// estimated. It takes some time until all of them have begun, and until all have ended.
+/// estimated. The threads need some time to begin and to end.
 const MIN_PARALLEL_TIME: u64 = 150_000;
 /// A part is aborted if its work is more than this many times the expected work and more than
 /// [`MIN_WORK_LIMIT`].
@@ -160,6 +161,10 @@ const MIN_WORK_LIMIT: u64 = 4 * PART;
 const MAX_ABORTS: u64 = 2;
 /// Number of committed parts that allow one more abort.
 const COMMITS_PER_ABORT: u64 = 16;
+
+/// Number of runs of walkers for each host thread that run before all of them wait for each other
+/// for the first time. Later this number depends on the pages that the runs write.
+const FIRST_RUNS: usize = 8;
 
 /// Runs all items.
 ///
@@ -182,6 +187,8 @@ pub fn run<W: Work>(exec: &mut Exec<'_>, work: &W, worker: &mut W::Worker) -> Re
     let mut written = None;
     // True if claims should be tried; `None` before it was decided.
     let mut claims = None;
+    // Draws write at most their targets, so all their runs are one batch.
+    let mut batch = if estimate > 0 { usize::MAX } else { FIRST_RUNS * exec.device.threads };
     while done < items {
         let spent = budget - exec.budget.left();
         let left = items - done;
@@ -199,20 +206,29 @@ pub fn run<W: Work>(exec: &mut Exec<'_>, work: &W, worker: &mut W::Worker) -> Re
         {
             return work.run(exec, worker, done..items);
         }
-        if *claims.get_or_insert_with(|| exec.device.claims.are_useful(work.kind()))
-            && let Some(runs) = work.exclusive(exec, worker, done..items, FIRST_PART / each)
+        let kind = work.kind();
+        let useful = |claims: &mut Claims| kind.is_some_and(|kind| claims.are_useful(kind));
+        if *claims.get_or_insert_with(|| useful(&mut exec.device.claims))
+            && let Some(mut runs) = work.exclusive(exec, worker, done..items, FIRST_PART / each)
             && runs.len() >= exec.device.threads
         {
-            let limit = match measured {
-                0 => u64::MAX,
-                _ => each.saturating_mul(left).saturating_mul(MAX_WORK_RATIO).max(MIN_WORK_LIMIT),
+            runs.truncate(batch);
+            let limit = match (measured, runs.last()) {
+                (1.., Some(last)) => each.saturating_mul(last.end - done),
+                _ => u64::MAX,
             };
+            let limit = limit.saturating_mul(MAX_WORK_RATIO).max(MIN_WORK_LIMIT);
             match run_claiming(exec, work, worker, &runs, limit) {
                 Some(end) => {
                     done = end;
+                    let pages = exec.device.claims.written().max(1);
+                    batch = (runs.len() * claims::MANY / pages).max(exec.device.threads);
+                    written = None;
                     continue;
                 }
-                None if estimate > 0 => return work.run(exec, worker, done..items),
+                None if expected >= MIN_PARALLEL_TIME => {
+                    return work.run(exec, worker, done..items);
+                }
                 None => claims = Some(false),
             }
         }
@@ -282,7 +298,7 @@ struct Shared<'a, W: Work> {
     engine: EngineId,
     at: Place,
     mode: Mode,
-    /// Limit of the work of a part.
+    /// Limit of the work of a part, or of a host thread that claims pages.
     limit: u64,
 }
 
@@ -358,11 +374,11 @@ struct Share<W: Work> {
     looked_up: claims::LookedUp,
 }
 
-/// Runs the items of `runs`, in order, until all have run or many pages are claimed. Each host
-/// thread takes one of `runs` after another. It claims pages and writes memory directly. `limit` is
-/// the limit of the work of a host thread. Returns the end of the items that have run. `None` if
-/// this failed. Then all writes are undone, no results are merged, and the caller must run the
-/// items in another way.
+/// Runs the items of `runs`. Each host thread takes the next of `runs` when it has finished one. It
+/// claims pages and writes memory directly. `limit` is the limit of the work of one host thread.
+/// Returns the end of the items. Returns `None` if a claim was refused or the work did not succeed
+/// for another reason. Then all writes are undone, no results are merged, and the caller must run
+/// the items in another way.
 fn run_claiming<W: Work>(
     exec: &mut Exec<'_>,
     work: &W,
@@ -395,7 +411,7 @@ fn run_claiming<W: Work>(
         W::inherit(&mut host.worker, shared.worker);
         let mut budget = Budget::new(shared.limit, 0);
         let mut stats = Stats::default();
-        while !claims.is_refused() && !claims.are_many() {
+        while !claims.is_refused() {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(items) = runs.get(number) else { break };
             claimant.begin(number as u32, space);
@@ -419,7 +435,6 @@ fn run_claiming<W: Work>(
     for space in spaces {
         pool.put_space(space.into_inner().unwrap_or_else(PoisonError::into_inner));
     }
-    let taken = &runs[..runs.len().min(next.into_inner())];
     let spent = shares.iter().fold(0, |sum: u64, share| sum.saturating_add(share.spent));
     let admitted = !claims.is_refused()
         && spent <= exec.budget.left()
@@ -434,13 +449,13 @@ fn run_claiming<W: Work>(
             W::merge(worker, exec.state, share.report);
         }
         claims::keep(space, looked_up);
-        exec.state.speculation.committed += taken.len() as u64;
+        exec.state.speculation.committed += runs.len() as u64;
     } else {
-        claims.undo(mem, work.kind());
+        claims.undo(mem, work.kind().unwrap_or_default());
         exec.state.speculation.aborted += 1;
     }
     exec.device.claims = claims;
-    taken.last().filter(|_| admitted).map(|last| last.end)
+    runs.last().filter(|_| admitted).map(|last| last.end)
 }
 
 /// Runs the parts of a wave side by side and commits the valid ones up to the first that is not.

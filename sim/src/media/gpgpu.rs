@@ -39,11 +39,13 @@ const MAX_INDIRECT: u64 = 63_488;
 
 /// Minimum number of runs of groups for each host thread, if host threads write memory directly.
 const RUNS: u64 = 6;
-/// Number of rows of groups of a run. A run may only have fewer if there are too few for [`RUNS`].
-/// If a run has fewer rows, it probably shares pages with another run: a page of a tiled surface
-/// has up to 64 rows of pixels.
+/// Maximum number of runs that are cut at once.
+const MAX_RUNS: usize = 1024;
+/// Minimum number of rows of groups in a run. Runs with fewer rows probably share pages: a page of
+/// a tiled surface has up to 64 rows of pixels. Runs are only shorter if there would be fewer than
+/// [`RUNS`] for each host thread.
 const MIN_ROWS: u64 = 64;
-/// The same for the groups of a single row.
+/// Minimum number of groups in a run if the walker has a single row of groups.
 const MIN_GROUPS: u64 = 256;
 
 /// Groups from `first` up to, and not including, `end`, in X, Y and Z.
@@ -334,12 +336,13 @@ impl Work for Grid {
     }
 
     /// The address of the kernel.
-    fn kind(&self) -> u64 {
-        self.dispatch.program.kernel.address
+    fn kind(&self) -> Option<u64> {
+        Some(self.dispatch.program.kernel.address)
     }
 
-    /// Rows of groups; single groups if there is one row. Runs begin at multiples of a power of two
-    /// of them, because the memory that so many rows or groups write probably begins at a page.
+    /// A run has a power of two of rows, or of groups if the walker has one row. It begins at a
+    /// multiple of this number: there, the memory that it writes probably begins at a page
+    /// boundary. Only the first and the last run can be shorter.
     fn exclusive(
         &self,
         exec: &Exec<'_>,
@@ -361,8 +364,8 @@ impl Work for Grid {
         }
         let size = row << rows.ilog2();
         let starts = (groups.start / size..groups.end.div_ceil(size)).map(|run| run * size);
-        let run = |start: u64| start.max(groups.start)..(start + size).min(groups.end);
-        Some(starts.map(run).collect())
+        let run = |start: u64| start.max(groups.start)..start.saturating_add(size).min(groups.end);
+        Some(starts.map(run).take(MAX_RUNS).collect())
     }
 
     /// Runs the groups with the numbers `groups`, in the order of dispatch.

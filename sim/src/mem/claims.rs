@@ -4,8 +4,8 @@
 //! reads a page for the first time, it claims the page for reading. Before a user writes a page for
 //! the first time, it claims the page for writing. If one user writes a page, no other user may
 //! read or write that page: the second claim is refused. Then all writes are
-//! [undone](Claims::undo), and the items run again in order. If no claim is refused, no user read
-//! what another user wrote. Then memory is the same as if the items had run in order.
+//! [undone](Claims::undo), and the items run again without claims. If no claim is refused, no user
+//! read what another user wrote. Then memory is the same as if the items had run in order.
 //!
 //! An [overlay](super::overlay) records the bytes that were read and written, and holds the writes.
 //! Claims are for whole pages, and writes go directly to memory. Claims are useful only if the
@@ -27,12 +27,12 @@ use super::{ADDRESS_MASK, PAGE};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{Cell, RefCell};
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Number of written pages after which no user should begin: their old contents are 16 MiB. Also
-/// the maximum number of pages that are kept for reuse.
-const MANY: usize = 4096;
+/// Number of written pages whose copies take little memory: 16 MiB. Work should be cut so that it
+/// writes about so many. Also the maximum number of copies whose memory is kept for reuse.
+pub const MANY: usize = 4096;
 
 /// Number of parts of the table of claims.
 const PARTS: usize = 16;
@@ -103,18 +103,18 @@ pub struct Claims {
     /// The claims of pages. A page belongs to the part that [`part`] selects, so that host threads
     /// rarely wait for each other.
     pages: [Mutex<FxHashMap<Slot, Claim>>; PARTS],
-    /// The old contents of pages that are claimed for writing, of claimants that were dropped.
+    /// The old contents of pages that are claimed for writing. Each claimant adds its copies when
+    /// it is dropped.
     before: Mutex<Before>,
     /// Pages whose memory later copies reuse.
     spare: Mutex<Vec<Box<Page>>>,
-    /// True if a claim was refused, or if the items must run in order for another reason, for
-    /// example a fault.
+    /// True if a claim was refused, or if the items must run again for another reason, for example
+    /// a fault.
     refused: AtomicBool,
-    /// The number of pages that are claimed for writing.
-    written: AtomicUsize,
     /// The entries of the TLB at the start. Empty if there was no TLB yet.
     known: Vec<Cached>,
-    /// For kinds of work whose claims were refused: how often such work should not try claims.
+    /// For each kind of work whose claims were refused: how many later works of this kind should
+    /// not try claims.
     pauses: FxHashMap<u64, u32>,
 }
 
@@ -135,7 +135,7 @@ impl Clone for Claims {
 
 impl fmt::Debug for Claims {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Claims").field("written", &self.written).finish_non_exhaustive()
+        f.debug_struct("Claims").field("refused", &self.refused).finish_non_exhaustive()
     }
 }
 
@@ -144,7 +144,6 @@ impl Claims {
     /// these translations came from cannot be written.
     pub fn start(&mut self, mem: &Memory, space: &AddressSpace) {
         *self.refused.get_mut() = false;
-        *self.written.get_mut() = 0;
         self.known.clear();
         self.known.extend(space.entries());
         self.pages.iter_mut().for_each(|pages| own(pages).clear());
@@ -158,8 +157,8 @@ impl Claims {
         });
     }
 
-    /// False for some time after an [`undo`](Self::undo) of the same kind of work, because its
-    /// claims would probably be refused again. Call this once for each work: it counts the calls.
+    /// False for the next calls after an [`undo`](Self::undo) of the same kind of work: the claims
+    /// would probably be refused again. Call this once for each work, because it counts the calls.
     pub fn are_useful(&mut self, kind: u64) -> bool {
         let Some(pause) = self.pauses.get_mut(&kind) else { return true };
         *pause -= 1;
@@ -174,9 +173,9 @@ impl Claims {
         self.refused.load(Ordering::Relaxed)
     }
 
-    /// True if users have written so many pages that no other user should begin.
-    pub fn are_many(&self) -> bool {
-        self.written.load(Ordering::Relaxed) >= MANY
+    /// The number of pages that were claimed for writing. All claimants must have been dropped.
+    pub fn written(&mut self) -> usize {
+        own(&mut self.before).len()
     }
 
     /// Stops all users: their writes will be undone.
@@ -321,7 +320,7 @@ impl<'a> Claimant<'a> {
     ///
     /// # Errors
     /// The fault of the access. If the claim is refused, the fault has no meaning: the items run
-    /// again in order.
+    /// again without claims.
     #[cold]
     fn fill(
         &self,
@@ -378,7 +377,6 @@ impl<'a> Claimant<'a> {
             let mut copy = self.copy();
             page.read(0, copy.bytes_mut());
             self.before.borrow_mut().push((slot, copy));
-            self.claims.written.fetch_add(1, Ordering::Relaxed);
         }
         granted
     }
@@ -429,7 +427,8 @@ impl<'a> Claimant<'a> {
 /// The translations that a host thread looked up, and the frames of the tables that they came from.
 #[derive(Debug, Default)]
 pub struct LookedUp {
-    /// The translation of the highest page for each entry of the TLB. Empty if there is none.
+    /// For each entry of the TLB, the translation of the highest page that was looked up. Empty if
+    /// nothing was looked up.
     translations: Vec<Cached>,
     tables: FxHashSet<u64>,
 }
@@ -611,8 +610,7 @@ mod tests {
         assert_eq!(mem.page(Slot::NOWHERE).load(0), Some([0]));
     }
 
-    /// After many written pages no user should begin. Old contents are restored, also if the memory
-    /// of the copies was used before.
+    /// An undo restores the old contents of many pages, also if the memory of the copies is reused.
     #[test]
     fn many_pages() {
         let (mut mem, mut space) = memory();
@@ -626,13 +624,13 @@ mod tests {
                 let (claimant, mut fork) = claimant(&claims, &space);
                 let mut vm = Vm::claiming(&mem, &claimant, &mut fork);
                 for page in 0..pages {
-                    assert!(!claims.are_many());
                     let at = BASE + (8 + page) * PAGE;
                     assert_eq!(vm.read_u32(at), Ok(0));
                     vm.write_u32(at, round * 0x1_0000 + page as u32).unwrap();
                 }
             }
-            assert!(claims.are_many() && !claims.is_refused());
+            assert!(!claims.is_refused());
+            assert_eq!(claims.written(), MANY);
             claims.undo(&mut mem, 0);
         }
         let vm = Vm::new(&mut mem, &mut space);

@@ -17,7 +17,7 @@ pub(super) const RECENT: usize = 8;
 pub(super) struct HostPages {
     pub(super) reads: Pages,
     pub(super) writes: Pages,
-    /// The identity of the memory or overlay that the pages belong to.
+    /// The identity of the memory, overlay or claimant that the pages belong to.
     owner: Cell<u64>,
     /// True if there can be pages.
     any: Cell<bool>,

@@ -399,6 +399,11 @@ impl Work for Screen<'_> {
         pipe.estimate(exec, &self.state, self.bins.area() / 2)
     }
 
+    /// All draws are of one kind. No kernel has this address.
+    fn kind(&self) -> Option<u64> {
+        Some(u64::MAX)
+    }
+
     /// Neighbouring tiles of a row that probably do not share pages with other tiles. They are as
     /// wide as a page of the targets. In linear targets, they are whole rows: a row of tiles is 64
     /// pixels high, so it starts at a page boundary if the pitch is a multiple of 64 bytes. Other
