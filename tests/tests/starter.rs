@@ -48,6 +48,8 @@ impl Project {
         let mut cargo = Command::new(env!("CARGO"));
         cargo.args(arguments).args(["--offline", "--quiet", "--color=never", "--target-dir"]);
         cargo.arg(&self.target).current_dir(&self.folder);
+        // Lines in panics are not needed.
+        cargo.args(["--config", "profile.dev.debug=false"]);
         for setting in UNOPTIMISED {
             cargo.arg("--config").arg(format!("profile.dev.package.genxml-sim.{setting}"));
         }
