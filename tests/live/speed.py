@@ -255,16 +255,17 @@ def table(options, chosen):
             if device in devices and "model" in devices:
                 known = device in median and "model" in median
                 cells.append(f"{median[device] / median['model']:10.3f}x" if known else f"{'-':>11}")
-                if known and row.group:
-                    groups[row.group][device].append((row.name, median[device] / median["model"]))
+            for model in ["model", "model x2"]:
+                if row.group and {device, model} <= set(median):
+                    groups[row.group][device, model].append((row.name, median[device] / median[model]))
         if both:
             known = {"model", "model x2"} <= set(median)
             cells.append(f"{median['model'] / median['model x2']:10.2f}x" if known else f"{'-':>11}")
         print(f"{row.name:24}" + "".join(cells), flush=True)
         lines += [f"{row.name}\t{device}\t" + "\t".join(f"{time:.4f}" for time in values) for device, values in times.items()]
     for group, by_device in groups.items():
-        for device, found in by_device.items():
-            print(f"{group}: geometric mean {mean([ratio for _, ratio in found]):.3f}x of {device}", end="")
+        for (device, model), found in by_device.items():
+            print(f"{group}, {model}: geometric mean {mean([ratio for _, ratio in found]):.3f}x of {device}", end="")
             # llvmpipe draws terrain much slower than the other scenes.
             rest = [ratio for name, ratio in found if "terrain" not in name]
             print(f", without terrain {mean(rest):.3f}x" if rest and len(rest) < len(found) else "")
