@@ -101,19 +101,17 @@ mod tests {
 
     #[test]
     fn four_flags_at_all_places() {
-        let mut found = 0;
         for a in 0..32 {
             for b in a + 1..32 {
                 for c in b + 1..32 {
                     for d in c + 1..32 {
                         check(&[a, b, c, d]);
-                        found += u32::from(Gather::new(&[a, b, c, d]).is_some());
                     }
                 }
             }
         }
-        // Adjacent flags at each of 29 positions, and many others.
-        assert!(found > 29, "{found}");
+        let adjacent = |first: u32| Gather::new(&[first, first + 1, first + 2, first + 3]);
+        assert!((0..=28).all(|first| adjacent(first).is_some()));
     }
 
     #[test]

@@ -70,27 +70,10 @@ pub(super) fn reach_over<'r>(
 }
 
 /// Lets machine code access the page of `address`: to write it if `write`, else to read it. Does
-/// nothing if the TLB does not have the translation.
+/// nothing if the TLB does not have the translation. `owner` is the identity of the memory, or of
+/// the claimant.
 #[inline]
-pub(super) fn add(memory: &Memory, space: &AddressSpace, address: u64, write: bool) {
-    add_of(memory.identity(), memory, space, address, write);
-}
-
-/// As [`add`], over claimed pages.
-#[inline]
-pub(super) fn add_claimed(
-    memory: &Memory,
-    claimant: &Claimant<'_>,
-    space: &AddressSpace,
-    address: u64,
-    write: bool,
-) {
-    add_of(claimant.identity(), memory, space, address, write);
-}
-
-/// As [`add`]. `owner` is the identity that the pages belong to.
-#[inline]
-fn add_of(owner: u64, memory: &Memory, space: &AddressSpace, address: u64, write: bool) {
+pub(super) fn add(owner: u64, memory: &Memory, space: &AddressSpace, address: u64, write: bool) {
     if let Some(cached) = space.remembered(address, write) {
         let pages = space.host_pages();
         pages.belong_to(owner);

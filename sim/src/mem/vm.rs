@@ -196,12 +196,14 @@ impl<'a> Vm<'a> {
     #[inline]
     pub fn lend(&self, address: u64, write: bool) {
         match &self.target {
-            Target::Memory(mem) => reach::add(mem, self.space, address, write),
+            Target::Memory(mem) => {
+                reach::add(mem.identity(), mem, self.space, address, write);
+            }
             Target::Overlay(mem, overlay) => {
                 reach::add_over(mem, overlay, self.space, address, write);
             }
             Target::Claimed(mem, claimant) => {
-                reach::add_claimed(mem, claimant, self.space, address, write);
+                reach::add(claimant.identity(), mem, self.space, address, write);
             }
             Target::Logged(..) => {}
         }

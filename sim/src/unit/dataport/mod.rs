@@ -128,6 +128,25 @@ pub fn read_only(
     }
 }
 
+/// True for messages to data port 1 with atomic operations.
+pub fn is_atomic(kind: MtDp1) -> bool {
+    matches!(
+        kind,
+        MtDp1::MT1A_UI
+            | MtDp1::MT1A_UI4X2
+            | MtDp1::MT1A_UF
+            | MtDp1::MT1A_UF4X2
+            | MtDp1::MT1A_A64_UI
+            | MtDp1::MT1A_A64_UI4X2
+            | MtDp1::MT1A_A64_UF
+            | MtDp1::MT1A_A64_UF4X2
+            | MtDp1::MT1A_TA
+            | MtDp1::MT1A_TA4X2
+            | MtDp1::MT1A_TC
+            | MtDp1::MT1A_TC4X2
+    )
+}
+
 /// True if threads usually access the same memory by such messages: atomic operations, except on
 /// shared local memory, and messages to scratch space.
 pub fn shares_memory(function: SharedFunction, descriptor: u32) -> bool {
@@ -139,23 +158,8 @@ pub fn shares_memory(function: SharedFunction, descriptor: u32) -> bool {
         }
         SharedFunction::DataPort1 => {
             let descriptor = DataPort1MessageDescriptor::unpack_lossy(&[descriptor]);
-            let atomic = matches!(
-                descriptor.message_type,
-                MtDp1::MT1A_UI
-                    | MtDp1::MT1A_UI4X2
-                    | MtDp1::MT1A_UF
-                    | MtDp1::MT1A_UF4X2
-                    | MtDp1::MT1A_TA
-                    | MtDp1::MT1A_TA4X2
-                    | MtDp1::MT1A_TC
-                    | MtDp1::MT1A_TC4X2
-                    | MtDp1::MT1A_A64_UI
-                    | MtDp1::MT1A_A64_UI4X2
-                    | MtDp1::MT1A_A64_UF
-                    | MtDp1::MT1A_A64_UF4X2
-            );
             let local = MdcBtsSlmA32::from_bits(descriptor.binding_table_index.get());
-            atomic && local != MdcBtsSlmA32::SLM
+            is_atomic(descriptor.message_type) && local != MdcBtsSlmA32::SLM
         }
         _ => false,
     }

@@ -25,12 +25,13 @@ use super::sanitizer::Sanitize;
 use crate::machine::events::{Event, Now};
 use crate::machine::fault::Place;
 use crate::mem::{Access, Client, LocalAccess};
+use crate::unit::dataport::is_atomic;
 use genxml::core::Fixed as _;
 use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::media::GpgpuWalker;
 use genxml::gen8::messages::{
     DataPort0MessageDescriptor, DataPort0MessageDescriptorLegacyDapDcMessage,
-    DataPort1MessageDescriptor, MtDp0, MtDp1,
+    DataPort1MessageDescriptor, MtDp0,
 };
 use genxml::gen8::render3d_fetch::ThreeDPrimitive;
 use genxml::gen8::state::StateBaseAddress;
@@ -376,23 +377,4 @@ impl Race {
             }
         }
     }
-}
-
-/// True for messages with atomic operations.
-fn is_atomic(kind: MtDp1) -> bool {
-    matches!(
-        kind,
-        MtDp1::MT1A_UI
-            | MtDp1::MT1A_UI4X2
-            | MtDp1::MT1A_UF
-            | MtDp1::MT1A_UF4X2
-            | MtDp1::MT1A_A64_UI
-            | MtDp1::MT1A_A64_UI4X2
-            | MtDp1::MT1A_A64_UF
-            | MtDp1::MT1A_A64_UF4X2
-            | MtDp1::MT1A_TA
-            | MtDp1::MT1A_TA4X2
-            | MtDp1::MT1A_TC
-            | MtDp1::MT1A_TC4X2
-    )
 }
